@@ -1,0 +1,84 @@
+/* arena.c - a list of blocks that double up to 1 MiB; a larger piece gets a block of its own. */
+#include "base/arena.h"
+
+#include <stdalign.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { ARENA_FIRST = 4096, ARENA_LARGEST = 1 << 20 };
+
+struct arena_block {
+	struct arena_block *next;
+	size_t size;
+	alignas(max_align_t) unsigned char bytes[];
+};
+
+static void arena_grow(struct arena *arena, size_t size)
+{
+	size_t room = arena->blocks ? arena->blocks->size * 2 : ARENA_FIRST;
+	struct arena_block *block;
+
+	if (room > ARENA_LARGEST)
+		room = ARENA_LARGEST;
+	if (room < size)
+		room = size;
+	block = mem_new(1, sizeof(*block) + room);
+	block->size = room;
+	block->next = arena->blocks;
+	arena->blocks = block;
+	arena->used = 0;
+}
+
+void *arena_take(struct arena *arena, size_t size)
+{
+	size_t align = alignof(max_align_t);
+	size_t rounded = (size + align - 1) & ~(align - 1);
+	void *piece;
+
+	if (!arena->blocks || arena->blocks->size - arena->used < rounded)
+		arena_grow(arena, rounded);
+	piece = arena->blocks->bytes + arena->used;
+	arena->used += rounded;
+	return piece;
+}
+
+char *arena_text(struct arena *arena, const char *text, size_t len)
+{
+	char *copy = arena_take(arena, len + 1);
+
+	if (len)
+		memcpy(copy, text, len);
+	return copy;
+}
+
+char *arena_format(struct arena *arena, const char *format, ...)
+{
+	mem_auto char *text = NULL;
+	va_list args;
+	int len;
+
+	va_start(args, format);
+	len = vasprintf(&text, format, args);
+	va_end(args);
+	if (len < 0) {
+		text = mem_copy_text("", 0);
+		len = 0;
+	}
+	return arena_text(arena, text, (size_t)len);
+}
+
+void arena_done(struct arena *arena)
+{
+	while (arena->blocks) {
+		struct arena_block *next = arena->blocks->next;
+
+		free(arena->blocks);
+		arena->blocks = next;
+	}
+	arena->used = 0;
+}

@@ -1,0 +1,29 @@
+/* arena.h - memory that lives as long as its owner.
+ *
+ * Does: hand out zeroed pieces quickly, free them all at once.  Does not: free one piece.
+ * Owns: every piece it handed out.  Threads: one at a time. */
+#pragma once
+
+#include <stddef.h>
+
+struct arena_block;
+
+/* Zero-initialised is ready for use. */
+struct arena {
+	struct arena_block *blocks;
+	size_t used; /* bytes used in the newest block */
+};
+
+/* `size` zeroed bytes, aligned for any type, never NULL. */
+void *arena_take(struct arena *arena, size_t size);
+
+/* A copy of `len` bytes with a NUL behind it. */
+char *arena_text(struct arena *arena, const char *text, size_t len);
+
+/* A formatted text. */
+char *arena_format(struct arena *arena, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Free everything; the arena is empty and ready again. */
+void arena_done(struct arena *arena);
+#define arena_auto __attribute__((cleanup(arena_done)))

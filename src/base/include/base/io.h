@@ -1,0 +1,33 @@
+/* io.h - whole files in, whole files out.
+ *
+ * Reading is bounded: a file larger than the caller expects is refused, never swallowed.  Writing
+ * is atomic: a temporary file beside the target, fsync, rename; a reader sees the old file or the
+ * new one, and a full disk leaves the old one as it was. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+
+/* Append the whole of `path` (relative to `dir_fd`, AT_FDCWD for the working directory) to `text`.
+ * Works on /proc and /sys, whose sizes lie.  Negative errno, -EFBIG past `limit` bytes. */
+int io_read_at(int dir_fd, const char *path, size_t limit, struct str *text);
+
+/* The same, with a sentence for people. */
+int io_read(const char *path, size_t limit, struct str *text, struct err *err);
+
+/* One small file of /proc or /sys without its last newline: length, or negative errno.  Cut to
+ * `room` - 1 bytes. */
+int io_read_line(const char *path, char *line, size_t room);
+
+/* All of `bytes` to `fd`, through short writes and EINTR.  0 or negative errno. */
+int io_write_all(int fd, const void *bytes, size_t len);
+
+/* Replace `path` by these bytes, whole or not at all. */
+int io_replace(const char *path, const void *bytes, size_t len, struct err *err);
+
+/* For the cleanup attribute: `io_auto int fd = -1;` */
+void io_close_pointer(int *fd);
+#define io_auto __attribute__((cleanup(io_close_pointer)))

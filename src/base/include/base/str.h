@@ -1,0 +1,47 @@
+/* str.h - a growing text, and small questions about texts.
+ *
+ * `at` is always NUL-terminated once anything was added (and "" through str_text). Zero-initialised
+ * is ready.  Owns its bytes. */
+#pragma once
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct str {
+	char *at;
+	size_t len;
+	size_t room;
+};
+
+void str_add(struct str *str, const char *text);
+void str_add_bytes(struct str *str, const char *bytes, size_t len);
+void str_add_char(struct str *str, char c);
+void str_add_repeat(struct str *str, char c, size_t count);
+void str_addf(struct str *str, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void str_addv(struct str *str, const char *format, va_list args)
+	__attribute__((format(printf, 2, 0)));
+void str_clear(struct str *str); /* empty, keeps its memory */
+void str_done(struct str *str);
+#define str_auto __attribute__((cleanup(str_done)))
+
+/* The text, "" when nothing was added; valid until the next change. */
+const char *str_text(const struct str *str);
+
+bool str_equal(const char *a, const char *b);
+bool str_starts(const char *text, const char *prefix);
+bool str_ends(const char *text, const char *suffix);
+
+/* Cut white space at both ends, in place; returns the new start. */
+char *str_trim(char *text);
+
+/* Whole number in `text` (base 10, or 16 with 0x), nothing left over.  0, or -EINVAL / -ERANGE. */
+int str_to_u64(const char *text, uint64_t *ret_value);
+
+/* "25s", "2m", "500ms", "10us", "3h" or plain seconds "1.5" in nanoseconds.  0 or -EINVAL. */
+int str_to_duration(const char *text, uint64_t *ret_ns);
+
+/* The word in `words` (NULL-terminated) nearest to `text`, NULL when none is near enough to be
+ * what was meant. */
+const char *str_nearest(const char *text, const char *const *words);

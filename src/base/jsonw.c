@@ -1,0 +1,220 @@
+/* jsonw.c - see jsonw.h.  `has_items` of the outer container need not be kept on a stack: when a
+ * container closes, the outer one has at least that one member. */
+#include "base/jsonw.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void jsonw_break(struct jsonw *w)
+{
+	if (w->compact)
+		return;
+	str_add_char(w->out, '\n');
+	str_add_repeat(w->out, ' ', (size_t)w->depth * 2);
+}
+
+static void jsonw_before(struct jsonw *w)
+{
+	if (w->after_key) {
+		w->after_key = false;
+		return;
+	}
+	if (w->has_items)
+		str_add_char(w->out, ',');
+	if (w->depth)
+		jsonw_break(w);
+	w->has_items = true;
+}
+
+static void jsonw_open(struct jsonw *w, char bracket)
+{
+	jsonw_before(w);
+	str_add_char(w->out, bracket);
+	w->depth++;
+	w->has_items = false;
+}
+
+static void jsonw_close(struct jsonw *w, char bracket)
+{
+	w->depth--;
+	if (w->has_items)
+		jsonw_break(w);
+	str_add_char(w->out, bracket);
+	w->has_items = true;
+}
+
+void jsonw_begin_object(struct jsonw *w)
+{
+	jsonw_open(w, '{');
+}
+
+void jsonw_end_object(struct jsonw *w)
+{
+	jsonw_close(w, '}');
+}
+
+void jsonw_begin_array(struct jsonw *w)
+{
+	jsonw_open(w, '[');
+}
+
+void jsonw_end_array(struct jsonw *w)
+{
+	jsonw_close(w, ']');
+}
+
+/* Length of the UTF-8 sequence at `at`, 0 when it is not one (RFC 3629: no overlong forms, no
+ * surrogates, nothing past U+10FFFF). */
+static size_t utf8_length(const unsigned char *at, size_t left)
+{
+	size_t len = *at < 0x80 ? 1 : *at < 0xc2 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
+	unsigned char low = 0x80, high = 0xbf;
+
+	if (!len || len > left || *at > 0xf4)
+		return 0;
+	if (*at == 0xe0)
+		low = 0xa0;
+	else if (*at == 0xed)
+		high = 0x9f;
+	else if (*at == 0xf0)
+		low = 0x90;
+	else if (*at == 0xf4)
+		high = 0x8f;
+	for (size_t i = 1; i < len; i++, low = 0x80, high = 0xbf)
+		if (at[i] < low || at[i] > high)
+			return 0;
+	return len;
+}
+
+static void jsonw_quote(struct str *out, const char *text, size_t len)
+{
+	static const char names[] = "btnvfr";
+
+	str_add_char(out, '"');
+	for (size_t i = 0; i < len;) {
+		unsigned char c = (unsigned char)text[i];
+		size_t step = utf8_length((const unsigned char *)text + i, len - i);
+
+		if (!step) {
+			str_add(out, "\\ufffd");
+			step = 1;
+		} else if (c == '"' || c == '\\') {
+			str_add_char(out, '\\');
+			str_add_char(out, (char)c);
+		} else if (c >= '\b' && c <= '\r' && c != '\v') {
+			str_add_char(out, '\\');
+			str_add_char(out, names[c - '\b']);
+		} else if (c < 0x20 || c == 0x7f) {
+			str_addf(out, "\\u%04x", c);
+		} else {
+			str_add_bytes(out, text + i, step);
+		}
+		i += step;
+	}
+	str_add_char(out, '"');
+}
+
+void jsonw_key(struct jsonw *w, const char *key)
+{
+	jsonw_before(w);
+	jsonw_quote(w->out, key, strlen(key));
+	str_add(w->out, w->compact ? ":" : ": ");
+	w->after_key = true;
+}
+
+void jsonw_text_bytes(struct jsonw *w, const char *text, size_t len)
+{
+	jsonw_before(w);
+	jsonw_quote(w->out, text, len);
+}
+
+void jsonw_text(struct jsonw *w, const char *text)
+{
+	if (text)
+		jsonw_text_bytes(w, text, strlen(text));
+	else
+		jsonw_null(w);
+}
+
+void jsonw_u64(struct jsonw *w, uint64_t value)
+{
+	jsonw_before(w);
+	str_addf(w->out, "%llu", (unsigned long long)value);
+}
+
+void jsonw_i64(struct jsonw *w, int64_t value)
+{
+	jsonw_before(w);
+	str_addf(w->out, "%lld", (long long)value);
+}
+
+void jsonw_double(struct jsonw *w, double value)
+{
+	char text[40];
+
+	if (!isfinite(value)) {
+		jsonw_null(w);
+		return;
+	}
+	for (int digits = 15; digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	jsonw_before(w);
+	str_add(w->out, text);
+}
+
+void jsonw_bool(struct jsonw *w, bool value)
+{
+	jsonw_before(w);
+	str_add(w->out, value ? "true" : "false");
+}
+
+void jsonw_null(struct jsonw *w)
+{
+	jsonw_before(w);
+	str_add(w->out, "null");
+}
+
+void jsonw_put_text(struct jsonw *w, const char *key, const char *text)
+{
+	jsonw_key(w, key);
+	jsonw_text(w, text);
+}
+
+void jsonw_put_u64(struct jsonw *w, const char *key, uint64_t value)
+{
+	jsonw_key(w, key);
+	jsonw_u64(w, value);
+}
+
+void jsonw_put_i64(struct jsonw *w, const char *key, int64_t value)
+{
+	jsonw_key(w, key);
+	jsonw_i64(w, value);
+}
+
+void jsonw_put_double(struct jsonw *w, const char *key, double value)
+{
+	jsonw_key(w, key);
+	jsonw_double(w, value);
+}
+
+void jsonw_put_bool(struct jsonw *w, const char *key, bool value)
+{
+	jsonw_key(w, key);
+	jsonw_bool(w, value);
+}
+
+void jsonw_put_missing(struct jsonw *w, const char *key, const char *reason)
+{
+	char sibling[96];
+
+	snprintf(sibling, sizeof(sibling), "%s_reason", key);
+	jsonw_key(w, key);
+	jsonw_null(w);
+	jsonw_put_text(w, sibling, reason);
+}

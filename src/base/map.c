@@ -1,0 +1,91 @@
+/* map.c - open addressing with linear probing, at most 5/8 full.  Keys are never removed: nothing
+ * in a run is ever taken back. */
+#include "base/map.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+struct map_slot {
+	const char *key; /* NULL: free */
+	uint32_t len;
+	uint32_t value;
+	uint64_t hash;
+};
+
+uint64_t map_hash(const void *bytes, size_t len)
+{
+	const unsigned char *at = bytes;
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ at[i]) * 0x100000001b3;
+	hash ^= hash >> 32;
+	hash *= 0xd6e8feb86659fd93;
+	return hash ^ (hash >> 32);
+}
+
+static struct map_slot *map_find(const struct map *map, const void *key, size_t len, uint64_t hash)
+{
+	uint32_t mask = map->room - 1;
+
+	for (uint32_t i = (uint32_t)hash & mask;; i = (i + 1) & mask) {
+		struct map_slot *slot = &map->slots[i];
+
+		if (!slot->key)
+			return slot;
+		if (slot->hash == hash && slot->len == len && memcmp(slot->key, key, len) == 0)
+			return slot;
+	}
+}
+
+static void map_grow(struct map *map)
+{
+	struct map_slot *old = map->slots;
+	uint32_t old_room = map->room;
+
+	map->room = old_room ? old_room * 2 : 16;
+	map->slots = mem_new(map->room, sizeof(*map->slots));
+	for (uint32_t i = 0; i < old_room; i++)
+		if (old[i].key)
+			*map_find(map, old[i].key, old[i].len, old[i].hash) = old[i];
+	free(old);
+}
+
+bool map_get(const struct map *map, const void *key, size_t len, uint32_t *ret_value)
+{
+	const struct map_slot *slot;
+
+	if (!map->room)
+		return false;
+	slot = map_find(map, key, len, map_hash(key, len));
+	if (!slot->key)
+		return false;
+	*ret_value = slot->value;
+	return true;
+}
+
+void map_put(struct map *map, const void *key, size_t len, uint32_t value)
+{
+	uint64_t hash = map_hash(key, len);
+	struct map_slot *slot;
+
+	if (map->count * 8 >= map->room * 5)
+		map_grow(map);
+	slot = map_find(map, key, len, hash);
+	if (!slot->key) {
+		slot->key = arena_text(&map->keys, key, len);
+		slot->len = (uint32_t)len;
+		slot->hash = hash;
+		map->count++;
+	}
+	slot->value = value;
+}
+
+void map_done(struct map *map)
+{
+	free(map->slots);
+	arena_done(&map->keys);
+	*map = (struct map){0};
+}

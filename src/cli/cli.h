@@ -1,0 +1,144 @@
+/* cli.h - the frame every subcommand stands in.
+ *
+ * A subcommand is one file with one `const struct command`, listed in table.c.  Help, man pages,
+ * completions and the documentation check all come from that table.  The frame parses the words,
+ * calls run(), and turns what it returns into the exit status.  Only this room prints and exits. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/jsonw.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "render/paper.h"
+
+enum exit_status {
+	EXIT_DONE = 0,
+	EXIT_REGRESSION = 1, /* regression or budget broken */
+	EXIT_USAGE = 2,
+	EXIT_INCONCLUSIVE = 3,
+	EXIT_NOT_COMPARABLE = 4,
+	EXIT_TARGET = 5,
+	EXIT_UNAVAILABLE = 6,
+	EXIT_NOT_WRITTEN = 7,
+	EXIT_INTERRUPTED = 130,
+};
+
+struct option_spec {
+	const char *name;    /* long name without the dashes */
+	char letter;	     /* short name, or 0 */
+	const char *value;   /* what follows, for the help: "FILE"; NULL: a switch */
+	bool optional;	     /* the value may be left out and is only taken as --name=VALUE */
+	const char *choices; /* "auto|pmu|sim": anything else is refused; NULL: free */
+	const char *help;
+};
+
+enum program_mode { PROGRAM_NONE, PROGRAM_OPTIONAL, PROGRAM_REQUIRED };
+
+struct cli;
+
+struct command {
+	const char *name;
+	const char *summary;	     /* one line, no full stop */
+	const char *usage;	     /* what follows the name: "[-e EVENTS] -- PROGRAM ARGS..." */
+	const char *const *examples; /* "COMMAND LINE", "what it does", ..., NULL */
+	const char *details;	     /* paragraphs for the man page and long help, or NULL */
+	const struct option_spec *options; /* ends with a row without a name */
+	enum program_mode program;	   /* words behind -- (or the first operand on) */
+	unsigned operands_min,
+		operands_max; /* words that are no options, when there is no program */
+	/* Returns an enum exit_status, or a negative errno with `err` set. */
+	int (*run)(struct cli *cli, struct err *err);
+};
+
+extern const struct command *const commands[]; /* NULL-terminated; table.c */
+extern const struct option_spec common_options[];
+
+enum cli_mode { CLI_TEXT, CLI_AGENT, CLI_JSON };
+
+struct cli_option {
+	const struct option_spec *spec;
+	const char *value; /* NULL: a switch, or an optional value left out */
+};
+
+struct cli {
+	char **argv; /* as typed, NULL-terminated */
+	const struct command *command;
+	enum cli_mode mode; /* CLI_JSON: the document is on stdout; --json=FILE alone is not this */
+	bool quiet;
+	bool target_status;
+	char **program; /* the target and its words, NULL-terminated; NULL: none */
+	vec_of(char *) operands;
+	vec_of(struct cli_option) options;
+};
+
+/* Split the words behind the command's name into options, operands and program. */
+int cli_parse(struct cli *cli, char **words, struct err *err);
+
+/* Whether the option was given; its last value (NULL when not given or left out). */
+bool cli_has(const struct cli *cli, const char *name);
+const char *cli_value(const struct cli *cli, const char *name);
+
+/* Values of an option that may be given more than once: the index-th, NULL past the end. */
+const char *cli_value_at(const struct cli *cli, const char *name, unsigned index);
+
+/* A whole number option within [low, high], `fallback` when not given. */
+int cli_number(const struct cli *cli, const char *name, uint64_t low, uint64_t high,
+	uint64_t fallback, uint64_t *ret_value, struct err *err);
+
+/* A duration option ("25s", "500ms") in nanoseconds, `fallback_ns` when not given. */
+int cli_duration(const struct cli *cli, const char *name, uint64_t fallback_ns, uint64_t *ret_ns,
+	struct err *err);
+
+struct run;
+
+/* What a command shows, in each form that was asked for:
+ *
+ *     struct cli_page page = {.run = run, .to_stderr = true};
+ *     while (cli_page_next(cli, &page)) {
+ *             if (page.json)
+ *                     stat_json(page.json, &view);   // inside "data": { }
+ *             else if (cli->mode == CLI_AGENT) ...
+ *             else stat_text(page.paper, &view);
+ *     }
+ *     r = cli_page_end(cli, &page, err);
+ *
+ * --json prints one document on stdout and nothing else; --json=FILE writes the document there and
+ * shows the text as well.  The envelope's warnings are the notes of `run`, its fingerprint key is
+ * run's.  Everything is printed at the end, whole. */
+struct cli_page {
+	const struct run *run; /* may be NULL */
+	bool to_stderr;	       /* the target owns stdout */
+	struct jsonw *json;    /* one of these two is set in the loop */
+	struct paper *paper;
+	struct str json_text, paper_text;
+	struct jsonw writer;
+	struct paper sheet;
+	unsigned step;
+};
+
+bool cli_page_next(const struct cli *cli, struct cli_page *page);
+int cli_page_end(const struct cli *cli, struct cli_page *page, struct err *err);
+
+/* Help texts from the table. */
+void help_overview(struct paper *paper);
+void help_command(struct paper *paper, const struct command *command);
+void help_man(struct str *out, const struct command *command); /* NULL: assay(1) itself */
+const struct command *command_find(const char *name);
+int command_unknown(const char *name, struct err *err);
+
+/* The exit status for a failure. */
+int cli_status_of(const struct err *err);
+
+/* Progress on stderr, on a terminal only: one line that replaces itself; NULL clears it. */
+void cli_progress(const struct cli *cli, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* Start counting signals; done once, by main. */
+void cli_watch_interrupts(void);
+
+/* Ctrl-C and its friends: how many times SIGINT, SIGTERM or SIGHUP arrived since the start. */
+unsigned cli_interrupts(void);

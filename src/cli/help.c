@@ -1,0 +1,197 @@
+/* help.c - help and man pages, all from the table of commands. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+const struct command *command_find(const char *name)
+{
+	for (const struct command *const *command = commands; *command; command++)
+		if (str_equal((*command)->name, name))
+			return *command;
+	return NULL;
+}
+
+int command_unknown(const char *name, struct err *err)
+{
+	const char *names[64], *nearest;
+	unsigned count = 0;
+
+	for (const struct command *const *command = commands; *command && count < 63; command++)
+		names[count++] = (*command)->name;
+	names[count] = NULL;
+	nearest = str_nearest(name, names);
+	err_set(err, ERR_USAGE, EINVAL, "assay has no command '%s'", name);
+	if (nearest)
+		err_hint(err, "did you mean `assay %s`?", nearest);
+	else
+		err_hint(err, "`assay --help` lists the commands");
+	return -EINVAL;
+}
+
+static void help_examples(struct paper *paper, const struct command *command)
+{
+	for (const char *const *line = command->examples; line[0]; line += 2) {
+		paper_ink(paper, INK_BOLD, "  %s\n", line[0]);
+		paper_wrap(paper, 6, INK_DIM, line[1]);
+	}
+}
+
+static void help_option_rows(struct table *table, const struct option_spec *spec)
+{
+	for (; spec && spec->name; spec++) {
+		char letter[8] = "   ";
+
+		if (spec->letter)
+			snprintf(letter, sizeof(letter), "-%c,", spec->letter);
+		table_cell(table, INK_PLAIN, "%s --%s%s%s%s", letter, spec->name,
+			!spec->value	 ? ""
+			: spec->optional ? "[="
+					 : "=",
+			spec->value ? spec->value : "", spec->optional ? "]" : "");
+		table_cell(table, INK_PLAIN, "%s%s%s%s", spec->help, spec->choices ? " (" : "",
+			spec->choices ? spec->choices : "", spec->choices ? ")" : "");
+	}
+}
+
+void help_overview(struct paper *paper)
+{
+	table_auto struct table table = {0};
+
+	paper_add(
+		paper, "assay: what to change to make a program faster, why, and did it help\n\n");
+	paper_ink(paper, INK_BOLD, "  assay doctor\n");
+	paper_wrap(
+		paper, 6, INK_DIM, "what can be measured on this machine, and how to get the rest");
+	paper_ink(paper, INK_BOLD, "  assay stat -- ./program input\n");
+	paper_wrap(paper, 6, INK_DIM, "count what a program does");
+	paper_add(paper, "\nusage: assay COMMAND [OPTIONS] [-- PROGRAM ARGS...]\n\n");
+	table_column(&table, "", false);
+	table_column(&table, "", false);
+	for (const struct command *const *command = commands; *command; command++) {
+		table_cell(&table, INK_BOLD, "%s", (*command)->name);
+		table_cell(&table, INK_PLAIN, "%s", (*command)->summary);
+	}
+	table_print(&table, paper, 2);
+	paper_add(paper,
+		"\n`assay help COMMAND` tells the rest.  Exit status: 0 done, 1 regression, "
+		"2 wrong usage,\n3 inconclusive, 4 not comparable, 5 target failed, 6 not "
+		"available here, 7 not written,\n130 interrupted (what was measured is kept).\n");
+}
+
+void help_command(struct paper *paper, const struct command *command)
+{
+	table_auto struct table table = {0};
+
+	help_examples(paper, command);
+	paper_add(paper, "\nusage: assay %s %s\n\n", command->name, command->usage);
+	paper_wrap(paper, 0, INK_PLAIN, command->summary);
+	if (command->details) {
+		paper_add(paper, "\n");
+		paper_wrap(paper, 0, INK_PLAIN, command->details);
+	}
+	paper_add(paper, "\n");
+	table_column(&table, "", false);
+	table_column(&table, "", false);
+	help_option_rows(&table, command->options);
+	help_option_rows(&table, common_options);
+	table_print(&table, paper, 2);
+}
+
+/* Roff reads a backslash, and a dot or quote at the start of a line, as its own; a dash would
+ * become a hyphen that cannot be pasted back into a shell. */
+static void man_text(struct str *out, const char *text)
+{
+	bool line_start = true;
+
+	for (; *text; text++) {
+		if (line_start && (*text == '.' || *text == '\''))
+			str_add(out, "\\&");
+		if (*text == '\\')
+			str_add(out, "\\e");
+		else if (*text == '-')
+			str_add(out, "\\-");
+		else
+			str_add_char(out, *text);
+		line_start = *text == '\n';
+	}
+}
+
+static void man_options(struct str *out, const struct option_spec *spec)
+{
+	for (; spec && spec->name; spec++) {
+		str_add(out, ".TP\n");
+		if (spec->letter)
+			str_addf(out, "\\fB\\-%c\\fR, ", spec->letter);
+		str_add(out, "\\fB\\-\\-");
+		man_text(out, spec->name);
+		str_add(out, "\\fR");
+		if (spec->value)
+			str_addf(out, "%s=\\fI%s\\fR%s", spec->optional ? "[" : "", spec->value,
+				spec->optional ? "]" : "");
+		str_add_char(out, '\n');
+		man_text(out, spec->help);
+		if (spec->choices) {
+			str_add(out, " (");
+			man_text(out, spec->choices);
+			str_add(out, ")");
+		}
+		str_add_char(out, '\n');
+	}
+}
+
+static void man_overview(struct str *out)
+{
+	str_add(out, ".SH NAME\nassay \\- what to change to make a program faster, why, and did it "
+		     "help\n.SH SYNOPSIS\n.B assay\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\-\\- "
+		     "\\fIPROGRAM ARGS\\fR...]\n.SH COMMANDS\n");
+	for (const struct command *const *command = commands; *command; command++) {
+		str_addf(out, ".TP\n\\fBassay\\-%s\\fR(1)\n", (*command)->name);
+		man_text(out, (*command)->summary);
+		str_add_char(out, '\n');
+	}
+	str_add(out, ".SH OPTIONS OF EVERY COMMAND\n");
+	man_options(out, common_options);
+	str_add(out, ".SH EXIT STATUS\n0 done, 1 regression or budget broken, 2 wrong usage, "
+		     "3 inconclusive, 4 not comparable, 5 the target could not run or failed, "
+		     "6 not available or not permitted on this machine, 7 the result could not be "
+		     "written, 130 interrupted; what was measured is kept.\n");
+}
+
+void help_man(struct str *out, const struct command *command)
+{
+	char title[64] = "ASSAY";
+
+	if (command)
+		snprintf(title, sizeof(title), "ASSAY\\-%s", command->name);
+	for (char *at = title; *at; at++)
+		*at = (char)toupper((unsigned char)*at);
+	str_addf(out, ".TH %s 1 \"\" \"assay %s\"\n", title, ASSAY_VERSION);
+	if (!command) {
+		man_overview(out);
+		return;
+	}
+	str_addf(out, ".SH NAME\nassay\\-%s \\- ", command->name);
+	man_text(out, command->summary);
+	str_addf(out, "\n.SH SYNOPSIS\n.B assay %s\n", command->name);
+	man_text(out, command->usage);
+	str_add(out, "\n.SH EXAMPLES\n");
+	for (const char *const *line = command->examples; line[0]; line += 2) {
+		str_add(out, ".TP\n\\fB");
+		man_text(out, line[0]);
+		str_add(out, "\\fR\n");
+		man_text(out, line[1]);
+		str_add_char(out, '\n');
+	}
+	if (command->details) {
+		str_add(out, ".SH DESCRIPTION\n");
+		man_text(out, command->details);
+		str_add_char(out, '\n');
+	}
+	str_add(out, ".SH OPTIONS\n");
+	man_options(out, command->options);
+	man_options(out, common_options);
+	str_add(out, ".SH SEE ALSO\n\\fBassay\\fR(1)\n");
+}

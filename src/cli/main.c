@@ -1,0 +1,115 @@
+/* main.c - find the command, hand it its words, turn what it says into an exit status. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "cli.h"
+
+static volatile sig_atomic_t interrupts;
+
+static void on_interrupt(int signal)
+{
+	(void)signal;
+	interrupts++;
+}
+
+void cli_watch_interrupts(void)
+{
+	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: waits must end */
+
+	for (unsigned i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		struct sigaction old;
+
+		/* What our caller ignores (nohup) stays ignored. */
+		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &action, NULL);
+	}
+}
+
+unsigned cli_interrupts(void)
+{
+	return (unsigned)interrupts;
+}
+
+int cli_status_of(const struct err *err)
+{
+	switch (err->kind) {
+	case ERR_USAGE:
+		return EXIT_USAGE;
+	case ERR_TARGET:
+		return EXIT_TARGET;
+	case ERR_UNAVAILABLE:
+		return EXIT_UNAVAILABLE;
+	case ERR_OUTPUT:
+		return EXIT_NOT_WRITTEN;
+	}
+	return EXIT_USAGE;
+}
+
+static int fail(const struct err *err)
+{
+	str_auto struct str text = {0};
+
+	str_addf(&text, "assay: %s\n", err->text);
+	if (err->hint[0])
+		str_addf(&text, "  %s\n", err->hint);
+	(void)io_write_all(STDERR_FILENO, text.at, text.len);
+	return cli_status_of(err);
+}
+
+static int print_help(const struct command *command)
+{
+	str_auto struct str text = {0};
+	struct paper paper = {.out = &text, .color = false};
+
+	if (command)
+		help_command(&paper, command);
+	else
+		help_overview(&paper);
+	return io_write_all(STDOUT_FILENO, text.at, text.len) < 0 ? EXIT_NOT_WRITTEN : EXIT_DONE;
+}
+
+static int run_command(struct cli *cli, char **words)
+{
+	struct err err = {0};
+	int r = cli_parse(cli, words, &err);
+
+	if (r >= 0 && cli_has(cli, "help"))
+		return print_help(cli->command);
+	if (r >= 0)
+		r = cli->command->run(cli, &err);
+	return r < 0 ? fail(&err) : r;
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli = {.argv = argv};
+	struct err err = {0};
+	const char *name = argc > 1 ? argv[1] : "--help";
+	int status;
+
+	if (str_equal(name, "--help") || str_equal(name, "-h"))
+		return print_help(NULL);
+	if (str_equal(name, "--version"))
+		return puts("assay " ASSAY_VERSION) < 0 || fflush(stdout) ? EXIT_NOT_WRITTEN
+									  : EXIT_DONE;
+	if (str_equal(name, "--"))
+		name = "run";
+	cli.command = command_find(name);
+	if (!cli.command) {
+		command_unknown(name, &err);
+		if (str_equal(name, "run"))
+			err_hint(&err, "this version counts with `assay stat -- PROGRAM`");
+		return fail(&err);
+	}
+	signal(SIGPIPE, SIG_IGN);
+	cli_watch_interrupts();
+	status = run_command(&cli, argv + (str_equal(argv[1], "--") ? 1 : 2));
+	vec_done(&cli.operands);
+	vec_done(&cli.options);
+	return status;
+}

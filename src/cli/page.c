@@ -1,0 +1,175 @@
+/* page.c - what a command shows: the JSON envelope, or text for people and agents.
+ *
+ * Everything is composed in memory and printed at the end in one piece, so an interrupted or full
+ * output never holds half a document. */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "cli.h"
+#include "model/run.h"
+
+static bool color_wanted(const struct cli *cli, int fd)
+{
+	const char *when = cli_value(cli, "color"), *term = getenv("TERM");
+	const char *no_color = getenv("NO_COLOR");
+
+	if (when && !str_equal(when, "auto"))
+		return str_equal(when, "always");
+	if ((no_color && *no_color) || (term && str_equal(term, "dumb")))
+		return false;
+	return isatty(fd);
+}
+
+static unsigned terminal_width(int fd)
+{
+	struct winsize size = {0};
+
+	if (ioctl(fd, TIOCGWINSZ, &size) < 0 || size.ws_col < 40)
+		return 0;
+	return size.ws_col;
+}
+
+static void envelope_begin(const struct cli *cli, const struct run *run, struct jsonw *w)
+{
+	char schema[64];
+
+	snprintf(schema, sizeof(schema), "assay.%s/1", cli->command->name);
+	jsonw_begin_object(w);
+	jsonw_put_text(w, "schema", schema);
+	jsonw_key(w, "tool");
+	jsonw_begin_object(w);
+	jsonw_put_text(w, "name", "assay");
+	jsonw_put_text(w, "version", ASSAY_VERSION);
+	jsonw_end_object(w);
+	jsonw_key(w, "argv");
+	jsonw_begin_array(w);
+	for (char **word = cli->argv; *word; word++)
+		jsonw_text(w, *word);
+	jsonw_end_array(w);
+	jsonw_put_bool(w, "partial", run && run->partial);
+	jsonw_key(w, "fingerprint");
+	jsonw_begin_object(w);
+	if (run && run->fingerprint)
+		jsonw_put_text(w, "key", run_text(run, run->fingerprint));
+	else
+		jsonw_put_missing(w, "key", "no fingerprint was taken");
+	jsonw_end_object(w);
+	jsonw_key(w, "warnings");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; run && i < run->notes.count; i++) {
+		const struct note_row *note = &run->notes.at[i];
+
+		jsonw_begin_object(w);
+		jsonw_put_text(w, "code", run_text(run, note->code));
+		jsonw_put_text(w, "text", run_text(run, note->text));
+		jsonw_put_text(w, "hint", run_text(run, note->hint));
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+	jsonw_key(w, "data");
+	jsonw_begin_object(w);
+}
+
+bool cli_page_next(const struct cli *cli, struct cli_page *page)
+{
+	int fd = page->to_stderr ? STDERR_FILENO : STDOUT_FILENO;
+
+	if (page->json) {
+		jsonw_end_object(page->json);
+		jsonw_end_object(page->json);
+		str_add_char(&page->json_text, '\n');
+	}
+	page->json = NULL;
+	page->paper = NULL;
+	if (page->step == 0 && cli_has(cli, "json")) {
+		page->step = 1;
+		page->writer = (struct jsonw){.out = &page->json_text};
+		page->json = &page->writer;
+		envelope_begin(cli, page->run, page->json);
+		return true;
+	}
+	if (page->step < 2 && cli->mode != CLI_JSON) {
+		page->step = 2;
+		page->sheet = (struct paper){
+			.out = &page->paper_text,
+			.color = cli->mode != CLI_AGENT && color_wanted(cli, fd),
+			.ascii = cli->mode == CLI_AGENT,
+			.width = terminal_width(fd),
+		};
+		page->paper = &page->sheet;
+		return true;
+	}
+	return false;
+}
+
+static void paper_notes(const struct cli *cli, struct cli_page *page)
+{
+	struct paper *paper = &page->sheet;
+
+	if (!page->run || cli->mode == CLI_JSON || cli->quiet)
+		return;
+	vec_foreach (const struct note_row, note, &page->run->notes) {
+		paper_ink(paper, INK_WARN, "warning: ");
+		paper_add(paper, "%s", run_text(page->run, note->text));
+		if (note->hint)
+			paper_add(paper, " (%s)", run_text(page->run, note->hint));
+		paper_add(paper, "\n");
+	}
+}
+
+static int page_print(int fd, const struct str *text, struct err *err)
+{
+	int r = io_write_all(fd, str_text(text), text->len);
+
+	if (r < 0) {
+		err_set(err, ERR_OUTPUT, -r, "cannot write the result to %s: %s",
+			fd == STDOUT_FILENO ? "stdout" : "stderr", err_words(-r));
+		err_hint(err, "send it to a file with --json=FILE");
+	}
+	return r;
+}
+
+int cli_page_end(const struct cli *cli, struct cli_page *page, struct err *err)
+{
+	const char *path = cli_value(cli, "json");
+	int r = 0;
+
+	if (page->step == 2)
+		paper_notes(cli, page);
+	if (page->json_text.len && path)
+		r = io_replace(path, page->json_text.at, page->json_text.len, err);
+	else if (page->json_text.len)
+		r = page_print(STDOUT_FILENO, &page->json_text, err);
+	if (page->paper_text.len) {
+		struct err second;
+		int r2 = page_print(page->to_stderr ? STDERR_FILENO : STDOUT_FILENO,
+			&page->paper_text, r < 0 ? &second : err);
+
+		r = r < 0 ? r : r2;
+	}
+	str_done(&page->json_text);
+	str_done(&page->paper_text);
+	return r;
+}
+
+void cli_progress(const struct cli *cli, const char *format, ...)
+{
+	str_auto struct str line = {0};
+	va_list args;
+
+	if (cli->quiet || cli->mode != CLI_TEXT || !isatty(STDERR_FILENO))
+		return;
+	str_add(&line, "\r\033[K");
+	if (format) {
+		va_start(args, format);
+		str_addv(&line, format, args);
+		va_end(args);
+	}
+	/* Progress that cannot be shown is no failure of the work. */
+	(void)!write(STDERR_FILENO, line.at, line.len);
+}

@@ -1,0 +1,257 @@
+/* words.c - the command line in, options out.
+ *
+ * Long options as --name VALUE or --name=VALUE, short ones as -e VALUE, -eVALUE or bundled
+ * switches.  The program starts behind `--`, or, for commands that take a program, at the first
+ * word that is no option; what follows is its own and is never looked at. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli.h"
+
+const struct option_spec common_options[] = {
+	{"json", 0, "FILE", true, NULL, "one JSON document on stdout, or in FILE"},
+	{"agent", 0, NULL, false, NULL,
+		"plain ASCII, at most 40 lines, ends with the next command"},
+	{"quiet", 'q', NULL, false, NULL, "only the result and errors"},
+	{"color", 0, "WHEN", false, "auto|always|never",
+		"colours (default auto; NO_COLOR is respected)"},
+	{"help", 'h', NULL, false, NULL, "this text"},
+	{0},
+};
+
+static const struct option_spec *spec_find(
+	const struct command *command, const char *name, size_t len, char letter)
+{
+	const struct option_spec *tables[] = {command->options, common_options};
+
+	for (unsigned t = 0; t < 2; t++)
+		for (const struct option_spec *spec = tables[t]; spec && spec->name; spec++) {
+			if (letter && spec->letter == letter)
+				return spec;
+			if (!letter && strlen(spec->name) == len && !strncmp(spec->name, name, len))
+				return spec;
+		}
+	return NULL;
+}
+
+static int unknown_option(const struct cli *cli, const char *word, struct err *err)
+{
+	const struct option_spec *tables[] = {cli->command->options, common_options};
+	const char *names[64], *nearest;
+	unsigned count = 0;
+	char name[64];
+
+	for (unsigned t = 0; t < 2; t++)
+		for (const struct option_spec *spec = tables[t]; spec && spec->name; spec++)
+			if (count < 63)
+				names[count++] = spec->name;
+	names[count] = NULL;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 1, "="), word + 1);
+	nearest = word[1] == '-' ? str_nearest(name + 1, names) : NULL;
+	err_set(err, ERR_USAGE, EINVAL, "assay %s has no option %.*s", cli->command->name,
+		(int)strcspn(word, "="), word);
+	if (nearest)
+		err_hint(err, "did you mean --%s?", nearest);
+	else
+		err_hint(err, "assay help %s lists its options", cli->command->name);
+	return -EINVAL;
+}
+
+static bool choice_is_valid(const char *choices, const char *value)
+{
+	size_t len = strlen(value);
+
+	while (choices) {
+		if (strcspn(choices, "|") == len && strncmp(choices, value, len) == 0)
+			return true;
+		choices = strchr(choices, '|');
+		choices = choices ? choices + 1 : NULL;
+	}
+	return false;
+}
+
+static int option_add(
+	struct cli *cli, const struct option_spec *spec, const char *value, struct err *err)
+{
+	if (value && spec->choices && !choice_is_valid(spec->choices, value)) {
+		err_set(err, ERR_USAGE, EINVAL, "--%s cannot be '%s'", spec->name, value);
+		err_hint(err, "it is one of %s", spec->choices);
+		return -EINVAL;
+	}
+	vec_push(&cli->options, (struct cli_option){spec, value});
+	return 0;
+}
+
+static int option_needs_value(const struct option_spec *spec, struct err *err)
+{
+	err_set(err, ERR_USAGE, EINVAL, "--%s needs a value", spec->name);
+	err_hint(err, "write --%s=%s", spec->name, spec->value);
+	return -EINVAL;
+}
+
+static int parse_long(struct cli *cli, char ***word, struct err *err)
+{
+	const char *name = **word + 2, *value = strchr(name, '=');
+	size_t len = value ? (size_t)(value - name) : strlen(name);
+	const struct option_spec *spec = spec_find(cli->command, name, len, 0);
+
+	if (!spec)
+		return unknown_option(cli, **word, err);
+	if (value && !spec->value) {
+		err_set(err, ERR_USAGE, EINVAL, "--%s takes no value", spec->name);
+		err_hint(err, "write --%s alone", spec->name);
+		return -EINVAL;
+	}
+	if (value)
+		value++;
+	else if (spec->value && !spec->optional) {
+		value = *++*word;
+		if (!value) {
+			--*word;
+			return option_needs_value(spec, err);
+		}
+	}
+	return option_add(cli, spec, value, err);
+}
+
+static int parse_short(struct cli *cli, char ***word, struct err *err)
+{
+	for (const char *at = **word + 1; *at; at++) {
+		const struct option_spec *spec = spec_find(cli->command, NULL, 0, *at);
+		int r;
+
+		if (!spec)
+			return unknown_option(cli, **word, err);
+		if (!spec->value) {
+			r = option_add(cli, spec, NULL, err);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		if (at[1])
+			return option_add(cli, spec, at + 1, err);
+		if (!(*word)[1])
+			return option_needs_value(spec, err);
+		return option_add(cli, spec, *++*word, err);
+	}
+	return 0;
+}
+
+static int check_operands(const struct cli *cli, struct err *err)
+{
+	const struct command *command = cli->command;
+	uint32_t given = cli->operands.count;
+
+	if (command->program == PROGRAM_REQUIRED && !cli->program && !cli_has(cli, "pid") &&
+		!cli_has(cli, "all-cpus"))
+		err_set(err, ERR_USAGE, EINVAL, "assay %s was given no program to run",
+			command->name);
+	else if (given < command->operands_min)
+		err_set(err, ERR_USAGE, EINVAL, "assay %s needs more words than that",
+			command->name);
+	else if (given > command->operands_max)
+		err_set(err, ERR_USAGE, EINVAL, "assay %s does not know what to do with '%s'",
+			command->name, cli->operands.at[command->operands_max]);
+	else
+		return 0;
+	err_hint(err, "usage: assay %s %s", command->name, command->usage);
+	return -EINVAL;
+}
+
+int cli_parse(struct cli *cli, char **words, struct err *err)
+{
+	for (char **word = words; *word; word++) {
+		int r = 0;
+
+		if (str_equal(*word, "--")) {
+			if (word[1])
+				cli->program = word + 1;
+			if (cli->program && cli->command->program == PROGRAM_NONE)
+				return err_set(err, ERR_USAGE, EINVAL, "assay %s runs no program",
+					cli->command->name);
+			break;
+		}
+		if (str_starts(*word, "--"))
+			r = parse_long(cli, &word, err);
+		else if (**word == '-' && (*word)[1])
+			r = parse_short(cli, &word, err);
+		else if (cli->command->program == PROGRAM_REQUIRED) {
+			cli->program = word;
+			break;
+		} else
+			vec_push(&cli->operands, *word);
+		if (r < 0)
+			return r;
+	}
+	if (cli_has(cli, "help"))
+		return 0;
+	if (cli_has(cli, "agent") && cli_has(cli, "json") && !cli_value(cli, "json")) {
+		err_set(err, ERR_USAGE, EINVAL, "--agent and --json both want stdout");
+		err_hint(err, "choose one, or write --json=FILE");
+		return -EINVAL;
+	}
+	cli->mode = cli_has(cli, "json") && !cli_value(cli, "json") ? CLI_JSON
+		    : cli_has(cli, "agent")			    ? CLI_AGENT
+								    : CLI_TEXT;
+	cli->quiet = cli_has(cli, "quiet");
+	cli->target_status = cli_has(cli, "target-status");
+	return check_operands(cli, err);
+}
+
+const char *cli_value_at(const struct cli *cli, const char *name, unsigned index)
+{
+	vec_foreach (const struct cli_option, option, &cli->options)
+		if (str_equal(option->spec->name, name) && index-- == 0)
+			return option->value;
+	return NULL;
+}
+
+bool cli_has(const struct cli *cli, const char *name)
+{
+	vec_foreach (const struct cli_option, option, &cli->options)
+		if (str_equal(option->spec->name, name))
+			return true;
+	return false;
+}
+
+const char *cli_value(const struct cli *cli, const char *name)
+{
+	const char *value = NULL;
+
+	vec_foreach (const struct cli_option, option, &cli->options)
+		if (str_equal(option->spec->name, name))
+			value = option->value;
+	return value;
+}
+
+int cli_number(const struct cli *cli, const char *name, uint64_t low, uint64_t high,
+	uint64_t fallback, uint64_t *ret_value, struct err *err)
+{
+	const char *text = cli_value(cli, name);
+	uint64_t value = fallback;
+
+	if (text && (str_to_u64(text, &value) < 0 || value < low || value > high)) {
+		err_set(err, ERR_USAGE, EINVAL, "--%s cannot be '%s'", name, text);
+		err_hint(err, "it is a whole number from %llu to %llu", (unsigned long long)low,
+			(unsigned long long)high);
+		return -EINVAL;
+	}
+	*ret_value = value;
+	return 0;
+}
+
+int cli_duration(const struct cli *cli, const char *name, uint64_t fallback_ns, uint64_t *ret_ns,
+	struct err *err)
+{
+	const char *text = cli_value(cli, name);
+	uint64_t ns = fallback_ns;
+
+	if (text && (str_to_duration(text, &ns) < 0 || ns == 0)) {
+		err_set(err, ERR_USAGE, EINVAL, "--%s cannot be '%s'", name, text);
+		err_hint(err, "write a duration such as 500ms, 25s or 2m");
+		return -EINVAL;
+	}
+	*ret_ns = ns;
+	return 0;
+}

@@ -1,0 +1,126 @@
+/* ingest.c - one small function per record type, one switch. */
+#include "ingest/ingest.h"
+
+#include <errno.h>
+
+#include "model/run.h"
+
+static void take_note(struct run *run, const struct wire_record *record)
+{
+	const struct wire_note *note = (const struct wire_note *)record;
+
+	run_add_note(run, wire_text(record, note->code), wire_text(record, note->text),
+		wire_text(record, note->hint));
+}
+
+static void take_field(struct run *run, const struct wire_record *record)
+{
+	const struct wire_field *field = (const struct wire_field *)record;
+
+	run_add_field(run, &(struct field_row){
+				   .group = run_intern(run, wire_text(record, field->group)),
+				   .name = run_intern(run, wire_text(record, field->name)),
+				   .value = run_intern(run, wire_text(record, field->value)),
+				   .state = (enum field_state)field->state,
+			   });
+}
+
+static void take_capability(struct run *run, const struct wire_record *record)
+{
+	const struct wire_capability *capability = (const struct wire_capability *)record;
+
+	run_add_capability(
+		run, &(struct capability_row){
+			     .name = run_intern(run, wire_text(record, capability->name)),
+			     .reason = run_intern(run, wire_text(record, capability->reason)),
+			     .fix = run_intern(run, wire_text(record, capability->fix)),
+			     .status = (enum capability_status)capability->status,
+		     });
+}
+
+static void take_event(struct run *run, const struct wire_record *record)
+{
+	const struct wire_event *event = (const struct wire_event *)record;
+
+	run_add_event(run, &(struct event_row){
+				   .name = run_intern(run, wire_text(record, event->name)),
+				   .unit = run_intern(run, wire_text(record, event->unit)),
+				   .core = run_intern(run, wire_text(record, event->core)),
+				   .reason = run_intern(run, wire_text(record, event->reason)),
+				   .group = event->group,
+				   .status = (enum event_status)event->status,
+				   .scale = event->scale,
+			   });
+}
+
+static void take_execution(struct run *run, const struct wire_record *record)
+{
+	const struct wire_execution *e = (const struct wire_execution *)record;
+
+	run_add_execution(run, &(struct execution_row){
+				       .start_ns = e->start_ns,
+				       .wall_ns = e->wall_ns,
+				       .user_ns = e->user_ns,
+				       .system_ns = e->system_ns,
+				       .max_rss_bytes = e->max_rss_bytes,
+				       .minor_faults = e->minor_faults,
+				       .major_faults = e->major_faults,
+				       .voluntary_switches = e->voluntary_switches,
+				       .involuntary_switches = e->involuntary_switches,
+				       .exit_status = e->exit_status,
+				       .signal = e->signal,
+				       .flags = e->flags,
+			       });
+}
+
+static void take_count(struct run *run, const struct wire_record *record)
+{
+	const struct wire_count *count = (const struct wire_count *)record;
+
+	run_add_count(run, &(struct count_row){
+				   .event = count->event,
+				   .execution = count->execution,
+				   .at_ns = count->at_ns,
+				   .value = count->value,
+				   .enabled_ns = count->enabled_ns,
+				   .running_ns = count->running_ns,
+			   });
+}
+
+static int ingest_take(void *context, const struct wire_record *record)
+{
+	struct ingest *ingest = context;
+
+	if (!wire_check(record, record->size)) {
+		ingest->malformed++;
+		return 0;
+	}
+	switch ((enum wire_type)record->type) {
+	case WIRE_NOTE:
+		take_note(ingest->run, record);
+		break;
+	case WIRE_FIELD:
+		take_field(ingest->run, record);
+		break;
+	case WIRE_CAPABILITY:
+		take_capability(ingest->run, record);
+		break;
+	case WIRE_EVENT:
+		take_event(ingest->run, record);
+		break;
+	case WIRE_EXECUTION:
+		take_execution(ingest->run, record);
+		break;
+	case WIRE_COUNT:
+		take_count(ingest->run, record);
+		break;
+	case WIRE_TYPES:
+		break;
+	}
+	return 0;
+}
+
+struct wire_sink ingest_sink(struct ingest *ingest)
+{
+	return (struct wire_sink){.take = ingest_take, .context = ingest};
+}

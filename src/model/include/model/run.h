@@ -1,0 +1,160 @@
+/* run.h - one run: everything that was measured, as flat append-only tables linked by ids.
+ *
+ * Does: hold the rows, intern the texts.  Does not: compute, read clocks, print.
+ * Owns: all its rows and texts until run_close().  Ids are 1-based, 0 means "none"; a row is found
+ * again with the accessor of its table.  A frozen run takes no more rows: analyze gets it const.
+ * The same tables, with the same ids, are the SQLite file (store.h, docs/format.md).
+ * Threads: one at a time. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/vec.h"
+
+typedef uint32_t row_id;  /* 1-based, 0: none */
+typedef uint32_t text_id; /* an interned text, 0: "" */
+
+struct note_row {
+	text_id code, text, hint;
+};
+
+enum field_state { FIELD_VALUE, FIELD_ABSENT, FIELD_DENIED, FIELD_STATES };
+
+/* One fact of the fingerprint. */
+struct field_row {
+	text_id group, name, value;
+	enum field_state state;
+};
+
+enum capability_status { CAPABILITY_OK, CAPABILITY_LIMITED, CAPABILITY_NO, CAPABILITY_STATUSES };
+
+struct capability_row {
+	text_id name, reason, fix;
+	enum capability_status status;
+};
+
+enum event_status {
+	EVENT_COUNTED,
+	EVENT_NOT_COUNTED,
+	EVENT_NOT_SUPPORTED,
+	EVENT_NOT_PERMITTED,
+	EVENT_NOT_TRUSTED,
+	EVENT_STATUSES,
+};
+
+struct event_row {
+	text_id name, unit, core, reason;
+	uint32_t group; /* 0: alone */
+	enum event_status status;
+	double scale; /* value * scale is in `unit` */
+};
+
+enum {
+	EXECUTION_NO_USAGE = 1,
+	EXECUTION_INTERRUPTED = 2,
+	EXECUTION_LEFTOVERS = 4,
+};
+
+/* One execution of the target. */
+struct execution_row {
+	uint64_t start_ns, wall_ns, user_ns, system_ns, max_rss_bytes;
+	uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
+	int32_t exit_status, signal;
+	uint32_t flags;
+};
+
+struct count_row {
+	row_id event, execution;
+	uint64_t at_ns; /* 0: whole execution, else end of an interval */
+	uint64_t value, enabled_ns, running_ns;
+};
+
+struct thread_row {
+	uint32_t pid, tid;
+	text_id name;
+};
+
+struct module_row {
+	text_id path, build_id;
+};
+
+struct function_row {
+	text_id name, file;
+	row_id module;
+	uint32_t line; /* of its definition, 0: unknown */
+};
+
+/* A place in the code: one function at one address; inlined copies are frames of their own. */
+struct frame_row {
+	row_id function, module;
+	uint64_t addr; /* in the module's file */
+	text_id file;
+	uint32_t line;
+	bool inlined;
+};
+
+/* A call chain, innermost frame here, the rest in `parent`. */
+struct stack_row {
+	row_id parent, frame;
+};
+
+enum { SAMPLE_TRUNCATED = 1, SAMPLE_KERNEL = 2 };
+
+struct sample_row {
+	uint64_t time_ns, period;
+	row_id event, thread, stack;
+	uint32_t cpu, flags;
+};
+
+struct run {
+	struct run_texts *texts;
+	vec_of(struct note_row) notes;
+	vec_of(struct field_row) fields;
+	vec_of(struct capability_row) capabilities;
+	vec_of(struct event_row) events;
+	vec_of(struct execution_row) executions;
+	vec_of(struct count_row) counts;
+	vec_of(struct thread_row) threads;
+	vec_of(struct module_row) modules;
+	vec_of(struct function_row) functions;
+	vec_of(struct frame_row) frames;
+	vec_of(struct stack_row) stacks;
+	vec_of(struct sample_row) samples;
+	text_id command;     /* the assay command that made it: "stat" */
+	text_id target;	     /* the target's command line, for people */
+	text_id fingerprint; /* key, 0 when the fingerprint was not taken */
+	uint64_t started_ns; /* CLOCK_REALTIME */
+	bool partial;	     /* interrupted, killed or still being written */
+	bool frozen;
+};
+
+struct run *run_open(void);
+void run_close(struct run *run);
+void run_close_pointer(struct run **run);
+#define run_auto __attribute__((cleanup(run_close_pointer)))
+
+/* The id of this text, new or known; "" and NULL are 0. */
+text_id run_intern(struct run *run, const char *text);
+
+/* The text of an id; "" for 0 and for ids that do not exist.  Lives as long as the run. */
+const char *run_text(const struct run *run, text_id id);
+
+/* How many texts there are: ids 1..count. */
+uint32_t run_text_count(const struct run *run);
+
+/* Append one row; returns its id.  Not on a frozen run (asserted). */
+row_id run_add_note(struct run *run, const char *code, const char *text, const char *hint);
+row_id run_add_field(struct run *run, const struct field_row *row);
+row_id run_add_capability(struct run *run, const struct capability_row *row);
+row_id run_add_event(struct run *run, const struct event_row *row);
+row_id run_add_execution(struct run *run, const struct execution_row *row);
+row_id run_add_count(struct run *run, const struct count_row *row);
+row_id run_add_thread(struct run *run, const struct thread_row *row);
+row_id run_add_module(struct run *run, const struct module_row *row);
+row_id run_add_function(struct run *run, const struct function_row *row);
+row_id run_add_frame(struct run *run, const struct frame_row *row);
+row_id run_add_stack(struct run *run, const struct stack_row *row);
+row_id run_add_sample(struct run *run, const struct sample_row *row);
+
+void run_freeze(struct run *run);

@@ -1,0 +1,38 @@
+/* store.h - the run file: a SQLite database that is readable at every moment of its writing.
+ *
+ * A new path is written in place, marked partial until store_finish(); where a file already stands,
+ * the work goes on in PATH.part and replaces it whole at the end, so the old one is never half
+ * gone.  A full disk or a killed tool leaves every row that an earlier store_flush() wrote.
+ * docs/format.md describes the tables. */
+#pragma once
+
+#include "base/err.h"
+#include "model/run.h"
+
+enum { STORE_VERSION = 1 };
+#define STORE_APPLICATION_ID 0x41737359 /* "AssY" in the file's header */
+
+struct store;
+
+/* Create the file for `run`.  Refuses to replace a file that is not an assay run. */
+int store_create(const char *path, struct store **ret_store, struct err *err);
+
+/* Write the rows that were added to `run` since the last flush, in one transaction. */
+int store_flush(struct store *store, const struct run *run, struct err *err);
+
+/* Flush, write the run's final state (partial or whole), move into place.  `store` stays to be
+ * closed. */
+int store_finish(struct store *store, const struct run *run, struct err *err);
+
+/* Close without finishing keeps what was flushed, marked partial.  NULL is fine. */
+void store_close(struct store *store);
+void store_close_pointer(struct store **store);
+#define store_auto __attribute__((cleanup(store_close_pointer)))
+
+/* Load a run file, frozen.  A file that is foreign, newer, truncated or corrupt is refused with
+ * one sentence; every id in it is checked. */
+int store_load(const char *path, struct run **ret_run, struct err *err);
+
+/* The same from memory (the fuzz target's way in). */
+int store_load_bytes(
+	const void *bytes, size_t len, const char *name, struct run **ret_run, struct err *err);

@@ -1,0 +1,112 @@
+/* run.c - the tables are plain vectors: an id is an index plus one.  Only texts are looked up, so
+ * only they have a hash table. */
+#include "model/run.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/mem.h"
+
+struct run_texts {
+	struct arena bytes;
+	struct map ids;
+	vec_of(const char *) at;
+};
+
+struct run *run_open(void)
+{
+	struct run *run = mem_new(1, sizeof(*run));
+
+	run->texts = mem_new(1, sizeof(*run->texts));
+	return run;
+}
+
+void run_close(struct run *run)
+{
+	if (!run)
+		return;
+	arena_done(&run->texts->bytes);
+	map_done(&run->texts->ids);
+	vec_done(&run->texts->at);
+	free(run->texts);
+	vec_done(&run->notes);
+	vec_done(&run->fields);
+	vec_done(&run->capabilities);
+	vec_done(&run->events);
+	vec_done(&run->executions);
+	vec_done(&run->counts);
+	vec_done(&run->threads);
+	vec_done(&run->modules);
+	vec_done(&run->functions);
+	vec_done(&run->frames);
+	vec_done(&run->stacks);
+	vec_done(&run->samples);
+	free(run);
+}
+
+void run_close_pointer(struct run **run)
+{
+	run_close(*run);
+	*run = NULL;
+}
+
+text_id run_intern(struct run *run, const char *text)
+{
+	struct run_texts *texts = run->texts;
+	size_t len = text ? strlen(text) : 0;
+	uint32_t id;
+
+	if (!len)
+		return 0;
+	if (map_get(&texts->ids, text, len, &id))
+		return id;
+	vec_push(&texts->at, arena_text(&texts->bytes, text, len));
+	map_put(&texts->ids, text, len, texts->at.count);
+	return texts->at.count;
+}
+
+const char *run_text(const struct run *run, text_id id)
+{
+	return id && id <= run->texts->at.count ? run->texts->at.at[id - 1] : "";
+}
+
+uint32_t run_text_count(const struct run *run)
+{
+	return run->texts->at.count;
+}
+
+row_id run_add_note(struct run *run, const char *code, const char *text, const char *hint)
+{
+	assert(!run->frozen);
+	vec_push(&run->notes, (struct note_row){run_intern(run, code), run_intern(run, text),
+				      run_intern(run, hint)});
+	return run->notes.count;
+}
+
+#define RUN_ADD(singular, plural)                                                                  \
+	row_id run_add_##singular(struct run *run, const struct singular##_row *row)               \
+	{                                                                                          \
+		assert(!run->frozen);                                                              \
+		vec_push(&run->plural, *row);                                                      \
+		return run->plural.count;                                                          \
+	}
+
+RUN_ADD(field, fields)
+RUN_ADD(capability, capabilities)
+RUN_ADD(event, events)
+RUN_ADD(execution, executions)
+RUN_ADD(count, counts)
+RUN_ADD(thread, threads)
+RUN_ADD(module, modules)
+RUN_ADD(function, functions)
+RUN_ADD(frame, frames)
+RUN_ADD(stack, stacks)
+RUN_ADD(sample, samples)
+
+void run_freeze(struct run *run)
+{
+	run->frozen = true;
+}

@@ -1,0 +1,266 @@
+/* paper.c - see paper.h.  Colours are the eight of every terminal, so that themes decide. */
+#include "render/paper.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+enum { PAPER_WIDTH = 100 };
+
+static unsigned paper_width(const struct paper *paper)
+{
+	return paper->width ? paper->width : PAPER_WIDTH;
+}
+
+static size_t text_columns(const char *text, size_t len)
+{
+	size_t columns = 0;
+
+	for (size_t i = 0; i < len; i++)
+		columns += ((unsigned char)text[i] & 0xc0) != 0x80;
+	return columns;
+}
+
+/* Control bytes never reach the terminal: a file name or a target's text must not steer it. */
+static void paper_put(struct paper *paper, const char *text, size_t len)
+{
+	for (size_t i = 0; i < len; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
+			str_add_char(paper->out, '?');
+		else if (paper->ascii && c >= 0xc0)
+			str_add_char(paper->out, '?');
+		else if (!paper->ascii || c < 0x80)
+			str_add_char(paper->out, (char)c);
+	}
+}
+
+static void paper_put_ink(struct paper *paper, enum ink ink, const char *text, size_t len)
+{
+	static const char *const codes[] = {[INK_PLAIN] = "",
+		[INK_BOLD] = "\033[1m",
+		[INK_DIM] = "\033[2m",
+		[INK_GOOD] = "\033[32m",
+		[INK_WARN] = "\033[33m",
+		[INK_BAD] = "\033[31m"};
+	bool inked = paper->color && ink != INK_PLAIN && len;
+
+	if (inked)
+		str_add(paper->out, codes[ink]);
+	paper_put(paper, text, len);
+	if (inked)
+		str_add(paper->out, "\033[0m");
+}
+
+void paper_ink(struct paper *paper, enum ink ink, const char *format, ...)
+{
+	str_auto struct str text = {0};
+	va_list args;
+
+	va_start(args, format);
+	str_addv(&text, format, args);
+	va_end(args);
+	paper_put_ink(paper, ink, str_text(&text), text.len);
+}
+
+void paper_add(struct paper *paper, const char *format, ...)
+{
+	str_auto struct str text = {0};
+	va_list args;
+
+	va_start(args, format);
+	str_addv(&text, format, args);
+	va_end(args);
+	paper_put(paper, str_text(&text), text.len);
+}
+
+/* Bytes of `text` that fit in `columns`, cut at a blank where there is one. */
+static size_t line_that_fits(const char *text, size_t columns)
+{
+	size_t blank = 0, used = 0, i = 0;
+
+	for (; text[i] && text[i] != '\n'; i++) {
+		if (((unsigned char)text[i] & 0xc0) == 0x80)
+			continue;
+		if (used++ == columns)
+			return blank ? blank : i;
+		if (text[i] == ' ')
+			blank = i;
+	}
+	return i;
+}
+
+/* Wrap into lines of `columns`; every line after the first starts with `indent` blanks. */
+static void paper_fill(
+	struct paper *paper, unsigned indent, size_t columns, enum ink ink, const char *text)
+{
+	bool first = true;
+
+	while (*text || first) {
+		size_t len = line_that_fits(text, columns);
+
+		if (!first)
+			str_add_repeat(paper->out, ' ', indent);
+		paper_put_ink(paper, ink, text, len);
+		str_add_char(paper->out, '\n');
+		text += len;
+		while (*text == ' ')
+			text++;
+		if (*text == '\n')
+			text++;
+		first = false;
+	}
+}
+
+void paper_wrap(struct paper *paper, unsigned indent, enum ink ink, const char *text)
+{
+	unsigned width = paper_width(paper);
+
+	str_add_repeat(paper->out, ' ', indent);
+	paper_fill(paper, indent, width > indent + 20 ? width - indent : 20, ink, text);
+}
+
+void table_column(struct table *table, const char *heading, bool right)
+{
+	table->headings[table->columns] = heading;
+	table->right[table->columns++] = right;
+}
+
+void table_cell(struct table *table, enum ink ink, const char *format, ...)
+{
+	str_auto struct str text = {0};
+	va_list args;
+
+	va_start(args, format);
+	str_addv(&text, format, args);
+	va_end(args);
+	vec_push(&table->cells, (struct table_cell){mem_copy_text(str_text(&text), text.len), ink});
+}
+
+static size_t table_column_width(const struct table *table, unsigned column)
+{
+	size_t width = 0;
+
+	for (uint32_t i = column; i < table->cells.count; i += table->columns) {
+		const char *text = table->cells.at[i].text;
+		size_t columns = text_columns(text, strlen(text));
+
+		width = columns > width ? columns : width;
+	}
+	if (width && strlen(table->headings[column]) > width)
+		width = strlen(table->headings[column]);
+	return width;
+}
+
+static void table_line(const struct table *table, struct paper *paper, const size_t *width,
+	unsigned indent, const struct table_cell *cells)
+{
+	size_t at = indent;
+	unsigned last = table->columns - 1;
+
+	while (last && !width[last])
+		last--;
+	str_add_repeat(paper->out, ' ', indent);
+	for (unsigned c = 0; c <= last; c++) {
+		size_t columns = text_columns(cells[c].text, strlen(cells[c].text));
+		size_t pad = width[c] > columns ? width[c] - columns : 0;
+		size_t left = paper_width(paper) > at + 20 ? paper_width(paper) - at : 20;
+
+		if (!width[c])
+			continue;
+		if (c == last && !table->right[c]) {
+			paper_fill(paper, (unsigned)at, left, cells[c].ink, cells[c].text);
+			return;
+		}
+		if (table->right[c])
+			str_add_repeat(paper->out, ' ', pad);
+		paper_put_ink(paper, cells[c].ink, cells[c].text, strlen(cells[c].text));
+		if (!table->right[c])
+			str_add_repeat(paper->out, ' ', pad);
+		if (c < last)
+			str_add(paper->out, "  ");
+		at += width[c] + 2;
+	}
+	str_add_char(paper->out, '\n');
+}
+
+void table_print(const struct table *table, struct paper *paper, unsigned indent)
+{
+	struct table_cell heads[TABLE_COLUMNS];
+	size_t width[TABLE_COLUMNS];
+	bool has_heads = false;
+
+	for (unsigned c = 0; c < table->columns; c++) {
+		width[c] = table_column_width(table, c);
+		heads[c] = (struct table_cell){
+			mem_copy_text(table->headings[c], strlen(table->headings[c])), INK_DIM};
+		has_heads |= *table->headings[c] && width[c];
+	}
+	if (has_heads)
+		table_line(table, paper, width, indent, heads);
+	for (uint32_t i = 0; i + table->columns <= table->cells.count; i += table->columns)
+		table_line(table, paper, width, indent, table->cells.at + i);
+	for (unsigned c = 0; c < table->columns; c++)
+		free(heads[c].text);
+}
+
+void table_done(struct table *table)
+{
+	vec_foreach (struct table_cell, cell, &table->cells)
+		free(cell->text);
+	vec_done(&table->cells);
+}
+
+char *paper_count(char *buf, size_t room, double value)
+{
+	char digits[64];
+	size_t len, out = 0;
+
+	if (fabs(value) >= 1e15) {
+		snprintf(buf, room, "%.4g", value);
+		return buf;
+	}
+	snprintf(digits, sizeof(digits), "%.0f", fabs(value));
+	len = strlen(digits);
+	if (value < 0 && out + 1 < room)
+		buf[out++] = '-';
+	for (size_t i = 0; i < len && out + 2 < room; i++) {
+		if (i && (len - i) % 3 == 0)
+			buf[out++] = ',';
+		buf[out++] = digits[i];
+	}
+	buf[out] = '\0';
+	return buf;
+}
+
+char *paper_time(char *buf, size_t room, double ns)
+{
+	double size = fabs(ns);
+
+	if (size < 1e3)
+		snprintf(buf, room, "%.0f ns", ns);
+	else if (size < 1e6)
+		snprintf(buf, room, "%.1f us", ns / 1e3);
+	else if (size < 1e9)
+		snprintf(buf, room, "%.2f ms", ns / 1e6);
+	else
+		snprintf(buf, room, "%.3f s", ns / 1e9);
+	return buf;
+}
+
+char *paper_bytes(char *buf, size_t room, double bytes)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+	unsigned unit = 0;
+
+	while (fabs(bytes) >= 1024 && unit < 4) {
+		bytes /= 1024;
+		unit++;
+	}
+	snprintf(buf, room, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+	return buf;
+}

@@ -1,0 +1,55 @@
+/* emit.c - records are built on the stack; 8 KiB holds any text we write ourselves, and a longer
+ * one is cut by the builder. */
+#include "source/emit.h"
+
+#include "wire/build.h"
+
+enum { EMIT_ROOM = 8192 };
+
+int emit_note(const struct wire_sink *sink, const char *code, const char *text, const char *hint)
+{
+	union {
+		struct wire_note note;
+		unsigned char bytes[EMIT_ROOM];
+	} space;
+	struct wire_builder b = wire_begin(&space, sizeof(space), WIRE_NOTE, sizeof(space.note));
+
+	wire_add_text(&b, &space.note.code, code);
+	wire_add_text(&b, &space.note.text, text);
+	wire_add_text(&b, &space.note.hint, hint);
+	return sink->take(sink->context, wire_end(&b));
+}
+
+int emit_field(const struct wire_sink *sink, const char *group, const char *name,
+	enum wire_field_state state, const char *value)
+{
+	union {
+		struct wire_field field;
+		unsigned char bytes[EMIT_ROOM];
+	} space;
+	struct wire_builder b = wire_begin(&space, sizeof(space), WIRE_FIELD, sizeof(space.field));
+
+	space.field.state = state;
+	wire_add_text(&b, &space.field.group, group);
+	wire_add_text(&b, &space.field.name, name);
+	if (state == WIRE_FIELD_VALUE)
+		wire_add_text(&b, &space.field.value, value);
+	return sink->take(sink->context, wire_end(&b));
+}
+
+int emit_capability(const struct wire_sink *sink, const char *name, enum wire_status status,
+	const char *reason, const char *fix)
+{
+	union {
+		struct wire_capability capability;
+		unsigned char bytes[EMIT_ROOM];
+	} space;
+	struct wire_builder b =
+		wire_begin(&space, sizeof(space), WIRE_CAPABILITY, sizeof(space.capability));
+
+	space.capability.status = status;
+	wire_add_text(&b, &space.capability.name, name);
+	wire_add_text(&b, &space.capability.reason, reason);
+	wire_add_text(&b, &space.capability.fix, fix);
+	return sink->take(sink->context, wire_end(&b));
+}

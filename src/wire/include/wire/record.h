@@ -1,0 +1,131 @@
+/* record.h - what passes between the kernel side, the in-target runtime and the tool.
+ *
+ * A record is one header and a fixed part, then the bytes of its texts.  All numbers are native
+ * endian: records never leave the machine.  `size` counts the whole record and is a multiple of 8.
+ * A text is an offset from the start of the record and a length; a NUL stands behind its bytes.
+ * A reader calls wire_check() before it trusts anything inside.  No malloc, no stdio. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum wire_type {
+	WIRE_NOTE = 1,	 /* struct wire_note: a warning that belongs to the run */
+	WIRE_FIELD,	 /* struct wire_field: one fact of the fingerprint */
+	WIRE_CAPABILITY, /* struct wire_capability: what this machine can measure */
+	WIRE_EVENT,	 /* struct wire_event: an event that was asked for */
+	WIRE_EXECUTION,	 /* struct wire_execution: one execution of the target, ended */
+	WIRE_COUNT,	 /* struct wire_count: an event counted over an execution or interval */
+	WIRE_TYPES,
+};
+
+enum { WIRE_LARGEST = 1 << 16 }; /* a larger record is refused */
+
+struct wire_record {
+	uint32_t type;
+	uint32_t size;
+};
+
+struct wire_text {
+	uint32_t offset; /* 0: no text */
+	uint32_t len;
+};
+
+struct wire_note {
+	struct wire_record head;
+	struct wire_text code; /* machine-readable: "events-multiplexed" */
+	struct wire_text text;
+	struct wire_text hint;
+};
+
+enum wire_field_state { WIRE_FIELD_VALUE, WIRE_FIELD_ABSENT, WIRE_FIELD_DENIED, WIRE_FIELD_STATES };
+
+struct wire_field {
+	struct wire_record head;
+	struct wire_text group;
+	struct wire_text name;
+	struct wire_text value; /* only with WIRE_FIELD_VALUE */
+	uint32_t state;
+	uint32_t reserved;
+};
+
+enum wire_status { WIRE_OK, WIRE_LIMITED, WIRE_NO, WIRE_STATUSES };
+
+struct wire_capability {
+	struct wire_record head;
+	struct wire_text name;
+	struct wire_text reason; /* what was found, also when it is ok */
+	struct wire_text fix;	 /* the way to get it, or no text */
+	uint32_t status;
+	uint32_t reserved;
+};
+
+/* Why an event has no value.  WIRE_COUNTED_* order is part of the run file (docs/format.md). */
+enum wire_event_status {
+	WIRE_EVENT_COUNTED,
+	WIRE_EVENT_NOT_COUNTED,	  /* opened, never ran */
+	WIRE_EVENT_NOT_SUPPORTED, /* this machine has no such event */
+	WIRE_EVENT_NOT_PERMITTED,
+	WIRE_EVENT_NOT_TRUSTED, /* counted, but the self-test says the counter lies */
+	WIRE_EVENT_STATUSES,
+};
+
+struct wire_event {
+	struct wire_record head;
+	uint32_t event; /* 1, 2, 3...: the id that counts refer to */
+	uint32_t group; /* 0: alone; events of one group share it and were on the PMU together */
+	uint32_t status;
+	uint32_t reserved;
+	double scale; /* value * scale is in `unit` */
+	struct wire_text name;
+	struct wire_text unit;
+	struct wire_text core;	 /* core type on a hybrid CPU ("cpu_core"), else no text */
+	struct wire_text reason; /* with every status but COUNTED */
+};
+
+struct wire_execution {
+	struct wire_record head;
+	uint32_t execution; /* 1, 2, 3... */
+	int32_t exit_status;
+	int32_t signal;	   /* 0: exited by itself */
+	uint32_t flags;	   /* WIRE_EXECUTION_* */
+	uint64_t start_ns; /* CLOCK_MONOTONIC */
+	uint64_t wall_ns;
+	uint64_t user_ns;
+	uint64_t system_ns;
+	uint64_t max_rss_bytes;
+	uint64_t minor_faults;
+	uint64_t major_faults;
+	uint64_t voluntary_switches;
+	uint64_t involuntary_switches;
+};
+
+enum {
+	WIRE_EXECUTION_NO_USAGE = 1,	/* not our child (-p, -a): only wall_ns is known */
+	WIRE_EXECUTION_INTERRUPTED = 2, /* the user stopped it */
+	WIRE_EXECUTION_LEFTOVERS = 4,	/* it left children running */
+};
+
+struct wire_count {
+	struct wire_record head;
+	uint32_t event;
+	uint32_t execution;
+	uint64_t at_ns; /* end of the interval since the start; 0: the whole execution */
+	uint64_t value;
+	uint64_t enabled_ns;
+	uint64_t running_ns;
+};
+
+/* Where records go.  Returns 0, or a negative errno that stops the source. */
+struct wire_sink {
+	int (*take)(void *context, const struct wire_record *record);
+	void *context;
+};
+
+/* True when the `available` bytes at `record` hold one whole well-formed record of a known type:
+ * its size fits, every text lies inside it and is terminated, every enumeration is in range. */
+bool wire_check(const struct wire_record *record, size_t available);
+
+/* The text, or "" when there is none.  Only after wire_check(). */
+const char *wire_text(const struct wire_record *record, struct wire_text text);
