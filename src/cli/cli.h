@@ -13,6 +13,7 @@
 #include "base/jsonw.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "drive/interrupt.h"
 #include "render/paper.h"
 
 enum exit_status {
@@ -140,5 +141,5 @@ void cli_progress(const struct cli *cli, const char *format, ...)
 /* Start counting signals; done once, by main. */
 void cli_watch_interrupts(void);
 
-/* Ctrl-C and its friends: how many times SIGINT, SIGTERM or SIGHUP arrived since the start. */
-unsigned cli_interrupts(void);
+/* Ctrl-C and its friends since the start. */
+struct interrupt cli_interrupted(void);

@@ -144,7 +144,7 @@ static int check_operands(const struct cli *cli, struct err *err)
 	uint32_t given = cli->operands.count;
 
 	if (command->program == PROGRAM_REQUIRED && !cli->program && !cli_has(cli, "pid") &&
-		!cli_has(cli, "all-cpus"))
+		!cli_has(cli, "tid") && !cli_has(cli, "all-cpus"))
 		err_set(err, ERR_USAGE, EINVAL, "assay %s was given no program to run",
 			command->name);
 	else if (given < command->operands_min)

@@ -100,6 +100,8 @@ static void paper_fill(
 {
 	bool first = true;
 
+	while (paper->out->len && !*text && paper->out->at[paper->out->len - 1] == ' ')
+		paper->out->at[--paper->out->len] = '\0'; /* an empty last cell leaves no blanks */
 	while (*text || first) {
 		size_t len = line_that_fits(text, columns);
 

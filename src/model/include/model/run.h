@@ -157,4 +157,7 @@ row_id run_add_frame(struct run *run, const struct frame_row *row);
 row_id run_add_stack(struct run *run, const struct stack_row *row);
 row_id run_add_sample(struct run *run, const struct sample_row *row);
 
+/* Replace an event's row: its status is final only when the counting has ended. */
+void run_set_event(struct run *run, row_id event, const struct event_row *row);
+
 void run_freeze(struct run *run);
