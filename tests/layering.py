@@ -1,8 +1,8 @@
 """The house is one-way: what a room may include compiles, what it may not include does not.
 
-For each ordered pair of rooms (A, B) one line, `#include "B/header.h"`, is compiled with exactly the
-flags that the build compiles A with.  The matrix stands here once more, apart from the meson.build
-files, so that a folder added there in passing is noticed.
+For each ordered pair of rooms (A, B) one line, `#include "B/header.h"`, is compiled with exactly
+the flags that the build compiles A with.  The matrix stands here once more, apart from the
+meson.build files, so that a folder added there in passing is noticed.
 
     layering.py SOURCE BUILD"""
 import json

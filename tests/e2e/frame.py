@@ -1,4 +1,4 @@
-"""The frame of the command line: help, suggestions, exit statuses, output that cannot be written."""
+"""The frame of the command line: help, suggestions, exit statuses, output that goes nowhere."""
 import json
 import os
 import pty

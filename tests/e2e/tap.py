@@ -98,7 +98,7 @@ def commands():
 
 
 def main():
-    """Run the cases (or those whose sentence holds argv[1]) in a scratch folder; exit 1 on failure."""
+    """Run the cases (or those whose sentence holds argv[1]), each in a scratch folder."""
     wanted = [c for c in _cases if len(sys.argv) < 2 or sys.argv[1] in c[0]]
     failed = 0
     print(f"1..{len(wanted)}", flush=True)

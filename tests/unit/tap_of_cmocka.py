@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Run a cmocka program and mend its TAP: tap_of_cmocka.py PROGRAM
 
-cmocka 1.1.5 tells a skipped case as `not ok N # SKIP name`, which meson counts as failed, and has no
-place for the reason.  A unit test that cannot run here says
+cmocka 1.1.5 tells a skipped case as `not ok N # SKIP name`, which meson counts as failed, and has
+no place for the reason.  A unit test that cannot run here says
 
     print_message("# skip: no perf events on this machine\\n");
     skip();
