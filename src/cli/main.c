@@ -1,7 +1,6 @@
 /* main.c - find the command, hand it its words, turn what it says into an exit status. */
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -81,6 +80,17 @@ static int fail(const struct err *err)
 	return cli_status_of(err);
 }
 
+static int print_text(const char *text, size_t len)
+{
+	struct err err = {0};
+	int r = io_write_all(STDOUT_FILENO, text, len);
+
+	if (r == 0)
+		return EXIT_DONE;
+	err_set(&err, ERR_OUTPUT, -r, "cannot write to stdout: %s", err_words(-r));
+	return fail(&err);
+}
+
 static int print_help(const struct command *command)
 {
 	str_auto struct str text = {0};
@@ -90,7 +100,14 @@ static int print_help(const struct command *command)
 		help_command(&paper, command);
 	else
 		help_overview(&paper);
-	return io_write_all(STDOUT_FILENO, text.at, text.len) < 0 ? EXIT_NOT_WRITTEN : EXIT_DONE;
+	return print_text(text.at, text.len);
+}
+
+static int print_version(void)
+{
+	static const char text[] = "assay " ASSAY_VERSION "\n";
+
+	return print_text(text, sizeof(text) - 1);
 }
 
 static int run_command(struct cli *cli, char **words)
@@ -115,8 +132,7 @@ int main(int argc, char **argv)
 	if (str_equal(name, "--help") || str_equal(name, "-h"))
 		return print_help(NULL);
 	if (str_equal(name, "--version"))
-		return puts("assay " ASSAY_VERSION) < 0 || fflush(stdout) ? EXIT_NOT_WRITTEN
-									  : EXIT_DONE;
+		return print_version();
 	if (str_equal(name, "--"))
 		name = "run";
 	cli.command = command_find(name);

@@ -225,6 +225,8 @@ const char *cli_value(const struct cli *cli, const char *name)
 	return value;
 }
 
+/* Seven parameters, one too many: the bounds and the default are what a caller has to say. */
+/* NOLINTNEXTLINE(readability-function-size) */
 int cli_number(const struct cli *cli, const char *name, uint64_t low, uint64_t high,
 	uint64_t fallback, uint64_t *ret_value, struct err *err)
 {

@@ -196,6 +196,8 @@ void table_print(const struct table *table, struct paper *paper, unsigned indent
 	size_t width[TABLE_COLUMNS];
 	bool has_heads = false;
 
+	if (!table->columns)
+		return;
 	for (unsigned c = 0; c < table->columns; c++) {
 		width[c] = table_column_width(table, c);
 		heads[c] = (struct table_cell){
