@@ -2,6 +2,11 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD := build
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+
+# Quiet when there is nothing to say; warnings and errors come through.
+NINJA = ninja -C $(BUILD) --quiet | { grep -v '^ninja: no work to do' || true; }
 
 .PHONY: all demo test check bench format install setup clean help
 .DEFAULT_GOAL := all
@@ -10,7 +15,7 @@ all: ## build; the program stands at build/assay
 	@tools/setup build
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) >/dev/null || \
 		{ cat $(BUILD)/meson-logs/meson-log.txt; exit 1; }
-	@ninja -C $(BUILD) --quiet
+	@$(NINJA)
 
 demo: all ## build, then measure a bundled example
 	@tools/demo $(BUILD)
@@ -33,8 +38,8 @@ format: ## lay out all C files with clang-format
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 install: all ## install below PREFIX (/usr/local), under DESTDIR
-	@meson configure $(BUILD) -Dprefix=$(abspath $(PREFIX))
-	@ninja -C $(BUILD) --quiet
+	@meson setup --reconfigure $(BUILD) -Dprefix=$(abspath $(PREFIX)) >/dev/null
+	@$(NINJA)
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild --quiet
 	@echo "installed below $(DESTDIR)$(abspath $(PREFIX))"
 
