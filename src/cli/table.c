@@ -3,10 +3,12 @@
 #include "cli.h"
 
 extern const struct command completions_command;
+extern const struct command env_command;
 extern const struct command help_command_entry;
 
 const struct command *const commands[] = {
 	&completions_command,
+	&env_command,
 	&help_command_entry,
 	NULL,
 };
