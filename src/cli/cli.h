@@ -121,6 +121,12 @@ struct cli_page {
 	unsigned step;
 };
 
+/* Take the fingerprint of this machine into `run` and set run->fingerprint, so that the envelope
+ * carries its key.  A few milliseconds.  Not on a frozen run. */
+int cli_take_fingerprint(struct run *run, struct err *err);
+/* The same, with the file system of a path (NULL: the working directory) described. */
+int cli_take_fingerprint_of(struct run *run, const char *storage_path, struct err *err);
+
 bool cli_page_next(const struct cli *cli, struct cli_page *page);
 int cli_page_end(const struct cli *cli, struct cli_page *page, struct err *err);
 
