@@ -15,7 +15,7 @@ static int take_until_interrupted(void *context, const struct wire_record *recor
 {
 	struct wire_sink run = ingest_sink(context);
 
-	if (cli_interrupts())
+	if (cli_interrupted().count)
 		return -EINTR;
 	return run.take(run.context, record);
 }

@@ -13,7 +13,6 @@
 #include "cli.h"
 #include "code/binary.h"
 #include "drive/count.h"
-#include "fingerprint_take.h"
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "model/store.h"

@@ -193,7 +193,7 @@ static int counting_open(struct counting *c, struct err *err)
 static int counting_run(struct counting *c, struct err *err)
 {
 	uint32_t repeat = c->options->repeat ? c->options->repeat : 1;
-	int r = counters_emit_events(c->counters, c->sink);
+	int r = counters_emit_events(c->counters, false, c->sink);
 
 	if (r >= 0 && c->options->mode != COUNTERS_CHILDREN)
 		r = counters_start(c->counters, err);
@@ -205,7 +205,7 @@ static int counting_run(struct counting *c, struct err *err)
 		}
 	}
 	if (r >= 0)
-		r = counters_emit_events(c->counters, c->sink);
+		r = counters_emit_events(c->counters, true, c->sink);
 	return r < 0 ? r : c->stopped;
 }
 

@@ -200,7 +200,7 @@ static int counter_open(struct counters *counters, struct counter *counter, stru
 	int r;
 
 	if (spec->status != WIRE_EVENT_COUNTED ||
-		!event_reason_check(counters->list, spec, &context))
+		!event_reason_check(spec, &context))
 		return 0;
 	r = counter_open_places(counters, counter, spec);
 	if ((r == -EACCES || r == -EPERM) && event_reason_narrow(counters->list, spec)) {
@@ -375,36 +375,64 @@ static unsigned group_size(const struct event_list *list, const struct event_spe
 	return size;
 }
 
-int counters_emit_events(struct counters *counters, const struct wire_sink *sink)
+/* A hardware counter that opens and runs may still lie, and a group may be too large for the PMU:
+ * the self-test knows.  It runs after the target, so that it disturbs nothing. */
+static void counters_judge(struct counters *counters)
+{
+	struct event_list *list = counters->list;
+	struct pmu_report report;
+	struct err ignored;
+	bool hardware = false, tested;
+
+	vec_foreach (const struct event_spec, spec, &list->specs)
+		hardware |= spec->status == WIRE_EVENT_COUNTED && spec->type != PERF_TYPE_SOFTWARE &&
+			    spec->type != PERF_TYPE_TRACEPOINT;
+	if (!hardware)
+		return;
+	tested = pmu_selftest(&report, &ignored) >= 0 && report.present;
+	for (uint32_t i = 0; i < list->specs.count; i++) {
+		struct event_spec *spec = &list->specs.at[i];
+		const struct tally *now = &counters->each[i].now;
+
+		if (spec->status != WIRE_EVENT_COUNTED)
+			continue;
+		if (now->enabled_ns && !now->running_ns)
+			event_reason_never_ran(
+				list, spec, group_size(list, spec), tested ? &report : NULL);
+		else if (tested)
+			event_reason_distrust(list, spec, &report);
+	}
+}
+
+static int event_emit(const struct event_spec *spec, uint32_t id, const struct wire_sink *sink)
 {
 	union {
 		struct wire_event event;
 		unsigned char bytes[4096];
 	} space;
+	struct wire_builder b =
+		wire_begin(&space, sizeof(space), WIRE_EVENT, sizeof(space.event));
 
-	for (uint32_t i = 0; i < counters->list->specs.count; i++) {
-		struct event_spec *spec = &counters->list->specs.at[i];
-		const struct tally *now = &counters->each[i].now;
-		struct wire_builder b;
-		int r;
+	space.event.event = id;
+	space.event.group = spec->group;
+	space.event.status = spec->status;
+	space.event.scale = spec->scale;
+	wire_add_text(&b, &space.event.name, spec->name);
+	wire_add_text(&b, &space.event.unit, spec->unit);
+	wire_add_text(&b, &space.event.core, spec->core);
+	wire_add_text(&b, &space.event.reason, spec->reason);
+	return sink->take(sink->context, wire_end(&b));
+}
 
-		if (spec->status == WIRE_EVENT_COUNTED && now->enabled_ns && !now->running_ns)
-			event_reason_never_ran(
-				counters->list, spec, group_size(counters->list, spec));
-		b = wire_begin(&space, sizeof(space), WIRE_EVENT, sizeof(space.event));
-		space.event.event = i + 1;
-		space.event.group = spec->group;
-		space.event.status = spec->status;
-		space.event.scale = spec->scale;
-		wire_add_text(&b, &space.event.name, spec->name);
-		wire_add_text(&b, &space.event.unit, spec->unit);
-		wire_add_text(&b, &space.event.core, spec->core);
-		wire_add_text(&b, &space.event.reason, spec->reason);
-		r = sink->take(sink->context, wire_end(&b));
-		if (r < 0)
-			return r;
-	}
-	return 0;
+int counters_emit_events(struct counters *counters, bool final, const struct wire_sink *sink)
+{
+	int r = 0;
+
+	if (final)
+		counters_judge(counters);
+	for (uint32_t i = 0; r >= 0 && i < counters->list->specs.count; i++)
+		r = event_emit(&counters->list->specs.at[i], i + 1, sink);
+	return r;
 }
 
 void counters_close(struct counters *counters)

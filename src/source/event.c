@@ -16,10 +16,9 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "source/pmu.h"
 #include "source/pmu_sysfs.h"
 #include "source/tracefs.h"
-
-enum { CORE_TYPES = 8 };
 
 struct event_name {
 	const char *name;
@@ -294,12 +293,12 @@ static void core_assign(struct event_list *list, struct event_spec *spec, const 
 		spec->type = probe.type;
 	else
 		spec->config |= (uint64_t)probe.type << 32;
-	spec->core = pmu;
+	spec->core = arena_text(&list->arena, pmu, strlen(pmu));
 	spec->cpus = probe.cpus;
 }
 
 /* Repeat the core events of an item for each further core type; see the head of this file. */
-static void item_spread(struct item *item, const char *const *cores, unsigned count)
+static void item_spread(struct item *item, const struct pmu_core *cores, unsigned count)
 {
 	struct event_list *list = item->list;
 	uint32_t end = list->specs.count;
@@ -313,13 +312,13 @@ static void item_spread(struct item *item, const char *const *cores, unsigned co
 			if (!event_is_core(&copy))
 				continue;
 			copy.group = group;
-			core_assign(list, &copy, cores[core]);
+			core_assign(list, &copy, cores[core].name);
 			vec_push(&list->specs, copy);
 		}
 	}
 	for (uint32_t i = item->first; i < end; i++)
 		if (event_is_core(&list->specs.at[i]))
-			core_assign(list, &list->specs.at[i], cores[0]);
+			core_assign(list, &list->specs.at[i], cores[0].name);
 }
 
 /* The end of one event: a comma, a brace or the end of the text, but not between slashes. */
@@ -397,8 +396,8 @@ static int group_parse(struct item *item, const char *text, struct err *err)
 
 int event_list_parse(struct event_list *list, const char *text, struct err *err)
 {
-	const char *cores[CORE_TYPES];
-	unsigned count = pmu_core_list(&list->arena, cores, CORE_TYPES);
+	struct pmu_core cores[PMU_CORE_TYPES];
+	unsigned count = pmu_list(PMU_DEVICES, cores, PMU_CORE_TYPES);
 
 	for (const char *at = text;; at++) {
 		struct item item = {.list = list, .first = list->specs.count};
@@ -419,7 +418,7 @@ int event_list_parse(struct event_list *list, const char *text, struct err *err)
 		if (r < 0)
 			return r;
 		if (count > 1)
-			item_spread(&item, cores, count < CORE_TYPES ? count : CORE_TYPES);
+			item_spread(&item, cores, count);
 		if (!*at)
 			return 0;
 	}

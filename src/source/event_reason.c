@@ -1,19 +1,19 @@
 /* event_reason.c - see event_reason.h.
  *
- * One errno has several causes (EACCES: paranoid level or a foreign process; EPERM: seccomp or a
- * missing capability; ENOENT: no PMU or no such event), and the advice differs, so each is looked
- * into before anything is said. */
+ * What the kernel refuses is explained by refusal.h; here stands what is particular to counting: an
+ * event whose user side is always 0, an uncore PMU asked for one program, a group that is too
+ * large, a counter that lies. */
 #include "event_reason.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/io.h"
 #include "base/str.h"
-#include "source/pmu_sysfs.h"
+#include "source/refusal.h"
+
+enum { CGROUP_SWITCHES = 11 }; /* PERF_COUNT_SW_CGROUP_SWITCHES, Linux 5.13 */
 
 static void event_fail(struct event_spec *spec, enum wire_event_status status, const char *reason)
 {
@@ -21,12 +21,19 @@ static void event_fail(struct event_spec *spec, enum wire_event_status status, c
 	spec->reason = reason;
 }
 
+static bool event_is_core(const struct event_spec *spec)
+{
+	return spec->type == PERF_TYPE_HARDWARE || spec->type == PERF_TYPE_HW_CACHE ||
+	       spec->type == PERF_TYPE_RAW;
+}
+
 /* Software events that the kernel raises from its own code; excluding the kernel hides them all. */
 static bool event_is_kernel_only(const struct event_spec *spec)
 {
 	return spec->type == PERF_TYPE_SOFTWARE &&
 	       (spec->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
-		       spec->config == PERF_COUNT_SW_CPU_MIGRATIONS || spec->config == 11);
+		       spec->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+		       spec->config == CGROUP_SWITCHES);
 }
 
 /* Clocks count whatever the task does; the exclude bits do not apply to them. */
@@ -36,8 +43,7 @@ static bool event_is_clock(const struct event_spec *spec)
 							   spec->config == PERF_COUNT_SW_CPU_CLOCK);
 }
 
-bool event_reason_check(struct event_list *list, struct event_spec *spec,
-	const struct event_reason_context *context)
+bool event_reason_check(struct event_spec *spec, const struct event_reason_context *context)
 {
 	if (spec->whole_machine && !context->whole_machine_mode)
 		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED,
@@ -47,8 +53,21 @@ bool event_reason_check(struct event_list *list, struct event_spec *spec,
 			"it happens in the kernel, so its user side is always 0; leave the :u off");
 	else
 		return true;
-	(void)list;
 	return false;
+}
+
+static void event_fail_refusal(
+	struct event_list *list, struct event_spec *spec, enum refusal_of what, int code)
+{
+	bool permission = code == EACCES || code == EPERM || code == ENOSYS;
+	struct refusal_facts facts;
+	struct err err;
+
+	refusal_facts_read(&facts);
+	refusal_explain(&facts, what, code, &err);
+	event_fail(spec, permission ? WIRE_EVENT_NOT_PERMITTED : WIRE_EVENT_NOT_SUPPORTED,
+		permission ? arena_format(&list->arena, "%s; %s", err.text, err.hint) :
+			     arena_format(&list->arena, "%s", err.text));
 }
 
 bool event_reason_narrow(struct event_list *list, struct event_spec *spec)
@@ -61,11 +80,7 @@ bool event_reason_narrow(struct event_list *list, struct event_spec *spec)
 	if (atoi(level) > 2)
 		return false; /* nothing at all is permitted; the plain reason says so */
 	if (event_is_kernel_only(spec)) {
-		event_fail(spec, WIRE_EVENT_NOT_PERMITTED,
-			arena_format(&list->arena,
-				"it happens in the kernel and kernel.perf_event_paranoid is %s; sudo "
-				"sysctl kernel.perf_event_paranoid=1, or run as root",
-				level));
+		event_fail_refusal(list, spec, REFUSED_KERNEL, EACCES);
 		return true;
 	}
 	spec->exclude_kernel = spec->exclude_hypervisor = true;
@@ -74,130 +89,89 @@ bool event_reason_narrow(struct event_list *list, struct event_spec *spec)
 	return true;
 }
 
-static bool seccomp_is_on(void)
+static enum refusal_of event_refused_as(
+	const struct event_spec *spec, const struct event_reason_context *context)
 {
-	str_auto struct str text = {0};
-	const char *at;
-
-	if (io_read_at(-1, "/proc/self/status", 1 << 16, &text) < 0)
-		return false;
-	at = strstr(str_text(&text), "\nSeccomp:\t");
-	return at && at[10] == '2';
-}
-
-static void event_fail_permission(struct event_list *list, struct event_spec *spec, int code,
-	const struct event_reason_context *context)
-{
-	char level[16] = "unreadable";
-
-	io_read_line("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level));
-	if (seccomp_is_on() && code == EPERM)
-		event_fail(spec, WIRE_EVENT_NOT_PERMITTED,
-			"the container's seccomp profile forbids perf_event_open; start it with "
-			"--cap-add PERFMON and a profile that allows the call");
-	else if (context->whole_machine_mode)
-		event_fail(spec, WIRE_EVENT_NOT_PERMITTED,
-			arena_format(&list->arena,
-				"counting the whole machine needs root, CAP_PERFMON or "
-				"kernel.perf_event_paranoid 0 (it is %s)",
-				level));
-	else if (spec->type == PERF_TYPE_TRACEPOINT)
-		event_fail(spec, WIRE_EVENT_NOT_PERMITTED,
-			arena_format(&list->arena,
-				"tracepoints need root, CAP_PERFMON or kernel.perf_event_paranoid "
-				"-1 (it is %s)",
-				level));
-	else if (!context->own)
-		event_fail(spec, WIRE_EVENT_NOT_PERMITTED,
-			"the process belongs to somebody else; run as its user or as root");
-	else
-		event_fail(spec, WIRE_EVENT_NOT_PERMITTED,
-			arena_format(&list->arena,
-				"kernel.perf_event_paranoid is %s; sudo sysctl "
-				"kernel.perf_event_paranoid=1, or run as root",
-				level));
-}
-
-static bool machine_is_virtual(void)
-{
-	str_auto struct str text = {0};
-
-	/* The flag stands in the first CPU's block; 64 KiB hold several. */
-	io_read_at(-1, "/proc/cpuinfo", 1 << 16, &text);
-	return strstr(str_text(&text), " hypervisor") != NULL;
-}
-
-static void event_fail_missing(struct event_list *list, struct event_spec *spec)
-{
-	const char *cores[1];
-	bool core = spec->type == PERF_TYPE_HARDWARE || spec->type == PERF_TYPE_HW_CACHE ||
-		    spec->type == PERF_TYPE_RAW;
-
-	if (core && pmu_core_list(&list->arena, cores, 1) == 0)
-		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED,
-			machine_is_virtual()
-				? "this machine has no PMU: the hypervisor passes none on"
-				: "this machine has no PMU that the kernel knows");
-	else
-		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED, "this CPU has no such event");
+	if (context->whole_machine_mode)
+		return REFUSED_MACHINE;
+	if (spec->type == PERF_TYPE_TRACEPOINT)
+		return REFUSED_TRACEPOINT;
+	if (!spec->exclude_kernel)
+		return REFUSED_KERNEL;
+	return event_is_core(spec) ? REFUSED_HARDWARE : REFUSED_SOFTWARE;
 }
 
 void event_reason_failed(struct event_list *list, struct event_spec *spec, int code,
 	const struct event_reason_context *context)
 {
-	switch (code) {
-	case EACCES:
-	case EPERM:
-		event_fail_permission(list, spec, code, context);
-		break;
-	case ENOENT:
-	case ENODEV:
-	case ENXIO:
-		event_fail_missing(list, spec);
-		break;
-	case EOPNOTSUPP:
+	struct pmu_core core;
+	bool has_pmu = pmu_list(PMU_DEVICES, &core, 1) > 0;
+
+	if (code == EACCES && !context->own && !context->whole_machine_mode)
+		event_fail(spec, WIRE_EVENT_NOT_PERMITTED,
+			"the process belongs to somebody else; run as its user or as root");
+	else if ((code == ENOENT || code == ENODEV || code == ENXIO) &&
+		 (has_pmu || !event_is_core(spec)))
+		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED, "this CPU has no such event");
+	else if (code == EOPNOTSUPP)
 		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED,
-			spec->precise ? "this PMU cannot be that precise; leave the :p off"
-				      : "this PMU cannot count it this way");
-		break;
-	case EINVAL:
+			spec->precise ? "this PMU cannot be that precise; leave the :p off" :
+					"this PMU cannot count it this way");
+	else if (code == EINVAL)
 		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED,
 			spec->group ? "it does not fit into its group: the PMU has too few "
-				      "counters or cannot combine these events"
-				    : "the kernel refuses this encoding");
-		break;
-	case ENOSYS:
-		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED,
-			seccomp_is_on() ? "the container's seccomp profile hides perf_event_open"
-					: "this kernel was built without perf events");
-		break;
-	case EBUSY:
-		event_fail(spec, WIRE_EVENT_NOT_COUNTED, "somebody else holds the PMU exclusively");
-		break;
-	default:
-		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED,
-			arena_format(&list->arena, "the kernel refused it: %s", err_words(code)));
-	}
+				      "counters or cannot combine these events" :
+				      "the kernel refuses this encoding");
+	else
+		event_fail_refusal(list, spec, event_refused_as(spec, context), code);
 }
 
-void event_reason_never_ran(struct event_list *list, struct event_spec *spec, unsigned group_size)
+/* The core whose PMU counts this event; NULL when the self-test does not know it. */
+static const struct pmu_core *core_of(const struct pmu_report *report, const struct event_spec *spec)
 {
+	for (unsigned i = 0; report && i < report->cores; i++)
+		if (!spec->core || str_equal(report->core[i].name, spec->core))
+			return &report->core[i];
+	return NULL;
+}
+
+void event_reason_never_ran(struct event_list *list, struct event_spec *spec,
+	unsigned group_size, const struct pmu_report *report)
+{
+	const struct pmu_core *core = core_of(report, spec);
 	char watchdog[8] = "";
 
 	io_read_line("/proc/sys/kernel/nmi_watchdog", watchdog, sizeof(watchdog));
 	if (spec->core)
 		event_fail(spec, WIRE_EVENT_NOT_COUNTED,
-			arena_format(&list->arena, "the program never ran on a core of type %s",
-				spec->core));
-	else if (group_size > 1)
+			arena_format(&list->arena,
+				"the program never ran on a core of type %s", spec->core));
+	else if (core && core->counters && group_size > core->counters)
 		event_fail(spec, WIRE_EVENT_NOT_COUNTED,
 			arena_format(&list->arena,
-				"its group of %u never fitted onto the PMU at once%s; split the "
+				"its group needs %u counters, the PMU has %u free%s; split the "
 				"group",
-				group_size,
-				str_equal(watchdog, "1") ? " (the NMI watchdog holds one counter)"
-							 : ""));
+				group_size, core->counters,
+				str_equal(watchdog, "1") ? " (the NMI watchdog holds one)" : ""));
 	else
 		event_fail(spec, WIRE_EVENT_NOT_COUNTED,
-			"the PMU was taken by other events all the time");
+			group_size > 1 ? "its group never got onto the PMU at once; split it" :
+					 "the PMU was taken by other events all the time");
+}
+
+void event_reason_distrust(
+	struct event_list *list, struct event_spec *spec, const struct pmu_report *report)
+{
+	const struct pmu_core *core = core_of(report, spec);
+
+	for (unsigned i = 0; core && i < core->events; i++) {
+		const struct pmu_event *event = &core->event[i];
+
+		if (event->type != spec->type || event->config != (spec->config & UINT32_MAX) ||
+			(event->verdict != PMU_ZERO && event->verdict != PMU_IMPLAUSIBLE))
+			continue;
+		event_fail(spec, WIRE_EVENT_NOT_TRUSTED,
+			arena_format(&list->arena, "the self-test says this counter lies: %s",
+				event->reason));
+	}
 }

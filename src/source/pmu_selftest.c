@@ -98,6 +98,8 @@ static void judge(const struct check *check, int opened, const struct pmu_count 
 	struct pmu_event *event)
 {
 	event->name = check->name;
+	event->type = check->type;
+	event->config = check->config;
 	if (opened < 0) {
 		event->verdict = PMU_ABSENT;
 		snprintf(event->reason, sizeof(event->reason), "does not open: %s",

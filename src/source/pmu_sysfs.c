@@ -11,8 +11,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/str.h"
-
-#define PMU_FOLDER "/sys/bus/event_source/devices"
+#include "source/pmu.h"
 
 enum { TERMS_DEPTH = 4 }; /* an event may name another; the kernel's own never go deeper than 1 */
 
@@ -27,7 +26,7 @@ static int pmu_read(const char *pmu, const char *folder, const char *file, char 
 
 	if (!name_is_safe(pmu) || (file && !name_is_safe(file)))
 		return -ENOENT;
-	snprintf(path, sizeof(path), PMU_FOLDER "/%s/%s%s%s", pmu, folder, file ? "/" : "",
+	snprintf(path, sizeof(path), PMU_DEVICES "/%s/%s%s%s", pmu, folder, file ? "/" : "",
 		file ? file : "");
 	return io_read_line(path, line, room);
 }
@@ -84,7 +83,7 @@ static int term_refuse(const char *pmu, const char *term, int code, struct err *
 	else
 		err_set(err, ERR_USAGE, EINVAL, "%s/%s/ is not a field or event of the PMU %s", pmu,
 			term, pmu);
-	err_hint(err, "ls " PMU_FOLDER "/%s/format " PMU_FOLDER "/%s/events", pmu, pmu);
+	err_hint(err, "ls " PMU_DEVICES "/%s/format " PMU_DEVICES "/%s/events", pmu, pmu);
 	return code;
 }
 
@@ -171,7 +170,7 @@ int pmu_encode(struct arena *arena, const char *pmu, const char *terms, struct e
 
 	if (r < 0) {
 		err_set(err, ERR_USAGE, ENOENT, "this machine has no PMU named '%s'", pmu);
-		err_hint(err, "ls " PMU_FOLDER " lists the ones it has");
+		err_hint(err, "ls " PMU_DEVICES " lists the ones it has");
 		return -ENOENT;
 	}
 	r = terms_put(arena, pmu, terms, spec, 0, err);
@@ -189,7 +188,7 @@ int pmu_encode(struct arena *arena, const char *pmu, const char *terms, struct e
 
 bool pmu_find_event(const char *event, char *ret_pmu, size_t room)
 {
-	DIR *folder = opendir(PMU_FOLDER);
+	DIR *folder = opendir(PMU_DEVICES);
 	const struct dirent *entry;
 	bool found = false;
 	char line[256];
@@ -202,34 +201,4 @@ bool pmu_find_event(const char *event, char *ret_pmu, size_t room)
 	if (folder)
 		closedir(folder);
 	return found;
-}
-
-/* Core PMUs are called `cpu` on x86, `cpu_core`, `cpu_atom`... on hybrids, and by the core's name
- * on ARM; there they have `cpus` and the event `cpu_cycles`. */
-static bool pmu_is_core(const char *pmu)
-{
-	char line[256];
-
-	if (str_equal(pmu, "cpu") || str_starts(pmu, "cpu_"))
-		return true;
-	return str_starts(pmu, "arm") && pmu_read(pmu, "cpus", NULL, line, sizeof(line)) > 0 &&
-	       pmu_read(pmu, "events", "cpu_cycles", line, sizeof(line)) > 0;
-}
-
-unsigned pmu_core_list(struct arena *arena, const char **ret_names, unsigned max)
-{
-	DIR *folder = opendir(PMU_FOLDER);
-	const struct dirent *entry;
-	unsigned count = 0;
-
-	while (folder && (entry = readdir(folder)))
-		if (entry->d_name[0] != '.' && pmu_is_core(entry->d_name)) {
-			if (count < max)
-				ret_names[count] =
-					arena_text(arena, entry->d_name, strlen(entry->d_name));
-			count++;
-		}
-	if (folder)
-		closedir(folder);
-	return count;
 }

@@ -16,6 +16,7 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "probe_room.h"
+#include "source/tracefs.h"
 
 static int event_open(struct perf_event_attr *attr)
 {
@@ -31,56 +32,18 @@ static int count_read(int fd, uint64_t *ret_count)
 	return read(fd, ret_count, sizeof(*ret_count)) == sizeof(*ret_count) ? 0 : -EIO;
 }
 
-/* The number of sched:sched_switch, or a negative errno. */
-static int switch_id(void)
-{
-	static const char *const paths[] = {
-		"/sys/kernel/tracing/events/sched/sched_switch/id",
-		"/sys/kernel/debug/tracing/events/sched/sched_switch/id",
-	};
-	char line[32];
-	int r = -ENOENT;
-
-	for (unsigned i = 0; i < 2; i++) {
-		int got = io_read_line(paths[i], line, sizeof(line));
-
-		if (got > 0)
-			return atoi(line);
-		if (got == -EACCES || got == -EPERM)
-			r = got;
-	}
-	return r;
-}
-
-static void no_tracepoint_id(const struct probe *probe, int r, struct finding *ret_finding)
-{
-	if (r == -ENOENT) {
-		finding_set(ret_finding, WIRE_NO,
-			"tracefs is not mounted, so the numbers of tracepoints cannot be found "
-			"(BPF programs do not need it)");
-		finding_fix(ret_finding, "%smount -t tracefs tracefs /sys/kernel/tracing",
-			geteuid() ? "sudo " : "");
-		return;
-	}
-	finding_set(ret_finding, WIRE_NO, "tracefs is mounted and closed to this user: %s",
-		err_words(-r));
-	if (probe->facts.container && !refusal_facts_can(&probe->facts, CAP_SYS_ADMIN))
-		finding_fix(ret_finding, "run assay on the host, or start the container with "
-					 "-v /sys/kernel/tracing:/sys/kernel/tracing as root");
-	else
-		finding_fix(ret_finding, "sudo mount -o remount,mode=755 /sys/kernel/tracing");
-}
-
 void probe_tracepoints(const struct probe *probe, struct finding *ret_finding)
 {
 	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT, .sample_period = 1};
 	io_auto int fd = -1;
 	uint64_t count = 0;
 	struct err err;
-	int id = switch_id();
+	io_auto int tracefs = tracefs_open(&err);
+	int id = tracefs < 0 ? tracefs :
+			       tracefs_event_id(tracefs, "sched", "sched_switch", &err);
 
 	if (id < 0) {
-		no_tracepoint_id(probe, id, ret_finding);
+		finding_from(ret_finding, WIRE_NO, &err);
 		return;
 	}
 	attr.config = (uint64_t)id;

@@ -155,6 +155,8 @@ static int paranoid_limit(enum refusal_of what)
 		return 2;
 	case REFUSED_KERNEL:
 		return 1;
+	case REFUSED_MACHINE:
+		return 0;
 	case REFUSED_TRACEPOINT:
 		return -1;
 	}
@@ -213,6 +215,8 @@ static const char *refused_name(enum refusal_of what)
 		return "a software event";
 	case REFUSED_KERNEL:
 		return "an event that includes the kernel";
+	case REFUSED_MACHINE:
+		return "counting the whole machine";
 	case REFUSED_TRACEPOINT:
 		return "a tracepoint";
 	case REFUSED_UPROBE:
@@ -268,11 +272,11 @@ static void explain_no_hardware(const struct refusal_facts *facts, int code, str
 			"this machine has no PMU: the hypervisor passes none through");
 		err_hint(err, "none from inside this virtual machine: on AWS choose a .metal size "
 			      "or one of 16xlarge and up, on Google Cloud C4 switch the PMU on, on "
-			      "your own KVM use -cpu host,pmu=on; here use --engine sim");
+			      "your own KVM use -cpu host,pmu=on");
 		return;
 	}
 	err_set(err, ERR_UNAVAILABLE, code, "the kernel has no PMU driver for this CPU");
-	err_hint(err, "use a kernel that knows this CPU, or --engine sim");
+	err_hint(err, "use a kernel that knows this CPU");
 }
 
 int refusal_explain(

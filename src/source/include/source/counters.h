@@ -35,9 +35,9 @@ int counters_read(struct counters *counters, struct err *err);
 int counters_emit(struct counters *counters, uint32_t execution, uint64_t at_ns,
 	const struct wire_sink *sink);
 
-/* Emit one WIRE_EVENT per event: its name as really counted and its status.  Called again at the
- * end it tells which events never ran, and why. */
-int counters_emit_events(struct counters *counters, const struct wire_sink *sink);
+/* Emit one WIRE_EVENT per event: its name as really counted and its status.  `final`, when all has
+ * been counted, also finds out which events never ran and which counters lie (source/pmu.h). */
+int counters_emit_events(struct counters *counters, bool final, const struct wire_sink *sink);
 
 /* Start counting (COUNTERS_CHILDREN starts by itself at exec). */
 int counters_start(struct counters *counters, struct err *err);

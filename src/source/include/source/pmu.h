@@ -15,6 +15,8 @@
 
 #include "base/err.h"
 
+#define PMU_DEVICES "/sys/bus/event_source/devices"
+
 enum pmu_verdict {
 	PMU_TRUSTED,
 	PMU_ZERO,	 /* opens, runs, and reads 0 where there was work */
@@ -29,6 +31,8 @@ const char *pmu_verdict_name(enum pmu_verdict verdict);
 
 struct pmu_event {
 	const char *name; /* as perf spells it: "branch-misses" */
+	uint32_t type;	  /* and as the kernel does */
+	uint64_t config;
 	enum pmu_verdict verdict;
 	char reason[128]; /* what was expected and what came */
 };

@@ -19,7 +19,3 @@ int pmu_encode(struct arena *arena, const char *pmu, const char *terms, struct e
 
 /* A PMU that names this event in sysfs; its name in `ret_pmu`.  False when there is none. */
 bool pmu_find_event(const char *event, char *ret_pmu, size_t room);
-
-/* The core PMUs: none, one ("cpu", "armv8_..."), or one per core type on a hybrid.  Writes at most
- * `max` names into the arena and returns how many there are. */
-unsigned pmu_core_list(struct arena *arena, const char **ret_names, unsigned max);

@@ -28,6 +28,7 @@ enum refusal_of {
 	REFUSED_HARDWARE,   /* a hardware event of our own thread, user space only */
 	REFUSED_SOFTWARE,   /* a software event of our own thread, user space only */
 	REFUSED_KERNEL,	    /* an event that includes the kernel */
+	REFUSED_MACHINE,    /* any event of all tasks of a CPU */
 	REFUSED_TRACEPOINT, /* a tracepoint */
 	REFUSED_UPROBE,	    /* a uprobe through the perf PMU */
 	REFUSED_RING,	    /* mapping a ring buffer */
