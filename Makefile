@@ -35,7 +35,7 @@ bench: all ## side by side with the tools it replaces (takes minutes)
 
 format: ## lay out all C files with clang-format
 	@tools/setup check
-	@git ls-files '*.c' '*.h' | xargs clang-format -i
+	@tools/files '*.c' '*.h' | xargs clang-format -i
 
 install: all ## install below PREFIX (/usr/local), under DESTDIR
 	@meson setup --reconfigure $(BUILD) -Dprefix=$(abspath $(PREFIX)) >/dev/null

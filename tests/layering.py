@@ -35,17 +35,11 @@ EITHER_WAY = {("drive", "wire"), ("cli", "data")}
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 
 
-def tracked(*patterns):
-    """Files of the project, as git knows them, or as they lie there in a tree without git."""
-    out = subprocess.run(["git", "-C", SOURCE, "ls-files", "-co", "--exclude-standard", "--",
-                          *patterns], capture_output=True, text=True, check=False)
-    if out.returncode == 0 and out.stdout:
-        return out.stdout.splitlines()
-    ends = tuple(pattern.lstrip("*") for pattern in patterns)
+def c_files(*tops):
+    """The C files and headers below these folders; without git, for a tree from an archive."""
     return [os.path.relpath(os.path.join(folder, name), SOURCE)
-            for folder, _, names in os.walk(SOURCE)
-            if not os.path.relpath(folder, SOURCE).startswith("build")
-            for name in names if name.endswith(ends)]
+            for top in tops for folder, _, names in os.walk(os.path.join(SOURCE, top))
+            for name in names if name.endswith((".c", ".h"))]
 
 
 def folder_of(room):
@@ -109,7 +103,7 @@ def pair(flags, room, other, scratch):
 
 def climbing_includes():
     found = []
-    for path in tracked("*.c", "*.h"):
+    for path in c_files("src", "tests", "examples", "data", "include"):
         with open(os.path.join(SOURCE, path), encoding="utf-8", errors="replace") as file:
             found += [f"{path} includes {name}" for _, name in INCLUDE.findall(file.read())
                       if name.startswith("..") or "/../" in name]
@@ -120,7 +114,7 @@ def private_includes():
     """A quoted include is public (room/name.h), or a file beside the one that includes it."""
     public = {header for room in [*MAY_INCLUDE, "data"] for header in headers_of(room)}
     found = []
-    for path in tracked("src/*.c", "src/*.h"):
+    for path in c_files("src"):
         with open(os.path.join(SOURCE, path), encoding="utf-8", errors="replace") as file:
             for bracket, name in INCLUDE.findall(file.read()):
                 beside = os.path.join(SOURCE, os.path.dirname(path), name)
