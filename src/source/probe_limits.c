@@ -127,7 +127,8 @@ void probe_mlock(const struct probe *probe, struct finding *ret_finding)
 		return;
 	}
 	finding_set(ret_finding, WIRE_LIMITED,
-		"the limit is %s and 4 MiB cannot be locked: rings are small, and BPF maps need "
+		"the limit is %s and 4 MiB cannot be locked: rings stay within "
+		"kernel.perf_event_mlock_kb, and BPF maps need "
 		"more on kernels before 5.11",
 		text);
 	if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max >= WANTED)
