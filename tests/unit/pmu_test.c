@@ -37,7 +37,7 @@ static uint64_t value_of(
 		return fake->cache_zero ? 0 : steps[work];
 	switch (config) {
 	case PERF_COUNT_HW_INSTRUCTIONS:
-		return (uint64_t)(4.001 * PMU_LOOP_STEPS * (fake->factor ? fake->factor : 1));
+		return (uint64_t)(4.001 * PMU_LOOP_STEPS * (fake->factor > 0 ? fake->factor : 1));
 	case PERF_COUNT_HW_CPU_CYCLES:
 	case PERF_COUNT_HW_REF_CPU_CYCLES:
 		return 3000000; /* in 1 ms: 3 GHz */
