@@ -39,7 +39,7 @@ static struct binary_facts facts_of(struct arena *arena, const char *name)
 	struct err err = {0};
 
 	if (access(path, F_OK) < 0) {
-		print_message("# skipped: %s was not built, its compiler is not installed\n", name);
+		print_message("# skip: %s was not built, its compiler is not installed\n", name);
 		skip();
 	}
 	if (binary_inspect(path, NULL, arena, &facts, &err) < 0)
@@ -262,7 +262,7 @@ static void a_separate_debug_file_is_found_and_read(void **state)
 
 	(void)state;
 	if (access(whole, F_OK) < 0 || system("command -v objcopy >/dev/null") != 0) {
-		print_message("# skipped: objcopy or gcc is not installed\n");
+		print_message("# skip: objcopy or gcc is not installed\n");
 		skip();
 	}
 	assert_non_null(mkdtemp(folder));

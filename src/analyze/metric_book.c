@@ -1,0 +1,367 @@
+/* metric_book.c - the texts of data/ as metrics, event sets and aliases.
+ *
+ * A text is blocks of "key value" lines between empty lines; '#' starts a comment line.  The first
+ * key of a block says what it is.  A metric whose file is wrong would give a wrong number with
+ * confidence, so everything doubtful is refused: unknown or repeated keys, one threshold without
+ * the other, thresholds that overlap, a name used twice. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/metric.h"
+#include "data/texts.h"
+
+struct pair {
+	const char *key, *value;
+	unsigned line;
+};
+
+struct block {
+	struct pair pairs[16];
+	unsigned count;
+};
+
+struct reader {
+	struct metric_book *book;
+	const char *name; /* of the file */
+	const char *at;
+	unsigned line;
+	struct err *err;
+};
+
+static int refuse(const struct reader *reader, unsigned line, const char *what, const char *which)
+{
+	return err_set(reader->err, ERR_USAGE, EINVAL, "%s:%u: %s '%.100s'", reader->name, line,
+		what, which);
+}
+
+/* The next line that is no comment, trimmed and copied; NULL at the end of the text. */
+static char *line_next(struct reader *reader)
+{
+	while (*reader->at) {
+		size_t len = strcspn(reader->at, "\n");
+		char *line = str_trim(arena_text(&reader->book->arena, reader->at, len));
+
+		reader->at += len + (reader->at[len] == '\n');
+		reader->line++;
+		if (*line != '#')
+			return line;
+	}
+	return NULL;
+}
+
+/* The next block into `block`; an empty one at the end of the text. */
+static int block_next(struct reader *reader, struct block *block)
+{
+	char *line;
+
+	block->count = 0;
+	while ((line = line_next(reader))) {
+		size_t len = strcspn(line, " \t");
+
+		if (!*line && block->count)
+			return 0;
+		if (!*line)
+			continue;
+		if (!line[len])
+			return refuse(reader, reader->line, "nothing follows the key", line);
+		if (block->count == sizeof(block->pairs) / sizeof(*block->pairs))
+			return refuse(reader, reader->line, "too many lines in the block at", line);
+		line[len] = '\0';
+		block->pairs[block->count++] =
+			(struct pair){line, str_trim(line + len + 1), reader->line};
+	}
+	return 0;
+}
+
+/* The line of a key that stands at most once, NULL when it does not stand there. */
+static const struct pair *block_find(const struct block *block, const char *key)
+{
+	for (unsigned i = 0; i < block->count; i++)
+		if (str_equal(block->pairs[i].key, key))
+			return &block->pairs[i];
+	return NULL;
+}
+
+static const char *block_value(const struct block *block, const char *key)
+{
+	const struct pair *pair = block_find(block, key);
+
+	return pair ? pair->value : NULL;
+}
+
+/* Every key is one of `keys`, stands once unless it is `repeated`, and the first `needed` of them
+ * are there. */
+static int block_check(const struct reader *reader, const struct block *block,
+	const char *const *keys, unsigned needed, const char *repeated)
+{
+	for (unsigned i = 0; i < block->count; i++) {
+		const struct pair *pair = &block->pairs[i];
+		unsigned k = 0;
+
+		while (keys[k] && !str_equal(keys[k], pair->key))
+			k++;
+		if (!keys[k])
+			return refuse(reader, pair->line, "there is no key", pair->key);
+		for (unsigned j = 0; j < i; j++)
+			if (str_equal(block->pairs[j].key, pair->key) &&
+				!(repeated && str_equal(pair->key, repeated)))
+				return refuse(reader, pair->line, "a second key", pair->key);
+	}
+	for (unsigned k = 0; k < needed; k++)
+		if (!block_value(block, keys[k]))
+			return refuse(
+				reader, block->pairs[0].line, "the block has no key", keys[k]);
+	return 0;
+}
+
+/* "> 1.5": a sign, a blank, a number. */
+static int limit_parse(const char *text, struct metric_limit *ret_limit)
+{
+	char *end;
+	double number;
+
+	if ((*text != '<' && *text != '>') || text[1] != ' ')
+		return -EINVAL;
+	number = strtod(text + 2, &end);
+	if (end == text + 2 || *end || !isfinite(number))
+		return -EINVAL;
+	*ret_limit = (struct metric_limit){*text, number};
+	return 0;
+}
+
+/* Both thresholds or none, facing away from each other: "> 1.5" and "< 0.7". */
+static int thresholds_parse(
+	const struct reader *reader, const struct block *block, struct metric *metric)
+{
+	const char *healthy = block_value(block, "healthy");
+	const char *investigate = block_value(block, "investigate");
+	const struct metric_limit *h = &metric->healthy, *i = &metric->investigate;
+	unsigned line = block->pairs[0].line;
+
+	metric->threshold = "";
+	if (!healthy && !investigate)
+		return 0;
+	if (!healthy || !investigate)
+		return refuse(reader, line, "only one of healthy and investigate in", metric->name);
+	if (limit_parse(healthy, &metric->healthy) < 0)
+		return refuse(reader, line, "a threshold is written \"> NUMBER\", not", healthy);
+	if (limit_parse(investigate, &metric->investigate) < 0)
+		return refuse(
+			reader, line, "a threshold is written \"> NUMBER\", not", investigate);
+	if (h->sign == i->sign || (h->sign == '>' ? i->number > h->number : i->number < h->number))
+		return refuse(reader, line, "the thresholds overlap in", metric->name);
+	metric->threshold = arena_format(
+		&reader->book->arena, "healthy %s, investigate %s", healthy, investigate);
+	return 0;
+}
+
+/* "when FORMULA > NUMBER": the last sign in the text is the comparison. */
+static int when_parse(const struct reader *reader, const struct pair *pair, struct metric *metric)
+{
+	struct arena *arena = &reader->book->arena;
+	const char *text = pair->value;
+	size_t len = strlen(text);
+
+	while (len && text[len - 1] != '<' && text[len - 1] != '>')
+		len--;
+	if (!len || limit_parse(text + len - 1, &metric->limit) < 0)
+		return refuse(
+			reader, pair->line, "when is written \"FORMULA > NUMBER\", not", text);
+	text = str_trim(arena_text(arena, text, len - 1));
+	return formula_parse(arena, text, &metric->when, reader->err);
+}
+
+static int range_parse(const struct reader *reader, const struct pair *pair, struct metric *metric)
+{
+	char *middle, *end;
+
+	metric->low = strtod(pair->value, &middle);
+	metric->high = strtod(middle, &end);
+	if (middle == pair->value || end == middle || *end || !(metric->low < metric->high))
+		return refuse(
+			reader, pair->line, "range is written \"LOW HIGH\", not", pair->value);
+	return 0;
+}
+
+static int formulas_parse(
+	const struct reader *reader, const struct block *block, struct metric *metric)
+{
+	for (unsigned i = 0; i < block->count; i++) {
+		const struct pair *pair = &block->pairs[i];
+		int r;
+
+		if (!str_equal(pair->key, "formula"))
+			continue;
+		if (metric->formulas_count == METRIC_FORMULAS)
+			return refuse(reader, pair->line, "too many formulas in", metric->name);
+		r = formula_parse(&reader->book->arena, pair->value,
+			&metric->formulas[metric->formulas_count++], reader->err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int metric_add(struct reader *reader, const struct block *block)
+{
+	static const char *const keys[] = {"name", "formula", "unit", "meaning", "healthy",
+		"investigate", "when", "range", NULL};
+	struct metric metric = {.low = (double)NAN, .high = (double)NAN};
+	const struct pair *when = block_find(block, "when"), *range = block_find(block, "range");
+	int r = block_check(reader, block, keys, 4, "formula");
+
+	if (r < 0)
+		return r;
+	metric.name = block_value(block, "name");
+	metric.unit = block_value(block, "unit");
+	metric.meaning = block_value(block, "meaning");
+	vec_foreach (const struct metric, other, &reader->book->metrics)
+		if (str_equal(other->name, metric.name))
+			return refuse(reader, block->pairs[0].line, "a second metric", metric.name);
+	r = formulas_parse(reader, block, &metric);
+	if (r == 0)
+		r = thresholds_parse(reader, block, &metric);
+	if (r == 0 && when)
+		r = when_parse(reader, when, &metric);
+	if (r == 0 && range)
+		r = range_parse(reader, range, &metric);
+	if (r == 0)
+		vec_push(&reader->book->metrics, metric);
+	return r;
+}
+
+static int set_add(struct reader *reader, const struct block *block)
+{
+	static const char *const keys[] = {"set", "events", "metrics", "meaning", NULL};
+	const char *name = block_value(block, "set");
+	int r = block_check(reader, block, keys, 4, NULL);
+
+	if (r < 0)
+		return r;
+	vec_foreach (const struct event_set, other, &reader->book->sets)
+		if (str_equal(other->name, name))
+			return refuse(reader, block->pairs[0].line, "a second set", name);
+	vec_push(&reader->book->sets,
+		(struct event_set){name, block_value(block, "meaning"),
+			block_value(block, "events"), block_value(block, "metrics")});
+	return 0;
+}
+
+/* "alias NAME OTHER": where a formula says NAME, OTHER is as good. */
+static int aliases_add(struct reader *reader, const struct block *block)
+{
+	static const char *const keys[] = {"alias", NULL};
+	int r = block_check(reader, block, keys, 1, "alias");
+
+	for (unsigned i = 0; r == 0 && i < block->count; i++) {
+		const char *value = block->pairs[i].value;
+		size_t len = strcspn(value, " \t");
+		const char *other = value + len + strspn(value + len, " \t");
+
+		if (!*other || strpbrk(other, " \t"))
+			return refuse(reader, block->pairs[i].line,
+				"alias is written \"NAME OTHER\", not", value);
+		vec_push(&reader->book->aliases,
+			(struct metric_alias){arena_text(&reader->book->arena, value, len), other});
+	}
+	return r;
+}
+
+int metric_book_add(struct metric_book *book, const char *name, const char *text, struct err *err)
+{
+	struct reader reader = {book, name, text, 0, err};
+	struct block block;
+	int r;
+
+	while ((r = block_next(&reader, &block)) == 0 && block.count) {
+		const char *first = block.pairs[0].key;
+
+		if (str_equal(first, "name"))
+			r = metric_add(&reader, &block);
+		else if (str_equal(first, "set"))
+			r = set_add(&reader, &block);
+		else if (str_equal(first, "alias"))
+			r = aliases_add(&reader, &block);
+		else
+			r = refuse(&reader, block.pairs[0].line, "no block starts with", first);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+int metric_book_load(struct metric_book *book, struct err *err)
+{
+	for (const struct data_text *text = data_texts; text->name; text++) {
+		int r = 0;
+
+		if (str_starts(text->name, "metrics/") || str_equal(text->name, "sets.txt"))
+			r = metric_book_add(book, text->name, text->text, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+void metric_book_done(struct metric_book *book)
+{
+	vec_done(&book->metrics);
+	vec_done(&book->sets);
+	vec_done(&book->aliases);
+	arena_done(&book->arena);
+}
+
+/* "there is no metric 'ipd'", and the nearest name or all of them as the way out. */
+static void name_unknown(
+	const char *what, const char *name, const char *const *names, struct err *err)
+{
+	const char *nearest = str_nearest(name, names);
+	str_auto struct str all = {0};
+
+	err_set(err, ERR_USAGE, ENOENT, "there is no %s '%.100s'", what, name);
+	if (nearest) {
+		err_hint(err, "did you mean %s?", nearest);
+		return;
+	}
+	for (; *names; names++)
+		str_addf(&all, "%s%s", all.len ? ", " : "", *names);
+	err_hint(err, "there is %s", str_text(&all));
+}
+
+const struct metric *metric_find(const struct metric_book *book, const char *name, struct err *err)
+{
+	vec_of(const char *) names = {0};
+
+	vec_foreach (const struct metric, metric, &book->metrics) {
+		if (str_equal(metric->name, name)) {
+			vec_done(&names);
+			return metric;
+		}
+		vec_push(&names, metric->name);
+	}
+	vec_push(&names, NULL);
+	name_unknown("metric", name, names.at, err);
+	vec_done(&names);
+	return NULL;
+}
+
+const struct event_set *event_set_find(
+	const struct metric_book *book, const char *name, struct err *err)
+{
+	vec_of(const char *) names = {0};
+
+	vec_foreach (const struct event_set, set, &book->sets) {
+		if (str_equal(set->name, name)) {
+			vec_done(&names);
+			return set;
+		}
+		vec_push(&names, set->name);
+	}
+	vec_push(&names, NULL);
+	name_unknown("event set", name, names.at, err);
+	vec_done(&names);
+	return NULL;
+}
