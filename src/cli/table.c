@@ -4,9 +4,11 @@
 
 extern const struct command completions_command;
 extern const struct command help_command_entry;
+extern const struct command import_command;
 
 const struct command *const commands[] = {
 	&completions_command,
 	&help_command_entry,
+	&import_command,
 	NULL,
 };
