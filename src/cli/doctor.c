@@ -32,6 +32,9 @@ static int doctor_run(struct cli *cli, struct err *err)
 	run->command = run_intern(run, "doctor");
 	r = probe_machine(&sink);
 	run->partial = r < 0;
+	if (run->partial)
+		run_add_note(run, "interrupted", "interrupted: not every capability was tried",
+			"run assay doctor again");
 	run_freeze(run);
 	doctor_build(run, &view);
 	while (cli_page_next(cli, &page)) {
