@@ -55,9 +55,10 @@ static const struct doctor_row *row_of_word(
 	return NULL;
 }
 
-/* "A B: TEXT": whether A and B work; `ret_text` is TEXT.  A capability that was not tried (the run
- * was interrupted) decides the tier as not known: it must not look as if it were missing. */
-static bool condition_holds(const struct doctor_view *view, const char *at, const char **ret_text)
+/* "A B: TEXT": whether A and B work (1 or 0); `ret_text` is TEXT.  -1 when one was not tried (the
+ * run was interrupted): the tier is not known then, and must not look as if something were missing.
+ */
+static int condition_holds(const struct doctor_view *view, const char *at, const char **ret_text)
 {
 	bool holds = true, known = true;
 
@@ -72,7 +73,7 @@ static bool condition_holds(const struct doctor_view *view, const char *at, cons
 	}
 	at += *at == ':';
 	*ret_text = known ? at + strspn(at, " ") : "not known: not everything was tried";
-	return holds || !known;
+	return known ? holds : -1;
 }
 
 static void take_line(struct doctor_view *view, char *line, struct doctor_row **row, bool *decided)
@@ -92,10 +93,12 @@ static void take_line(struct doctor_view *view, char *line, struct doctor_row **
 	} else if ((value = line_value(line, "when")) && view->tiers.count && !*decided) {
 		struct doctor_tier *tier = &view->tiers.at[view->tiers.count - 1];
 
-		*decided = condition_holds(view, value, &text);
+		int holds = condition_holds(view, value, &text);
+
+		*decided = holds != 0;
 		if (*decided)
 			tier->text = text;
-		tier->best = tier->best && *decided;
+		tier->best = tier->best && holds > 0;
 	}
 }
 
