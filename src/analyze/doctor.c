@@ -92,7 +92,6 @@ static void take_line(struct doctor_view *view, char *line, struct doctor_row **
 		*decided = false;
 	} else if ((value = line_value(line, "when")) && view->tiers.count && !*decided) {
 		struct doctor_tier *tier = &view->tiers.at[view->tiers.count - 1];
-
 		int holds = condition_holds(view, value, &text);
 
 		*decided = holds != 0;
