@@ -31,6 +31,9 @@ static int doctor_probe(const struct cli *cli, struct run *run, struct err *err)
 
 	run->command = run_intern(run, "doctor");
 	run->partial = probe_machine(&sink) < 0;
+	if (run->partial)
+		run_add_note(run, "interrupted", "interrupted: not every capability was tried",
+			"run assay doctor again");
 	return cli_has(cli, "json") ? cli_take_fingerprint(run, err) : 0;
 }
 

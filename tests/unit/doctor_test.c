@@ -95,6 +95,21 @@ static void without_a_pmu_counting_falls_back_to_valgrind(void **state)
 	assert_non_null(strstr(tier_text(&view, "counting"), "simulated with valgrind"));
 }
 
+static void what_was_not_tried_is_not_called_missing(void **state)
+{
+	run_auto struct run *run = run_open();
+	doctor_auto struct doctor_view view = {0};
+
+	(void)state;
+	add(run, "pmu", CAPABILITY_OK, NULL);
+	add(run, "sampling", CAPABILITY_OK, NULL);
+	run_freeze(run);
+	doctor_build(run, &view);
+	assert_true(str_starts(tier_text(&view, "counting"), "hardware counters"));
+	assert_true(str_starts(tier_text(&view, "profiling"), "not known"));
+	assert_true(str_starts(tier_text(&view, "waits"), "not known"));
+}
+
 static void root_is_not_told_what_root_would_add(void **state)
 {
 	run_auto struct run *run = run_open();
@@ -172,6 +187,7 @@ int main(void)
 		cmocka_unit_test(with_everything_each_tier_is_at_its_best),
 		cmocka_unit_test(with_nothing_each_tier_says_so),
 		cmocka_unit_test(without_a_pmu_counting_falls_back_to_valgrind),
+		cmocka_unit_test(what_was_not_tried_is_not_called_missing),
 		cmocka_unit_test(root_is_not_told_what_root_would_add),
 		cmocka_unit_test(an_agent_gets_at_most_40_lines_of_ascii_and_a_next_command),
 		cmocka_unit_test(the_text_has_a_fix_below_what_is_not_ok_and_only_there),
