@@ -5,6 +5,14 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Names from outside may hold anything; a sentence is one line and moves no cursor. */
+static void err_clean(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < 0x20 || *text == 0x7f)
+			*text = '?';
+}
+
 int err_set(struct err *err, enum err_kind kind, int code, const char *format, ...)
 {
 	va_list args;
@@ -15,6 +23,7 @@ int err_set(struct err *err, enum err_kind kind, int code, const char *format, .
 	va_start(args, format);
 	vsnprintf(err->text, sizeof(err->text), format, args);
 	va_end(args);
+	err_clean(err->text);
 	return -err->code;
 }
 
@@ -25,11 +34,28 @@ void err_hint(struct err *err, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(err->hint, sizeof(err->hint), format, args);
 	va_end(args);
+	err_clean(err->hint);
 }
 
 const char *err_words(int code)
 {
 	switch (code) {
+	case EINVAL:
+		return "invalid argument";
+	case EIO:
+		return "the disk or device does not answer";
+	case EBUSY:
+		return "it is in use";
+	case EEXIST:
+		return "it is there already";
+	case EFBIG:
+		return "it is too large";
+	case ELOOP:
+		return "too many symbolic links";
+	case ENAMETOOLONG:
+		return "the name is too long";
+	case ENOMEM:
+		return "not enough memory";
 	case ENOENT:
 		return "no such file or directory";
 	case EACCES:

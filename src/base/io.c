@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -45,8 +46,8 @@ int io_read(const char *path, size_t limit, struct str *text, struct err *err)
 	int r = io_read_at(AT_FDCWD, path, limit, text);
 
 	if (r == -EFBIG)
-		return err_set(err, ERR_USAGE, EFBIG, "%s is larger than the %zu MiB that are read",
-			path, limit >> 20);
+		return err_set(err, ERR_USAGE, EFBIG, "%s is larger than the %zu KiB that are read",
+			path, limit >> 10);
 	if (r < 0) {
 		err_set(err, ERR_USAGE, -r, "cannot read %s: %s", path, err_words(-r));
 		err_hint(err, r == -ENOENT ? "check the path" : "check its permissions");
@@ -87,7 +88,7 @@ int io_write_all(int fd, const void *bytes, size_t len)
 	return 0;
 }
 
-static int io_sync_folder(const char *path)
+int io_sync_folder(const char *path)
 {
 	mem_auto char *copy = mem_copy_text(path, strlen(path));
 	io_auto int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -95,33 +96,58 @@ static int io_sync_folder(const char *path)
 	return fd >= 0 && fsync(fd) == 0 ? 0 : -errno;
 }
 
-/* Not a plain file (a terminal, /dev/stdout, a pipe): there is nothing to replace, only to write.
- */
+/* There is nothing to replace, only to write: a terminal, a pipe, a device, and the links
+ * /dev/stdout and /dev/fd/N even when a plain file stands behind them. */
+static bool io_is_stream(const char *path)
+{
+	struct stat there, link;
+
+	if (stat(path, &there) < 0)
+		return false;
+	if (!S_ISREG(there.st_mode) && !S_ISDIR(there.st_mode))
+		return true;
+	return (str_starts(path, "/dev/") || str_starts(path, "/proc/")) &&
+	       lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
+}
+
 static int io_write_stream(const char *path, const void *bytes, size_t len)
 {
-	io_auto int fd = open(path, O_WRONLY | O_CLOEXEC);
+	io_auto int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 
 	return fd < 0 ? -errno : io_write_all(fd, bytes, len);
 }
 
+/* A new file beside `path`.  In a container every start has the same process id, so a temporary
+ * file that a killed tool left behind has our name: take the next one. */
+static int io_open_temporary(const char *path, struct str *ret_name)
+{
+	int fd = -1;
+
+	for (unsigned i = 0; i < 100; i++) {
+		str_clear(ret_name);
+		str_addf(ret_name, "%s.%d-%u.tmp", path, (int)getpid(), i);
+		fd = open(ret_name->at, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd >= 0 || errno != EEXIST)
+			break;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
 static int io_replace_plain(const char *path, const void *bytes, size_t len)
 {
-	mem_auto char *temporary = NULL;
-	io_auto int fd = -1;
+	str_auto struct str temporary = {0};
+	io_auto int fd = io_open_temporary(path, &temporary);
 	int r;
 
-	if (asprintf(&temporary, "%s.%d.tmp", path, (int)getpid()) < 0)
-		return -ENOMEM;
-	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0)
-		return -errno;
+		return fd;
 	r = io_write_all(fd, bytes, len);
 	if (r == 0 && fsync(fd) < 0)
 		r = -errno;
-	if (r == 0 && rename(temporary, path) < 0)
+	if (r == 0 && rename(temporary.at, path) < 0)
 		r = -errno;
 	if (r < 0)
-		unlink(temporary);
+		unlink(temporary.at);
 	else
 		io_sync_folder(path);
 	return r;
@@ -129,9 +155,9 @@ static int io_replace_plain(const char *path, const void *bytes, size_t len)
 
 int io_replace(const char *path, const void *bytes, size_t len, struct err *err)
 {
-	struct stat there;
-	bool plain = stat(path, &there) < 0 || S_ISREG(there.st_mode) || S_ISDIR(there.st_mode);
-	int r = plain ? io_replace_plain(path, bytes, len) : io_write_stream(path, bytes, len);
+	mem_auto char *real = realpath(path, NULL); /* a link stays a link */
+	int r = io_is_stream(path) ? io_write_stream(path, bytes, len)
+				   : io_replace_plain(real ? real : path, bytes, len);
 
 	if (r < 0) {
 		err_set(err, ERR_OUTPUT, -r, "cannot write %s: %s", path, err_words(-r));

@@ -71,7 +71,7 @@ void map_put(struct map *map, const void *key, size_t len, uint32_t value)
 	uint64_t hash = map_hash(key, len);
 	struct map_slot *slot;
 
-	if (map->count * 8 >= map->room * 5)
+	if ((uint64_t)map->count * 8 >= (uint64_t)map->room * 5)
 		map_grow(map);
 	slot = map_find(map, key, len, hash);
 	if (!slot->key) {

@@ -23,6 +23,14 @@ void *mem_resize(void *old, size_t count, size_t size)
 	return block;
 }
 
+void *mem_grow(void *old, uint32_t *room, size_t size)
+{
+	if (*room > UINT32_MAX / 2)
+		mem_end();
+	*room = *room ? *room * 2 : 8;
+	return mem_resize(old, *room, size);
+}
+
 void *mem_new(size_t count, size_t size)
 {
 	void *block = calloc(count ? count : 1, size ? size : 1);
@@ -36,7 +44,8 @@ char *mem_copy_text(const char *text, size_t len)
 {
 	char *copy = mem_new(len + 1, 1);
 
-	memcpy(copy, text, len);
+	if (len)
+		memcpy(copy, text, len);
 	return copy;
 }
 

@@ -127,6 +127,8 @@ int str_to_u64(const char *text, uint64_t *ret_value)
 
 	if (base == 16 ? !isxdigit((unsigned char)*digits) : !isdigit((unsigned char)*digits))
 		return -EINVAL;
+	if (digits[0] == '0' && (digits[1] | 0x20) == 'x')
+		return -EINVAL; /* strtoull would take "0x0x1" */
 	errno = 0;
 	value = strtoull(digits, &end, base);
 	if (*end)
@@ -149,6 +151,8 @@ int str_to_duration(const char *text, uint64_t *ret_ns)
 
 	if (!isdigit((unsigned char)*text) && *text != '.')
 		return -EINVAL;
+	if (text[0] == '0' && (text[1] | 0x20) == 'x')
+		return -EINVAL; /* strtod reads hexadecimal */
 	value = strtod(text, &end);
 	if (end == text || !isfinite(value) || value < 0)
 		return -EINVAL;

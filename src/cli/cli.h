@@ -13,6 +13,7 @@
 #include "base/jsonw.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "drive/interrupt.h"
 #include "render/paper.h"
 
 enum exit_status {
@@ -120,6 +121,12 @@ struct cli_page {
 	unsigned step;
 };
 
+/* Take the fingerprint of this machine into `run` and set run->fingerprint, so that the envelope
+ * carries its key.  A few milliseconds.  Not on a frozen run. */
+int cli_take_fingerprint(struct run *run, struct err *err);
+/* The same, with the file system of a path (NULL: the working directory) described. */
+int cli_take_fingerprint_of(struct run *run, const char *storage_path, struct err *err);
+
 bool cli_page_next(const struct cli *cli, struct cli_page *page);
 int cli_page_end(const struct cli *cli, struct cli_page *page, struct err *err);
 
@@ -140,5 +147,5 @@ void cli_progress(const struct cli *cli, const char *format, ...)
 /* Start counting signals; done once, by main. */
 void cli_watch_interrupts(void);
 
-/* Ctrl-C and its friends: how many times SIGINT, SIGTERM or SIGHUP arrived since the start. */
-unsigned cli_interrupts(void);
+/* Ctrl-C and its friends since the start. */
+struct interrupt cli_interrupted(void);

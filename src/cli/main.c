@@ -1,38 +1,57 @@
 /* main.c - find the command, hand it its words, turn what it says into an exit status. */
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "cli.h"
 
-static volatile sig_atomic_t interrupts;
+static volatile sig_atomic_t interrupts, last_signal, terminal_signal;
 
-static void on_interrupt(int signal)
+static void on_interrupt(int signal, siginfo_t *info, void *context)
+{
+	(void)context;
+	interrupts++;
+	last_signal = signal;
+	terminal_signal = info->si_code == SI_KERNEL;
+}
+
+static void on_pipe(int signal)
 {
 	(void)signal;
-	interrupts++;
+}
+
+/* Handlers, never SIG_IGN: a handler is gone after exec, so the target starts with the signals our
+ * caller gave us, while an ignored signal would stay ignored in it.  What our caller ignores
+ * (nohup) we leave ignored. */
+static void handle(int signal, const struct sigaction *action)
+{
+	struct sigaction old;
+
+	if (sigaction(signal, NULL, &old) == 0 && old.sa_handler != SIG_IGN)
+		sigaction(signal, action, NULL);
 }
 
 void cli_watch_interrupts(void)
 {
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction action = {.sa_handler = on_interrupt}; /* no SA_RESTART: waits must end */
+	/* No SA_RESTART: waits must end. */
+	const struct sigaction stop = {.sa_sigaction = on_interrupt, .sa_flags = SA_SIGINFO};
+	const struct sigaction closed = {.sa_handler = on_pipe};
 
-	for (unsigned i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
-		struct sigaction old;
-
-		/* What our caller ignores (nohup) stays ignored. */
-		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN)
-			sigaction(signals[i], &action, NULL);
-	}
+	handle(SIGINT, &stop);
+	handle(SIGTERM, &stop);
+	handle(SIGHUP, &stop);
+	handle(SIGPIPE, &closed);
 }
 
-unsigned cli_interrupts(void)
+struct interrupt cli_interrupted(void)
 {
-	return (unsigned)interrupts;
+	return (struct interrupt){
+		.count = (unsigned)interrupts,
+		.signal = (int)last_signal,
+		.from_terminal = terminal_signal != 0,
+	};
 }
 
 int cli_status_of(const struct err *err)
@@ -61,6 +80,17 @@ static int fail(const struct err *err)
 	return cli_status_of(err);
 }
 
+static int print_text(const char *text, size_t len)
+{
+	struct err err = {0};
+	int r = io_write_all(STDOUT_FILENO, text, len);
+
+	if (r == 0)
+		return EXIT_DONE;
+	err_set(&err, ERR_OUTPUT, -r, "cannot write to stdout: %s", err_words(-r));
+	return fail(&err);
+}
+
 static int print_help(const struct command *command)
 {
 	str_auto struct str text = {0};
@@ -70,7 +100,14 @@ static int print_help(const struct command *command)
 		help_command(&paper, command);
 	else
 		help_overview(&paper);
-	return io_write_all(STDOUT_FILENO, text.at, text.len) < 0 ? EXIT_NOT_WRITTEN : EXIT_DONE;
+	return print_text(text.at, text.len);
+}
+
+static int print_version(void)
+{
+	static const char text[] = "assay " ASSAY_VERSION "\n";
+
+	return print_text(text, sizeof(text) - 1);
 }
 
 static int run_command(struct cli *cli, char **words)
@@ -95,8 +132,7 @@ int main(int argc, char **argv)
 	if (str_equal(name, "--help") || str_equal(name, "-h"))
 		return print_help(NULL);
 	if (str_equal(name, "--version"))
-		return puts("assay " ASSAY_VERSION) < 0 || fflush(stdout) ? EXIT_NOT_WRITTEN
-									  : EXIT_DONE;
+		return print_version();
 	if (str_equal(name, "--"))
 		name = "run";
 	cli.command = command_find(name);
@@ -106,7 +142,6 @@ int main(int argc, char **argv)
 			err_hint(&err, "this version counts with `assay stat -- PROGRAM`");
 		return fail(&err);
 	}
-	signal(SIGPIPE, SIG_IGN);
 	cli_watch_interrupts();
 	status = run_command(&cli, argv + (str_equal(argv[1], "--") ? 1 : 2));
 	vec_done(&cli.operands);

@@ -3,12 +3,19 @@
 #include "cli.h"
 
 extern const struct command completions_command;
+extern const struct command doctor_command;
+extern const struct command env_command;
 extern const struct command help_command_entry;
 extern const struct command import_command;
+extern const struct command stat_command;
 
+/* In the order of the work: what can be measured, where, what it does. */
 const struct command *const commands[] = {
+	&doctor_command,
+	&env_command,
+	&stat_command,
+	&import_command,
 	&completions_command,
 	&help_command_entry,
-	&import_command,
 	NULL,
 };

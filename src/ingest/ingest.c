@@ -38,20 +38,25 @@ static void take_capability(struct run *run, const struct wire_record *record)
 		     });
 }
 
+/* An event comes once when it is opened, and again at the end when its status is final. */
 static void take_event(struct run *run, const struct wire_record *record)
 {
 	const struct wire_event *event = (const struct wire_event *)record;
+	struct event_row row = {
+		.name = run_intern(run, wire_text(record, event->name)),
+		.unit = run_intern(run, wire_text(record, event->unit)),
+		.core = run_intern(run, wire_text(record, event->core)),
+		.reason = run_intern(run, wire_text(record, event->reason)),
+		.group = event->group,
+		.flags = event->flags,
+		.status = (enum event_status)event->status,
+		.scale = event->scale,
+	};
 
-	run_add_event(run, &(struct event_row){
-				   .name = run_intern(run, wire_text(record, event->name)),
-				   .unit = run_intern(run, wire_text(record, event->unit)),
-				   .core = run_intern(run, wire_text(record, event->core)),
-				   .reason = run_intern(run, wire_text(record, event->reason)),
-				   .group = event->group,
-				   .flags = event->flags,
-				   .status = (enum event_status)event->status,
-				   .scale = event->scale,
-			   });
+	if (event->event >= 1 && event->event <= run->events.count)
+		run_set_event(run, event->event, &row);
+	else
+		run_add_event(run, &row);
 }
 
 static void take_execution(struct run *run, const struct wire_record *record)

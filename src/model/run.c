@@ -106,6 +106,12 @@ RUN_ADD(frame, frames)
 RUN_ADD(stack, stacks)
 RUN_ADD(sample, samples)
 
+void run_set_event(struct run *run, row_id event, const struct event_row *row)
+{
+	assert(!run->frozen && event >= 1 && event <= run->events.count);
+	run->events.at[event - 1] = *row;
+}
+
 void run_freeze(struct run *run)
 {
 	run->frozen = true;

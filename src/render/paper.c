@@ -100,6 +100,8 @@ static void paper_fill(
 {
 	bool first = true;
 
+	while (paper->out->len && !*text && paper->out->at[paper->out->len - 1] == ' ')
+		paper->out->at[--paper->out->len] = '\0'; /* an empty last cell leaves no blanks */
 	while (*text || first) {
 		size_t len = line_that_fits(text, columns);
 
@@ -194,6 +196,8 @@ void table_print(const struct table *table, struct paper *paper, unsigned indent
 	size_t width[TABLE_COLUMNS];
 	bool has_heads = false;
 
+	if (!table->columns)
+		return;
 	for (unsigned c = 0; c < table->columns; c++) {
 		width[c] = table_column_width(table, c);
 		heads[c] = (struct table_cell){

@@ -30,5 +30,6 @@ int err_set(struct err *err, enum err_kind kind, int code, const char *format, .
 /* Add the way out to a failure already recorded. */
 void err_hint(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Plain words for an errno, without the libc's capital letter: "no such file or directory". */
+/* Plain words for an errno: "no such file or directory".  Rare ones are the libc's, with its
+ * capital letter. */
 const char *err_words(int code);

@@ -25,6 +25,9 @@ int io_read_line(const char *path, char *line, size_t room);
 /* All of `bytes` to `fd`, through short writes and EINTR.  0 or negative errno. */
 int io_write_all(int fd, const void *bytes, size_t len);
 
+/* Make the names in the folder of `path` durable.  0 or negative errno. */
+int io_sync_folder(const char *path);
+
 /* Replace `path` by these bytes, whole or not at all. */
 int io_replace(const char *path, const void *bytes, size_t len, struct err *err);
 

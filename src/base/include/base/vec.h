@@ -24,10 +24,8 @@
 /* Make room for one more item; ends the tool when 2^31 items are passed (see mem.h). */
 #define vec_grow(vec)                                                                              \
 	do {                                                                                       \
-		if ((vec)->count == (vec)->room) {                                                 \
-			(vec)->room = (vec)->room ? (vec)->room * 2 : 8;                           \
-			(vec)->at = mem_resize((vec)->at, (vec)->room, sizeof(*(vec)->at));        \
-		}                                                                                  \
+		if ((vec)->count == (vec)->room)                                                   \
+			(vec)->at = mem_grow((vec)->at, &(vec)->room, sizeof(*(vec)->at));         \
 	} while (0)
 
 #define vec_push(vec, ...)                                                                         \

@@ -1,8 +1,8 @@
 /* run.h - one run: everything that was measured, as flat append-only tables linked by ids.
  *
  * Does: hold the rows, intern the texts.  Does not: compute, read clocks, print.
- * Owns: all its rows and texts until run_close().  Ids are 1-based, 0 means "none"; a row is found
- * again with the accessor of its table.  A frozen run takes no more rows: analyze gets it const.
+ * Owns: all its rows and texts until run_close().  Ids are 1-based, 0 means "none"; row `id`
+ * of a table is its at[id - 1].  A frozen run takes no more rows: analyze gets it const.
  * The same tables, with the same ids, are the SQLite file (store.h, docs/format.md).
  * Threads: one at a time. */
 #pragma once
@@ -159,5 +159,8 @@ row_id run_add_function(struct run *run, const struct function_row *row);
 row_id run_add_frame(struct run *run, const struct frame_row *row);
 row_id run_add_stack(struct run *run, const struct stack_row *row);
 row_id run_add_sample(struct run *run, const struct sample_row *row);
+
+/* Replace an event's row: its status is final only when the counting has ended. */
+void run_set_event(struct run *run, row_id event, const struct event_row *row);
 
 void run_freeze(struct run *run);

@@ -1,0 +1,54 @@
+# A thin front of Meson and ninja.  What a newcomer types: `make demo`, `make test`.
+PREFIX ?= /usr/local
+DESTDIR ?=
+BUILD := build
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
+
+# Quiet when there is nothing to say; warnings and errors come through.
+NINJA = ninja -C $(BUILD) --quiet | { grep -v '^ninja: no work to do' || true; }
+
+.PHONY: all demo test check bench format install setup clean help
+.DEFAULT_GOAL := all
+
+all: ## build; the program stands at build/assay
+	@tools/setup build
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) >/dev/null || \
+		{ cat $(BUILD)/meson-logs/meson-log.txt; exit 1; }
+	@$(NINJA)
+
+demo: all ## build, then measure a bundled example
+	@tools/demo $(BUILD)
+
+test: ## build and run all tests
+	@tools/setup build test
+	@$(MAKE) --no-print-directory all
+	@tools/run-tests $(BUILD)
+
+check: ## static checks: format, clang-tidy, cppcheck, sizes, both compilers, shell scripts
+	@tools/setup build test check
+	@tools/check
+
+bench: all ## side by side with the tools it replaces (takes minutes)
+	@tools/setup build test
+	@bench/run $(BUILD)
+
+format: ## lay out all C files with clang-format
+	@tools/setup check
+	@tools/files '*.c' '*.h' | xargs clang-format -i
+
+install: all ## install below PREFIX (/usr/local), under DESTDIR
+	@meson setup --reconfigure $(BUILD) -Dprefix=$(abspath $(PREFIX)) >/dev/null
+	@$(NINJA)
+	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild --quiet
+	@echo "installed below $(DESTDIR)$(abspath $(PREFIX))"
+
+setup: ## only install what is missing (ASSAY_NO_APT=1: only say what is)
+	@tools/setup build test check
+
+clean: ## remove the build folders
+	rm -rf build build-*/
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do \
+		printf 'make %-8s  %s\n' "$$name" "$$text"; done

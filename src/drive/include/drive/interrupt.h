@@ -1,0 +1,10 @@
+/* interrupt.h - what the user did to us while a target ran. */
+#pragma once
+
+#include <stdbool.h>
+
+struct interrupt {
+	unsigned count;	    /* SIGINT, SIGTERM and SIGHUP since the start */
+	int signal;	    /* the last of them */
+	bool from_terminal; /* the kernel sent it to the whole foreground group, target included */
+};

@@ -1,0 +1,54 @@
+/* spawner.h - a tiny process that starts the target again and again and times it.
+ *
+ * It is forked before the tool takes memory, because a target's peak RSS starts at that of the
+ * process that started it (the kernel carries it through exec), and it waits with wait4(), because
+ * RUSAGE_CHILDREN never goes down again.  The target gets our standard streams, signal settings and
+ * environment as they were.  If the tool dies the target runs on; the spawner then waits for it and
+ * ends.  Single-threaded. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct spawner;
+
+struct spawner_options {
+	const char *path;      /* the file to execute */
+	char *const *argv;     /* its words, NULL-terminated */
+	bool stdout_to_stderr; /* our stdout is a document of our own */
+};
+
+/* How one execution ended. */
+struct spawner_result {
+	int spawn_errno; /* not 0: it never started */
+	int exit_status;
+	int signal;	/* 0: exited by itself */
+	bool leftovers; /* it left children running */
+	uint64_t start_ns, wall_ns, user_ns, system_ns, max_rss_bytes;
+	uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
+};
+
+/* Fork the spawner.  `options` must stay valid until then only. */
+int spawner_open(
+	const struct spawner_options *options, struct spawner **ret_spawner, struct err *err);
+
+/* The spawner's process id: counters are attached to it and inherited by its children. */
+pid_t spawner_id(const struct spawner *spawner);
+
+/* Start the target once.  Its result is there when spawner_descriptor() is readable. */
+int spawner_start(struct spawner *spawner, struct err *err);
+int spawner_descriptor(const struct spawner *spawner);
+int spawner_result(struct spawner *spawner, struct spawner_result *ret_result, struct err *err);
+
+/* Send a signal to the target that runs now; nothing happens when none does. */
+void spawner_signal(const struct spawner *spawner, int signal);
+
+/* The spawner's own peak RSS: no target can read less. */
+uint64_t spawner_rss_floor_bytes(const struct spawner *spawner);
+
+void spawner_close(struct spawner *spawner);
+void spawner_close_pointer(struct spawner **spawner);
+#define spawner_auto __attribute__((cleanup(spawner_close_pointer)))

@@ -1,0 +1,185 @@
+/* store_schema.c - the tables of a run, column by column.
+ *
+ * The tables mirror struct run (run.h), with the same ids.  Texts are stored once, in `text`, and
+ * referred to by id: a sample row is six or seven small integers (27 bytes measured), and people
+ * get their texts back through the views (store_views.c).  "None" is NULL, so joins and IS NULL
+ * mean what they say.  STRICT tables would be nice, but sqlite3 before 3.37 cannot open them. */
+#include "store_schema.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define COLUMN(type, member, kind)                                                                 \
+	{                                                                                          \
+#member, offsetof(struct type, member), kind, 0                                    \
+	}
+#define LIMITED(type, member, kind, limit)                                                         \
+	{                                                                                          \
+#member, offsetof(struct type, member), kind, limit                                \
+	}
+
+static const struct store_column note_columns[] = {
+	COLUMN(note_row, code, STORE_TEXT),
+	COLUMN(note_row, text, STORE_TEXT),
+	COLUMN(note_row, hint, STORE_TEXT),
+};
+
+static const struct store_column field_columns[] = {
+	{"\"group\"", offsetof(struct field_row, group), STORE_TEXT, 0},
+	COLUMN(field_row, name, STORE_TEXT),
+	COLUMN(field_row, value, STORE_TEXT),
+	LIMITED(field_row, state, STORE_ENUM, FIELD_STATES),
+};
+
+static const struct store_column capability_columns[] = {
+	COLUMN(capability_row, name, STORE_TEXT),
+	COLUMN(capability_row, reason, STORE_TEXT),
+	COLUMN(capability_row, fix, STORE_TEXT),
+	LIMITED(capability_row, status, STORE_ENUM, CAPABILITY_STATUSES),
+};
+
+static const struct store_column event_columns[] = {
+	COLUMN(event_row, name, STORE_TEXT),
+	COLUMN(event_row, unit, STORE_TEXT),
+	COLUMN(event_row, core, STORE_TEXT),
+	COLUMN(event_row, reason, STORE_TEXT),
+	{"\"group\"", offsetof(struct event_row, group), STORE_U32, 0},
+	COLUMN(event_row, flags, STORE_U32),
+	LIMITED(event_row, status, STORE_ENUM, EVENT_STATUSES),
+	COLUMN(event_row, scale, STORE_REAL),
+};
+
+static const struct store_column execution_columns[] = {
+	COLUMN(execution_row, start_ns, STORE_U64),
+	COLUMN(execution_row, wall_ns, STORE_U64),
+	COLUMN(execution_row, user_ns, STORE_U64),
+	COLUMN(execution_row, system_ns, STORE_U64),
+	COLUMN(execution_row, max_rss_bytes, STORE_U64),
+	COLUMN(execution_row, minor_faults, STORE_U64),
+	COLUMN(execution_row, major_faults, STORE_U64),
+	COLUMN(execution_row, voluntary_switches, STORE_U64),
+	COLUMN(execution_row, involuntary_switches, STORE_U64),
+	COLUMN(execution_row, exit_status, STORE_I32),
+	COLUMN(execution_row, signal, STORE_I32),
+	COLUMN(execution_row, flags, STORE_U32),
+};
+
+static const struct store_column count_columns[] = {
+	LIMITED(count_row, event, STORE_ROW, STORE_EVENT),
+	LIMITED(count_row, execution, STORE_LATE, STORE_EXECUTION), /* stored when it has ended */
+	COLUMN(count_row, at_ns, STORE_U64),
+	COLUMN(count_row, value, STORE_U64),
+	COLUMN(count_row, enabled_ns, STORE_U64),
+	COLUMN(count_row, running_ns, STORE_U64),
+};
+
+static const struct store_column thread_columns[] = {
+	COLUMN(thread_row, pid, STORE_U32),
+	COLUMN(thread_row, tid, STORE_U32),
+	COLUMN(thread_row, name, STORE_TEXT),
+};
+
+static const struct store_column module_columns[] = {
+	COLUMN(module_row, path, STORE_TEXT),
+	COLUMN(module_row, build_id, STORE_TEXT),
+};
+
+static const struct store_column function_columns[] = {
+	COLUMN(function_row, name, STORE_TEXT),
+	COLUMN(function_row, file, STORE_TEXT),
+	LIMITED(function_row, module, STORE_ROW, STORE_MODULE),
+	COLUMN(function_row, line, STORE_U32),
+};
+
+static const struct store_column frame_columns[] = {
+	LIMITED(frame_row, function, STORE_ROW, STORE_FUNCTION),
+	LIMITED(frame_row, module, STORE_ROW, STORE_MODULE),
+	COLUMN(frame_row, addr, STORE_U64),
+	COLUMN(frame_row, file, STORE_TEXT),
+	COLUMN(frame_row, line, STORE_U32),
+	COLUMN(frame_row, inlined, STORE_BOOL),
+};
+
+static const struct store_column stack_columns[] = {
+	LIMITED(stack_row, parent, STORE_OLDER, STORE_STACK),
+	LIMITED(stack_row, frame, STORE_ROW, STORE_FRAME),
+};
+
+static const struct store_column sample_columns[] = {
+	COLUMN(sample_row, time_ns, STORE_U64),
+	COLUMN(sample_row, period, STORE_U64),
+	LIMITED(sample_row, event, STORE_ROW, STORE_EVENT),
+	LIMITED(sample_row, thread, STORE_ROW, STORE_THREAD),
+	LIMITED(sample_row, stack, STORE_ROW, STORE_STACK),
+	COLUMN(sample_row, cpu, STORE_U32),
+	COLUMN(sample_row, flags, STORE_U32),
+};
+
+#define TABLE(singular, plural)                                                                    \
+	{                                                                                          \
+#singular, offsetof(struct run, plural), sizeof(struct singular##_row),            \
+			singular##_columns,                                                        \
+			sizeof(singular##_columns) / sizeof(*singular##_columns)                   \
+	}
+
+const struct store_table store_tables[STORE_TABLES] = {
+	[STORE_NOTE] = TABLE(note, notes),
+	[STORE_FIELD] = TABLE(field, fields),
+	[STORE_CAPABILITY] = TABLE(capability, capabilities),
+	[STORE_EVENT] = TABLE(event, events),
+	[STORE_EXECUTION] = TABLE(execution, executions),
+	[STORE_COUNT] = TABLE(count, counts),
+	[STORE_THREAD] = TABLE(thread, threads),
+	[STORE_MODULE] = TABLE(module, modules),
+	[STORE_FUNCTION] = TABLE(function, functions),
+	[STORE_FRAME] = TABLE(frame, frames),
+	[STORE_STACK] = TABLE(stack, stacks),
+	[STORE_SAMPLE] = TABLE(sample, samples),
+};
+
+const char store_create_text[] = "CREATE TABLE text(id INTEGER PRIMARY KEY, text TEXT NOT NULL)";
+const char store_create_meta[] = "CREATE TABLE meta(key TEXT PRIMARY KEY, value) WITHOUT ROWID";
+
+static_assert(sizeof(((struct run *)0)->notes) == sizeof(struct store_rows), "a vec_of()");
+static_assert(sizeof(enum event_status) == sizeof(uint32_t), "members are read as 32 bits");
+
+struct store_rows store_rows_of(const struct run *run, const struct store_table *table)
+{
+	struct store_rows rows;
+
+	memcpy(&rows, (const unsigned char *)run + table->rows, sizeof(rows));
+	return rows;
+}
+
+static void column_sql(const struct store_column *column, struct str *sql)
+{
+	str_addf(sql, ", %s ", column->name);
+	switch ((enum store_kind)column->kind) {
+	case STORE_U32:
+	case STORE_I32:
+	case STORE_U64:
+	case STORE_BOOL:
+	case STORE_ENUM:
+		str_add(sql, "INTEGER NOT NULL");
+		break;
+	case STORE_REAL:
+		str_add(sql, "REAL");
+		break;
+	case STORE_TEXT:
+		str_add(sql, "INTEGER REFERENCES text");
+		break;
+	case STORE_ROW:
+	case STORE_LATE:
+	case STORE_OLDER:
+		str_addf(sql, "INTEGER REFERENCES %s", store_tables[column->limit].name);
+		break;
+	}
+}
+
+void store_create_sql(const struct store_table *table, struct str *sql)
+{
+	str_addf(sql, "CREATE TABLE %s(id INTEGER PRIMARY KEY", table->name);
+	for (unsigned i = 0; i < table->column_count; i++)
+		column_sql(&table->columns[i], sql);
+	str_add_char(sql, ')');
+}

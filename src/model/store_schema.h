@@ -1,0 +1,75 @@
+/* store_schema.h - what the run file looks like: private to the store.
+ *
+ * One description of each table serves the CREATE statement, the writer and the checks of the
+ * reader, so the three cannot disagree. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/str.h"
+#include "model/run.h"
+
+/* In the order in which they are written and read: a row refers only to tables above its own. */
+enum store_table_id {
+	STORE_NOTE,
+	STORE_FIELD,
+	STORE_CAPABILITY,
+	STORE_EVENT,
+	STORE_EXECUTION,
+	STORE_COUNT,
+	STORE_THREAD,
+	STORE_MODULE,
+	STORE_FUNCTION,
+	STORE_FRAME,
+	STORE_STACK,
+	STORE_SAMPLE,
+	STORE_TABLES,
+};
+
+enum store_kind {
+	STORE_U32,
+	STORE_I32,
+	STORE_U64,  /* kept as SQLite's signed 64 bits: from 2^63 on it looks negative */
+	STORE_REAL, /* NaN is NULL */
+	STORE_BOOL,
+	STORE_ENUM, /* 0 .. limit - 1 */
+	STORE_TEXT, /* id in the table text; none (0) is NULL */
+	STORE_ROW,  /* id in the table `limit`; none (0) is NULL */
+	STORE_LATE, /* the same, but the row may come later: in a partial run it may be missing */
+	STORE_OLDER /* id of an earlier row of the same table; none (0) is NULL */
+};
+
+struct store_column {
+	const char *name; /* as in SQL */
+	uint16_t offset;  /* in the row */
+	uint8_t kind;	  /* enum store_kind */
+	uint8_t limit;
+};
+
+struct store_table {
+	const char *name;
+	size_t rows; /* offset of its vector in struct run */
+	size_t row_size;
+	const struct store_column *columns;
+	unsigned column_count;
+};
+
+extern const struct store_table store_tables[STORE_TABLES];
+
+/* The two tables that are not rows of the run, and the views: whole statements. */
+extern const char store_create_text[];
+extern const char store_create_meta[];
+extern const char store_create_views[];
+
+/* What every vec_of() looks like, whatever its rows. */
+struct store_rows {
+	unsigned char *at;
+	uint32_t count;
+	uint32_t room;
+};
+
+struct store_rows store_rows_of(const struct run *run, const struct store_table *table);
+
+/* The exact CREATE TABLE statement, as it stands in sqlite_schema too. */
+void store_create_sql(const struct store_table *table, struct str *sql);

@@ -1,0 +1,136 @@
+/* store_views.c - plain questions, one line of SQL each (docs/format.md shows them).
+ *
+ * The views put texts in place of ids, words in place of enumerations, and NULL where nothing was
+ * measured.  A share is a fraction of the samples of the same event.  Nothing in assay reads them:
+ * they are for people with sqlite3, and they use nothing newer than SQLite 3.8.
+ *
+ * A function's total counts each sample once, however often the function stands in its stack: the
+ * chains of the distinct stacks (not of the samples) are walked, then reduced to one row for each
+ * stack and function. */
+#include "store_schema.h"
+
+/* clang-format off */
+const char store_create_views[] =
+	"CREATE VIEW warnings AS\n"
+	"SELECT c.text AS code, t.text AS text, h.text AS hint\n"
+	"FROM note n LEFT JOIN text c ON c.id = n.code LEFT JOIN text t ON t.id = n.text\n"
+	"LEFT JOIN text h ON h.id = n.hint ORDER BY n.id;\n"
+
+	"CREATE VIEW fingerprint AS\n"
+	"SELECT g.text AS \"group\", n.text AS name,\n"
+	"  CASE f.state WHEN 0 THEN ifnull(v.text, '') WHEN 1 THEN 'absent' ELSE 'denied' END AS value\n"
+	"FROM field f LEFT JOIN text g ON g.id = f.\"group\" LEFT JOIN text n ON n.id = f.name\n"
+	"LEFT JOIN text v ON v.id = f.value ORDER BY f.id;\n"
+
+	"CREATE VIEW capabilities AS\n"
+	"SELECT n.text AS name, CASE c.status WHEN 0 THEN 'ok' WHEN 1 THEN 'limited' ELSE 'no' END\n"
+	"  AS status, r.text AS reason, x.text AS fix\n"
+	"FROM capability c LEFT JOIN text n ON n.id = c.name LEFT JOIN text r ON r.id = c.reason\n"
+	"LEFT JOIN text x ON x.id = c.fix ORDER BY c.id;\n"
+
+	"CREATE VIEW events AS\n"
+	"SELECT e.id AS id, n.text AS name, u.text AS unit, c.text AS core,\n"
+	"  nullif(e.\"group\", 0) AS \"group\", e.scale AS scale, e.flags & 1 AS prescaled,\n"
+	"  CASE e.status WHEN 0 THEN 'counted' WHEN 1 THEN 'not counted' WHEN 2 THEN 'not supported'\n"
+	"    WHEN 3 THEN 'not permitted' ELSE 'not trusted' END AS status, r.text AS reason\n"
+	"FROM event e LEFT JOIN text n ON n.id = e.name LEFT JOIN text u ON u.id = e.unit\n"
+	"LEFT JOIN text c ON c.id = e.core LEFT JOIN text r ON r.id = e.reason ORDER BY e.id;\n"
+
+	"CREATE VIEW executions AS\n"
+	"SELECT id AS execution, wall_ns, CASE WHEN flags & 1 THEN NULL ELSE user_ns END AS user_ns,\n"
+	"  CASE WHEN flags & 1 THEN NULL ELSE system_ns END AS system_ns,\n"
+	"  CASE WHEN flags & 1 THEN NULL ELSE max_rss_bytes END AS max_rss_bytes,\n"
+	"  CASE WHEN flags & 1 THEN NULL ELSE minor_faults END AS minor_faults,\n"
+	"  CASE WHEN flags & 1 THEN NULL ELSE major_faults END AS major_faults,\n"
+	"  CASE WHEN flags & 1 THEN NULL ELSE voluntary_switches END AS voluntary_switches,\n"
+	"  CASE WHEN flags & 1 THEN NULL ELSE involuntary_switches END AS involuntary_switches,\n"
+	"  CASE WHEN flags & 1 OR signal THEN NULL ELSE exit_status END AS exit_status,\n"
+	"  nullif(signal, 0) AS signal, (flags & 2) / 2 AS interrupted, (flags & 4) / 4 AS leftovers\n"
+	"FROM execution ORDER BY id;\n"
+
+	/* An event without a value has a row too, with the reason. */
+	"CREATE VIEW counts AS\n"
+	"SELECT e.name AS event, e.unit AS unit, c.execution AS execution, nullif(c.at_ns, 0) AS at_ns,\n"
+	"  CASE WHEN e.status NOT IN ('counted', 'not trusted') THEN NULL\n"
+	"    WHEN c.running_ns < c.enabled_ns AND c.running_ns = 0 THEN NULL\n"
+	"    WHEN c.running_ns < c.enabled_ns AND NOT e.prescaled\n"
+	"      THEN round(e.scale * c.value * c.enabled_ns / c.running_ns, 3)\n"
+	"    WHEN e.scale = 1 THEN c.value ELSE e.scale * c.value END AS value,\n"
+	"  CASE WHEN NOT e.prescaled THEN c.value END AS raw,\n"
+	"  CASE WHEN c.enabled_ns THEN 1.0 * c.running_ns / c.enabled_ns END AS running_share,\n"
+	"  e.status AS status, e.reason AS reason\n"
+	"FROM events e LEFT JOIN count c ON c.event = e.id ORDER BY c.execution, c.at_ns, e.id;\n"
+
+	"CREATE VIEW samples AS\n"
+	"SELECT s.id AS id, s.time_ns AS time_ns, e.text AS event, t.pid AS pid, t.tid AS tid,\n"
+	"  n.text AS thread, s.cpu AS cpu, s.period AS period, u.text AS function, f.line AS line,\n"
+	"  p.text AS module, s.flags & 1 AS truncated, (s.flags & 2) / 2 AS kernel\n"
+	"FROM sample s LEFT JOIN event v ON v.id = s.event LEFT JOIN text e ON e.id = v.name\n"
+	"LEFT JOIN thread t ON t.id = s.thread LEFT JOIN text n ON n.id = t.name\n"
+	"LEFT JOIN stack k ON k.id = s.stack LEFT JOIN frame f ON f.id = k.frame\n"
+	"LEFT JOIN function g ON g.id = f.function LEFT JOIN text u ON u.id = g.name\n"
+	"LEFT JOIN module m ON m.id = f.module LEFT JOIN text p ON p.id = m.path;\n"
+
+	/* Every frame of every distinct stack, innermost at depth 0, with the samples it stands for. */
+	"CREATE VIEW chains AS\n"
+	"WITH RECURSIVE leaf(event, stack, samples) AS (\n"
+	"  SELECT event, stack, count(*) FROM sample GROUP BY event, stack),\n"
+	"chain(event, stack, samples, depth, at) AS (\n"
+	"  SELECT event, stack, samples, 0, stack FROM leaf\n"
+	"  UNION ALL SELECT c.event, c.stack, c.samples, c.depth + 1, s.parent\n"
+	"  FROM chain c JOIN stack s ON s.id = c.at WHERE s.parent IS NOT NULL)\n"
+	"SELECT c.event AS event, c.stack AS stack, c.depth AS depth, c.samples AS samples,\n"
+	"  s.frame AS frame, f.function AS function, f.module AS module, f.file AS file,\n"
+	"  nullif(f.line, 0) AS line\n"
+	"FROM chain c LEFT JOIN stack s ON s.id = c.at LEFT JOIN frame f ON f.id = s.frame;\n"
+
+	"CREATE VIEW top_functions AS\n"
+	"WITH once AS (SELECT event, stack, function, module, max(samples) AS samples,\n"
+	"  max(depth = 0) AS innermost FROM chains GROUP BY event, stack, function, module),\n"
+	"whole AS (SELECT event, count(*) AS samples FROM sample GROUP BY event)\n"
+	"SELECT CASE WHEN o.stack IS NULL THEN '[no stack]' ELSE ifnull(n.text, '[unknown]') END\n"
+	"    AS function, p.text AS module, d.text AS file, sum(o.samples * o.innermost) AS self,\n"
+	"  1.0 * sum(o.samples * o.innermost) / w.samples AS self_share, sum(o.samples) AS total,\n"
+	"  1.0 * sum(o.samples) / w.samples AS total_share, v.text AS event\n"
+	"FROM once o JOIN whole w ON w.event IS o.event LEFT JOIN function f ON f.id = o.function\n"
+	"LEFT JOIN text n ON n.id = f.name LEFT JOIN text d ON d.id = f.file\n"
+	"LEFT JOIN module m ON m.id = o.module LEFT JOIN text p ON p.id = m.path\n"
+	"LEFT JOIN event e ON e.id = o.event LEFT JOIN text v ON v.id = e.name\n"
+	"GROUP BY o.event, o.function, o.module, o.stack IS NULL ORDER BY self DESC, total DESC;\n"
+
+	"CREATE VIEW top_lines AS\n"
+	"WITH once AS (SELECT event, stack, function, file, line, max(samples) AS samples,\n"
+	"  max(depth = 0) AS innermost FROM chains GROUP BY event, stack, function, file, line),\n"
+	"whole AS (SELECT event, count(*) AS samples FROM sample GROUP BY event)\n"
+	"SELECT d.text AS file, o.line AS line,\n"
+	"  CASE WHEN o.stack IS NULL THEN '[no stack]' ELSE ifnull(n.text, '[unknown]') END\n"
+	"    AS function, sum(o.samples * o.innermost) AS self,\n"
+	"  1.0 * sum(o.samples * o.innermost) / w.samples AS self_share, sum(o.samples) AS total,\n"
+	"  1.0 * sum(o.samples) / w.samples AS total_share, v.text AS event\n"
+	"FROM once o JOIN whole w ON w.event IS o.event LEFT JOIN function f ON f.id = o.function\n"
+	"LEFT JOIN text n ON n.id = f.name LEFT JOIN text d ON d.id = o.file\n"
+	"LEFT JOIN event e ON e.id = o.event LEFT JOIN text v ON v.id = e.name\n"
+	"GROUP BY o.event, o.function, o.file, o.line, o.stack IS NULL\n"
+	"ORDER BY self DESC, total DESC;\n"
+
+	"CREATE VIEW top_modules AS\n"
+	"WITH once AS (SELECT event, stack, module, max(samples) AS samples,\n"
+	"  max(depth = 0) AS innermost FROM chains GROUP BY event, stack, module),\n"
+	"whole AS (SELECT event, count(*) AS samples FROM sample GROUP BY event)\n"
+	"SELECT CASE WHEN o.stack IS NULL THEN '[no stack]' ELSE ifnull(p.text, '[unknown]') END\n"
+	"    AS module, sum(o.samples * o.innermost) AS self,\n"
+	"  1.0 * sum(o.samples * o.innermost) / w.samples AS self_share, sum(o.samples) AS total,\n"
+	"  1.0 * sum(o.samples) / w.samples AS total_share, v.text AS event\n"
+	"FROM once o JOIN whole w ON w.event IS o.event LEFT JOIN module m ON m.id = o.module\n"
+	"LEFT JOIN text p ON p.id = m.path LEFT JOIN event e ON e.id = o.event\n"
+	"LEFT JOIN text v ON v.id = e.name\n"
+	"GROUP BY o.event, o.module, o.stack IS NULL ORDER BY self DESC, total DESC;\n"
+
+	"CREATE VIEW top_threads AS\n"
+	"WITH whole AS (SELECT event, count(*) AS samples FROM sample GROUP BY event)\n"
+	"SELECT t.pid AS pid, t.tid AS tid, n.text AS thread, count(*) AS samples,\n"
+	"  1.0 * count(*) / w.samples AS share, v.text AS event\n"
+	"FROM sample s JOIN whole w ON w.event IS s.event LEFT JOIN thread t ON t.id = s.thread\n"
+	"LEFT JOIN text n ON n.id = t.name LEFT JOIN event e ON e.id = s.event\n"
+	"LEFT JOIN text v ON v.id = e.name GROUP BY s.event, s.thread ORDER BY samples DESC;\n";
+/* clang-format on */

@@ -1,0 +1,459 @@
+/* counters.c - see counters.h.
+ *
+ * Every event is opened once per place (a task, or a CPU) and read alone: the kernel refuses
+ * PERF_FORMAT_GROUP on inherited events before 6.13.  The counts of an event are the sum over its
+ * places.  Nothing is reset between executions; what counts is the difference of two reads. */
+#include "source/counters.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "event_reason.h"
+#include "source/emit.h"
+#include "wire/build.h"
+
+struct place {
+	pid_t pid;
+	int cpu;
+};
+
+struct tally {
+	uint64_t value, enabled_ns, running_ns;
+};
+
+struct counter {
+	int *fds; /* one per place, -1: not open there */
+	struct tally now, execution_mark, interval_mark;
+};
+
+struct counters {
+	struct event_list *list;
+	enum counters_mode mode;
+	pid_t id;
+	vec_of(struct place) places;
+	struct counter *each; /* one per spec */
+	int *leaders;	      /* group leader per place while a group is opened */
+	int unswapped;	      /* see counters_forbid_swap() */
+};
+
+static int event_open(const struct event_spec *spec, const struct counters *counters,
+	const struct place *place, int leader)
+{
+	bool alone = leader < 0, children = counters->mode == COUNTERS_CHILDREN;
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = spec->type,
+		.config = spec->config,
+		.config1 = spec->config1,
+		.config2 = spec->config2,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.disabled = alone,
+		.enable_on_exec = alone && children,
+		.inherit = counters->mode != COUNTERS_MACHINE,
+		.pinned = alone && spec->pinned,
+		.exclude_user = spec->exclude_user,
+		.exclude_kernel = spec->exclude_kernel,
+		.exclude_hv = spec->exclude_hypervisor,
+		.exclude_host = spec->exclude_host,
+		.exclude_guest = spec->exclude_guest,
+		.precise_ip = spec->precise & 3,
+	};
+	long fd = syscall(
+		SYS_perf_event_open, &attr, place->pid, place->cpu, leader, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+/* When all events of a task are inherited, the kernel may swap the contexts of parent and child at
+ * a context switch instead of switching each event; the spawner's own event would then be enabled
+ * by the child's exec and die with it (seen on 6.18: counts of later children read 0).  One event
+ * that is not inherited makes the contexts different, and the swap is off. */
+static void counters_forbid_swap(struct counters *counters)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1,
+		.exclude_kernel = 1,
+		.exclude_hv = 1,
+	};
+
+	counters->unswapped = (int)syscall(
+		SYS_perf_event_open, &attr, counters->id, -1, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+static bool cpu_is_listed(const char *list, int cpu)
+{
+	while (*list) {
+		char *end;
+		long low = strtol(list, &end, 10), high = low;
+
+		if (end == list)
+			return false;
+		if (*end == '-')
+			high = strtol(end + 1, &end, 10);
+		if (cpu >= low && cpu <= high)
+			return true;
+		list = end + (*end == ',');
+	}
+	return false;
+}
+
+static int places_add_cpus(struct counters *counters, struct err *err)
+{
+	long most = sysconf(_SC_NPROCESSORS_CONF);
+	char online[4096];
+
+	if (io_read_line("/sys/devices/system/cpu/online", online, sizeof(online)) <= 0)
+		snprintf(online, sizeof(online), "0-%ld", most - 1);
+	for (int cpu = 0; cpu < most; cpu++)
+		if (cpu_is_listed(online, cpu))
+			vec_push(&counters->places, (struct place){-1, cpu});
+	return counters->places.count ? 0
+				      : err_set(err, ERR_UNAVAILABLE, ENODEV, "no CPU is online");
+}
+
+static int places_add_threads(struct counters *counters, struct err *err)
+{
+	const struct dirent *entry;
+	char path[64];
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)counters->id);
+	folder = opendir(path);
+	if (!folder) {
+		err_set(err, ERR_TARGET, ESRCH, "there is no process %d", (int)counters->id);
+		err_hint(err, "`ps -e` lists the processes that run");
+		return -ESRCH;
+	}
+	while ((entry = readdir(folder)))
+		if (entry->d_name[0] != '.')
+			vec_push(&counters->places, (struct place){atoi(entry->d_name), -1});
+	closedir(folder);
+	return 0;
+}
+
+/* Whether this event counts at this place at all. */
+static bool place_suits(
+	const struct counters *counters, const struct event_spec *spec, const struct place *place)
+{
+	if (counters->mode != COUNTERS_MACHINE)
+		return true;
+	return !spec->cpus || cpu_is_listed(spec->cpus, place->cpu);
+}
+
+static void counter_close(const struct counters *counters, struct counter *counter)
+{
+	for (uint32_t p = 0; p < counters->places.count; p++) {
+		if (counter->fds[p] >= 0)
+			close(counter->fds[p]);
+		counter->fds[p] = -1;
+	}
+}
+
+static int counter_open_places(
+	struct counters *counters, struct counter *counter, const struct event_spec *spec)
+{
+	bool any = false;
+
+	for (uint32_t p = 0; p < counters->places.count; p++) {
+		const struct place *place = &counters->places.at[p];
+		int fd;
+
+		if (!place_suits(counters, spec, place))
+			continue;
+		fd = event_open(spec, counters, place, spec->group ? counters->leaders[p] : -1);
+		if (fd == -ESRCH && counters->mode == COUNTERS_PROCESS)
+			continue; /* the thread ended while we came */
+		if (fd < 0) {
+			counter_close(counters, counter);
+			return fd;
+		}
+		counter->fds[p] = fd;
+		any = true;
+	}
+	return any ? 0 : counters->mode == COUNTERS_MACHINE ? -ENOENT : -ESRCH;
+}
+
+/* Open one event everywhere; where the kernel side is not permitted, count the user side and say
+ * so in the name.  Only what ends the whole measurement is returned as an error. */
+static int counter_open(struct counters *counters, struct counter *counter, struct event_spec *spec,
+	struct err *err)
+{
+	struct event_reason_context context = {
+		.whole_machine_mode = counters->mode == COUNTERS_MACHINE,
+		.own = counters->mode == COUNTERS_CHILDREN,
+	};
+	const char *name = spec->name;
+	int r;
+
+	if (spec->status != WIRE_EVENT_COUNTED ||
+		!event_reason_check(spec, &context))
+		return 0;
+	r = counter_open_places(counters, counter, spec);
+	if ((r == -EACCES || r == -EPERM) && event_reason_narrow(counters->list, spec)) {
+		if (spec->status != WIRE_EVENT_COUNTED)
+			return 0;
+		r = counter_open_places(counters, counter, spec);
+	}
+	if (r == -EMFILE || r == -ENFILE) {
+		err_set(err, ERR_UNAVAILABLE, EMFILE,
+			"%u events on %u places need more open files than this process may have",
+			counters->list->specs.count, counters->places.count);
+		err_hint(err, "raise the limit with `ulimit -n`, or count fewer events at a time");
+		return r;
+	}
+	if (r == -ESRCH) {
+		err_set(err, ERR_TARGET, ESRCH, "process %d ended before it could be counted",
+			(int)counters->id);
+		return r;
+	}
+	if (r < 0) {
+		spec->name = name; /* narrowing it did not help */
+		event_reason_failed(counters->list, spec, -r, &context);
+	}
+	return 0;
+}
+
+static int counters_open_all(struct counters *counters, struct err *err)
+{
+	struct event_list *list = counters->list;
+	uint32_t group = 0;
+
+	for (uint32_t i = 0; i < list->specs.count; i++) {
+		struct event_spec *spec = &list->specs.at[i];
+		struct counter *counter = &counters->each[i];
+		bool leads = spec->group && spec->group != group;
+		int r;
+
+		if (leads)
+			for (uint32_t p = 0; p < counters->places.count; p++)
+				counters->leaders[p] = -1;
+		group = spec->group;
+		r = counter_open(counters, counter, spec, err);
+		if (r < 0)
+			return r;
+		if (!spec->group || spec->status != WIRE_EVENT_COUNTED)
+			continue;
+		for (uint32_t p = 0; p < counters->places.count; p++)
+			if (counters->leaders[p] < 0)
+				counters->leaders[p] = counter->fds[p];
+	}
+	return 0;
+}
+
+/* Our own limit only: the target's spawner was forked before. */
+static void descriptors_allow(uint64_t need)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= need + 64)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int counters_open(struct event_list *list, enum counters_mode mode, pid_t id,
+	struct counters **ret_counters, struct err *err)
+{
+	counters_auto struct counters *counters = mem_new(1, sizeof(*counters));
+	int r = 0;
+
+	*counters = (struct counters){.list = list, .mode = mode, .id = id, .unswapped = -1};
+	if (mode == COUNTERS_MACHINE)
+		r = places_add_cpus(counters, err);
+	else if (mode == COUNTERS_PROCESS)
+		r = places_add_threads(counters, err);
+	else
+		vec_push(&counters->places, (struct place){id, -1});
+	if (r < 0)
+		return r;
+	descriptors_allow((uint64_t)list->specs.count * counters->places.count);
+	counters->each = mem_new(list->specs.count, sizeof(*counters->each));
+	counters->leaders = mem_new(counters->places.count, sizeof(int));
+	for (uint32_t i = 0; i < list->specs.count; i++) {
+		counters->each[i].fds = mem_new(counters->places.count, sizeof(int));
+		for (uint32_t p = 0; p < counters->places.count; p++)
+			counters->each[i].fds[p] = -1;
+	}
+	if (mode == COUNTERS_CHILDREN)
+		counters_forbid_swap(counters);
+	r = counters_open_all(counters, err);
+	if (r < 0)
+		return r;
+	*ret_counters = counters;
+	counters = NULL;
+	return 0;
+}
+
+int counters_start(struct counters *counters, struct err *err)
+{
+	for (uint32_t i = 0; i < counters->list->specs.count; i++)
+		for (uint32_t p = 0; p < counters->places.count; p++) {
+			int fd = counters->each[i].fds[p];
+
+			if (fd >= 0 && ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) < 0)
+				return err_set(err, ERR_UNAVAILABLE, errno,
+					"cannot start counting %s: %s",
+					counters->list->specs.at[i].name, err_words(errno));
+		}
+	return 0;
+}
+
+int counters_read(struct counters *counters, struct err *err)
+{
+	for (uint32_t i = 0; i < counters->list->specs.count; i++) {
+		struct counter *counter = &counters->each[i];
+		struct tally sum = {0};
+
+		for (uint32_t p = 0; p < counters->places.count; p++) {
+			struct tally part;
+
+			if (counter->fds[p] < 0)
+				continue;
+			/* 0 bytes: a pinned event that lost its counter. */
+			if (read(counter->fds[p], &part, sizeof(part)) != sizeof(part))
+				continue;
+			sum.value += part.value;
+			sum.enabled_ns += part.enabled_ns;
+			sum.running_ns += part.running_ns;
+		}
+		counter->now = sum;
+	}
+	(void)err;
+	return 0;
+}
+
+int counters_emit(
+	struct counters *counters, uint32_t execution, uint64_t at_ns, const struct wire_sink *sink)
+{
+	for (uint32_t i = 0; i < counters->list->specs.count; i++) {
+		struct counter *counter = &counters->each[i];
+		struct tally *mark = at_ns ? &counter->interval_mark : &counter->execution_mark;
+		struct wire_count count = {
+			.head = {WIRE_COUNT, sizeof(count)},
+			.event = i + 1,
+			.execution = execution,
+			.at_ns = at_ns,
+			.value = counter->now.value - mark->value,
+			.enabled_ns = counter->now.enabled_ns - mark->enabled_ns,
+			.running_ns = counter->now.running_ns - mark->running_ns,
+		};
+		int r;
+
+		*mark = counter->now;
+		if (counters->list->specs.at[i].status != WIRE_EVENT_COUNTED)
+			continue;
+		r = sink->take(sink->context, &count.head);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+/* How many specs share this one's group (1 when it stands alone). */
+static unsigned group_size(const struct event_list *list, const struct event_spec *spec)
+{
+	unsigned size = 0;
+
+	if (!spec->group)
+		return 1;
+	vec_foreach (const struct event_spec, other, &list->specs)
+		size += other->group == spec->group && other->status == WIRE_EVENT_COUNTED;
+	return size;
+}
+
+/* A hardware counter that opens and runs may still lie, and a group may be too large for the PMU:
+ * the self-test knows.  It runs after the target, so that it disturbs nothing. */
+static void counters_judge(struct counters *counters)
+{
+	struct event_list *list = counters->list;
+	struct pmu_report report;
+	struct err ignored;
+	bool hardware = false, tested;
+
+	vec_foreach (const struct event_spec, spec, &list->specs)
+		hardware |= spec->status == WIRE_EVENT_COUNTED && spec->type != PERF_TYPE_SOFTWARE &&
+			    spec->type != PERF_TYPE_TRACEPOINT;
+	if (!hardware)
+		return;
+	tested = pmu_selftest(&report, &ignored) >= 0 && report.present;
+	for (uint32_t i = 0; i < list->specs.count; i++) {
+		struct event_spec *spec = &list->specs.at[i];
+		const struct tally *now = &counters->each[i].now;
+
+		if (spec->status != WIRE_EVENT_COUNTED)
+			continue;
+		if (now->enabled_ns && !now->running_ns)
+			event_reason_never_ran(
+				list, spec, group_size(list, spec), tested ? &report : NULL);
+		else if (tested)
+			event_reason_distrust(list, spec, &report);
+	}
+}
+
+static int event_emit(const struct event_spec *spec, uint32_t id, const struct wire_sink *sink)
+{
+	union {
+		struct wire_event event;
+		unsigned char bytes[4096];
+	} space;
+	struct wire_builder b =
+		wire_begin(&space, sizeof(space), WIRE_EVENT, sizeof(space.event));
+
+	space.event.event = id;
+	space.event.group = spec->group;
+	space.event.status = spec->status;
+	space.event.scale = spec->scale;
+	wire_add_text(&b, &space.event.name, spec->name);
+	wire_add_text(&b, &space.event.unit, spec->unit);
+	wire_add_text(&b, &space.event.core, spec->core);
+	wire_add_text(&b, &space.event.reason, spec->reason);
+	return sink->take(sink->context, wire_end(&b));
+}
+
+int counters_emit_events(struct counters *counters, bool final, const struct wire_sink *sink)
+{
+	int r = 0;
+
+	if (final)
+		counters_judge(counters);
+	for (uint32_t i = 0; r >= 0 && i < counters->list->specs.count; i++)
+		r = event_emit(&counters->list->specs.at[i], i + 1, sink);
+	return r;
+}
+
+void counters_close(struct counters *counters)
+{
+	if (!counters)
+		return;
+	for (uint32_t i = 0; counters->each && i < counters->list->specs.count; i++) {
+		if (counters->each[i].fds)
+			counter_close(counters, &counters->each[i]);
+		free(counters->each[i].fds);
+	}
+	if (counters->unswapped >= 0)
+		close(counters->unswapped);
+	free(counters->each);
+	free(counters->leaders);
+	vec_done(&counters->places);
+	free(counters);
+}
+
+void counters_close_pointer(struct counters **counters)
+{
+	counters_close(*counters);
+	*counters = NULL;
+}

@@ -1,0 +1,177 @@
+/* event_reason.c - see event_reason.h.
+ *
+ * What the kernel refuses is explained by refusal.h; here stands what is particular to counting: an
+ * event whose user side is always 0, an uncore PMU asked for one program, a group that is too
+ * large, a counter that lies. */
+#include "event_reason.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdlib.h>
+
+#include "base/io.h"
+#include "base/str.h"
+#include "source/refusal.h"
+
+enum { CGROUP_SWITCHES = 11 }; /* PERF_COUNT_SW_CGROUP_SWITCHES, Linux 5.13 */
+
+static void event_fail(struct event_spec *spec, enum wire_event_status status, const char *reason)
+{
+	spec->status = status;
+	spec->reason = reason;
+}
+
+static bool event_is_core(const struct event_spec *spec)
+{
+	return spec->type == PERF_TYPE_HARDWARE || spec->type == PERF_TYPE_HW_CACHE ||
+	       spec->type == PERF_TYPE_RAW;
+}
+
+/* Software events that the kernel raises from its own code; excluding the kernel hides them all. */
+static bool event_is_kernel_only(const struct event_spec *spec)
+{
+	return spec->type == PERF_TYPE_SOFTWARE &&
+	       (spec->config == PERF_COUNT_SW_CONTEXT_SWITCHES ||
+		       spec->config == PERF_COUNT_SW_CPU_MIGRATIONS ||
+		       spec->config == CGROUP_SWITCHES);
+}
+
+/* Clocks count whatever the task does; the exclude bits do not apply to them. */
+static bool event_is_clock(const struct event_spec *spec)
+{
+	return spec->type == PERF_TYPE_SOFTWARE && (spec->config == PERF_COUNT_SW_TASK_CLOCK ||
+							   spec->config == PERF_COUNT_SW_CPU_CLOCK);
+}
+
+bool event_reason_check(struct event_spec *spec, const struct event_reason_context *context)
+{
+	if (spec->whole_machine && !context->whole_machine_mode)
+		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED,
+			"it counts a whole package, not one program; count it with -a");
+	else if (event_is_kernel_only(spec) && spec->exclude_kernel)
+		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED,
+			"it happens in the kernel, so its user side is always 0; leave the :u off");
+	else
+		return true;
+	return false;
+}
+
+static void event_fail_refusal(
+	struct event_list *list, struct event_spec *spec, enum refusal_of what, int code)
+{
+	bool permission = code == EACCES || code == EPERM || code == ENOSYS;
+	struct refusal_facts facts;
+	struct err err;
+
+	refusal_facts_read(&facts);
+	refusal_explain(&facts, what, code, &err);
+	event_fail(spec, permission ? WIRE_EVENT_NOT_PERMITTED : WIRE_EVENT_NOT_SUPPORTED,
+		permission ? arena_format(&list->arena, "%s; %s", err.text, err.hint) :
+			     arena_format(&list->arena, "%s", err.text));
+}
+
+bool event_reason_narrow(struct event_list *list, struct event_spec *spec)
+{
+	char level[16] = "2";
+
+	if (spec->modified || spec->exclude_kernel || spec->type == PERF_TYPE_TRACEPOINT)
+		return false;
+	io_read_line("/proc/sys/kernel/perf_event_paranoid", level, sizeof(level));
+	if (atoi(level) > 2)
+		return false; /* nothing at all is permitted; the plain reason says so */
+	if (event_is_kernel_only(spec)) {
+		event_fail_refusal(list, spec, REFUSED_KERNEL, EACCES);
+		return true;
+	}
+	spec->exclude_kernel = spec->exclude_hypervisor = true;
+	if (!event_is_clock(spec))
+		spec->name = arena_format(&list->arena, "%s:u", spec->name);
+	return true;
+}
+
+static enum refusal_of event_refused_as(
+	const struct event_spec *spec, const struct event_reason_context *context)
+{
+	if (context->whole_machine_mode)
+		return REFUSED_MACHINE;
+	if (spec->type == PERF_TYPE_TRACEPOINT)
+		return REFUSED_TRACEPOINT;
+	if (!spec->exclude_kernel)
+		return REFUSED_KERNEL;
+	return event_is_core(spec) ? REFUSED_HARDWARE : REFUSED_SOFTWARE;
+}
+
+void event_reason_failed(struct event_list *list, struct event_spec *spec, int code,
+	const struct event_reason_context *context)
+{
+	struct pmu_core core;
+	bool has_pmu = pmu_list(PMU_DEVICES, &core, 1) > 0;
+
+	if (code == EACCES && !context->own && !context->whole_machine_mode)
+		event_fail(spec, WIRE_EVENT_NOT_PERMITTED,
+			"the process belongs to somebody else; run as its user or as root");
+	else if ((code == ENOENT || code == ENODEV || code == ENXIO) &&
+		 (has_pmu || !event_is_core(spec)))
+		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED, "this CPU has no such event");
+	else if (code == EOPNOTSUPP)
+		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED,
+			spec->precise ? "this PMU cannot be that precise; leave the :p off" :
+					"this PMU cannot count it this way");
+	else if (code == EINVAL)
+		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED,
+			spec->group ? "it does not fit into its group: the PMU has too few "
+				      "counters or cannot combine these events" :
+				      "the kernel refuses this encoding");
+	else
+		event_fail_refusal(list, spec, event_refused_as(spec, context), code);
+}
+
+/* The core whose PMU counts this event; NULL when the self-test does not know it. */
+static const struct pmu_core *core_of(const struct pmu_report *report, const struct event_spec *spec)
+{
+	for (unsigned i = 0; report && i < report->cores; i++)
+		if (!spec->core || str_equal(report->core[i].name, spec->core))
+			return &report->core[i];
+	return NULL;
+}
+
+void event_reason_never_ran(struct event_list *list, struct event_spec *spec,
+	unsigned group_size, const struct pmu_report *report)
+{
+	const struct pmu_core *core = core_of(report, spec);
+	char watchdog[8] = "";
+
+	io_read_line("/proc/sys/kernel/nmi_watchdog", watchdog, sizeof(watchdog));
+	if (spec->core)
+		event_fail(spec, WIRE_EVENT_NOT_COUNTED,
+			arena_format(&list->arena,
+				"the program never ran on a core of type %s", spec->core));
+	else if (core && core->counters && group_size > core->counters)
+		event_fail(spec, WIRE_EVENT_NOT_COUNTED,
+			arena_format(&list->arena,
+				"its group needs %u counters, the PMU has %u free%s; split the "
+				"group",
+				group_size, core->counters,
+				str_equal(watchdog, "1") ? " (the NMI watchdog holds one)" : ""));
+	else
+		event_fail(spec, WIRE_EVENT_NOT_COUNTED,
+			group_size > 1 ? "its group never got onto the PMU at once; split it" :
+					 "the PMU was taken by other events all the time");
+}
+
+void event_reason_distrust(
+	struct event_list *list, struct event_spec *spec, const struct pmu_report *report)
+{
+	const struct pmu_core *core = core_of(report, spec);
+
+	for (unsigned i = 0; core && i < core->events; i++) {
+		const struct pmu_event *event = &core->event[i];
+
+		if (event->type != spec->type || event->config != (spec->config & UINT32_MAX) ||
+			(event->verdict != PMU_ZERO && event->verdict != PMU_IMPLAUSIBLE))
+			continue;
+		event_fail(spec, WIRE_EVENT_NOT_TRUSTED,
+			arena_format(&list->arena, "the self-test says this counter lies: %s",
+				event->reason));
+	}
+}

@@ -1,0 +1,216 @@
+/* probe_programs.c - what works through other programs: the preloaded runtime, attaching with
+ * ptrace, valgrind, debug files. */
+#include <errno.h>
+#include <fcntl.h>
+#include <link.h>
+#include <linux/capability.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/str.h"
+#include "probe_room.h"
+#include "source/preload.h"
+
+void probe_preload(const struct probe *probe, struct finding *ret_finding)
+{
+	static char name[] = "true";
+	char *argv[] = {name, NULL}, *extra[3] = {NULL}, output[64];
+	struct preload preload;
+	unsigned attached;
+	struct err err;
+	int r;
+
+	(void)probe;
+	r = preload_open(&preload, &err);
+	if (r < 0) {
+		finding_from(ret_finding, WIRE_NO, &err);
+		return;
+	}
+	extra[0] = preload.preload_variable;
+	extra[1] = preload.page_variable;
+	r = child_run(argv, extra, output, sizeof(output));
+	attached = preload_attached(&preload);
+	preload_close(&preload);
+	if (r == 0 && attached == 1) {
+		finding_set(ret_finding, WIRE_OK,
+			"libassay-rt.so was preloaded into `true` and reached its page");
+		return;
+	}
+	if (r < 0)
+		finding_set(ret_finding, WIRE_NO, "`true` could not be started to try it: %s",
+			err_words(-r));
+	else
+		finding_set(ret_finding, WIRE_NO,
+			"`true` ran (status %d) and the runtime inside it did not report: it is "
+			"static, or its libc is not the one assay was built for",
+			r);
+	finding_fix(ret_finding, "check `LD_PRELOAD=.../libassay-rt.so true`; static targets and "
+				 "other C libraries cannot be preloaded");
+}
+
+/* Seize a child of our own, the way a running process is attached to. */
+static int ptrace_try(void)
+{
+	pid_t pid = fork();
+	int code = 0;
+
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	if (pid < 0)
+		return -errno;
+	if (ptrace(PTRACE_SEIZE, pid, NULL, NULL) < 0)
+		code = errno;
+	kill(pid, SIGKILL);
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	return -code;
+}
+
+void probe_ptrace(const struct probe *probe, struct finding *ret_finding)
+{
+	char scope[16] = "0";
+	bool filtered =
+		probe->facts.ptrace == SYSCALL_FILTERED || probe->facts.ptrace == SYSCALL_KILLS;
+	int r = filtered ? -EPERM : ptrace_try();
+
+	if (r < 0) {
+		finding_set(ret_finding, WIRE_NO, "%s: a child of our own cannot be attached to",
+			filtered ? "a seccomp filter blocks ptrace" : err_words(-r));
+		finding_fix(ret_finding, "start the container with --cap-add SYS_PTRACE, or the "
+					 "target with `assay ... -- PROGRAM` instead of -p");
+		return;
+	}
+	io_read_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
+	if (str_equal(scope, "0") || refusal_facts_can(&probe->facts, CAP_SYS_PTRACE)) {
+		finding_set(ret_finding, WIRE_OK, "a child was attached to; other processes of %s",
+			geteuid() ? "this user can be too" : "anyone can be too");
+		return;
+	}
+	finding_set(ret_finding, WIRE_LIMITED,
+		"own children can be attached to, other processes cannot "
+		"(kernel.yama.ptrace_scope is %s)",
+		scope);
+	finding_fix(ret_finding, "sudo sysctl kernel.yama.ptrace_scope=0");
+}
+
+void probe_valgrind(const struct probe *probe, struct finding *ret_finding)
+{
+	static char name[] = "valgrind", option[] = "--version";
+	char *argv[] = {name, option, NULL}, output[128];
+	int r = child_run(argv, NULL, output, sizeof(output));
+
+	(void)probe;
+	if (r == 0 && str_starts(output, "valgrind-")) {
+		finding_set(ret_finding, WIRE_OK, "%s: hardware counts can be simulated",
+			str_trim(output));
+		return;
+	}
+	if (r == -ENOENT || r == 127)
+		finding_set(ret_finding, WIRE_NO, "valgrind is not in PATH");
+	else
+		finding_set(ret_finding, WIRE_NO, "`valgrind --version` failed: %s",
+			r < 0 ? err_words(-r) : str_trim(output));
+	finding_fix(ret_finding,
+		"install it: `sudo apt install valgrind` or `sudo dnf install valgrind`");
+}
+
+struct build_id {
+	unsigned char bytes[64];
+	unsigned len;
+};
+
+static bool notes_find_build_id(const char *at, size_t left, struct build_id *id)
+{
+	while (left >= sizeof(ElfW(Nhdr))) {
+		const ElfW(Nhdr) *note = (const void *)at;
+		size_t name = (note->n_namesz + 3u) & ~3u, desc = (note->n_descsz + 3u) & ~3u;
+
+		if (name > left || desc > left || sizeof(*note) + name + desc > left)
+			return false;
+		if (note->n_type == NT_GNU_BUILD_ID && note->n_descsz <= sizeof(id->bytes)) {
+			id->len = note->n_descsz;
+			memcpy(id->bytes, at + sizeof(*note) + name, id->len);
+			return true;
+		}
+		at += sizeof(*note) + name + desc;
+		left -= sizeof(*note) + name + desc;
+	}
+	return false;
+}
+
+/* dl_iterate_phdr callback: the build-id of the C library we run on. */
+static int libc_find(struct dl_phdr_info *info, size_t size, void *context)
+{
+	(void)size;
+	if (!strstr(info->dlpi_name, "/libc.so") && !strstr(info->dlpi_name, "ld-musl"))
+		return 0;
+	for (unsigned i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_NOTE &&
+			notes_find_build_id(
+				(const char *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr),
+				info->dlpi_phdr[i].p_memsz, context))
+			return 1;
+	return 0;
+}
+
+/* A debuginfod server for the distribution, as each names its own. */
+static const char *debuginfod_server(void)
+{
+	static const char *const servers[][2] = {
+		{"\nID=debian", "https://debuginfod.debian.net"},
+		{"\nID=ubuntu", "https://debuginfod.ubuntu.com"},
+		{"\nID=fedora", "https://debuginfod.fedoraproject.org"},
+		{"\nID=arch", "https://debuginfod.archlinux.org"},
+	};
+	str_auto struct str text = {0};
+
+	str_add_char(&text, '\n');
+	io_read_at(AT_FDCWD, "/etc/os-release", 1 << 16, &text);
+	for (unsigned i = 0; i < sizeof(servers) / sizeof(*servers); i++)
+		if (strstr(text.at, servers[i][0]))
+			return servers[i][1];
+	return "https://debuginfod.elfutils.org";
+}
+
+void probe_debug_files(const struct probe *probe, struct finding *ret_finding)
+{
+	const char *urls = getenv("DEBUGINFOD_URLS");
+	struct build_id id = {0};
+	char path[256];
+	int len;
+
+	(void)probe;
+	if (!dl_iterate_phdr(libc_find, &id) || id.len < 2) {
+		finding_set(ret_finding, WIRE_LIMITED, "not tried: the C library has no build-id");
+		finding_fix(ret_finding, "none needed for programs built with -g");
+		return;
+	}
+	len = snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%02x/", id.bytes[0]);
+	for (unsigned i = 1; i < id.len; i++)
+		len += snprintf(path + len, sizeof(path) - (size_t)len, "%02x", id.bytes[i]);
+	snprintf(path + len, sizeof(path) - (size_t)len, ".debug");
+	if (access(path, R_OK) == 0)
+		finding_set(
+			ret_finding, WIRE_OK, "libc's debug file was found by build-id: %s", path);
+	else if (urls && *urls)
+		finding_set(ret_finding, WIRE_OK,
+			"libc has no debug file in /usr/lib/debug; DEBUGINFOD_URLS names %s (not "
+			"asked now)",
+			urls);
+	else {
+		finding_set(ret_finding, WIRE_LIMITED,
+			"libc has no debug file here (%s) and DEBUGINFOD_URLS is not set: system "
+			"libraries show functions, not lines",
+			path);
+		finding_fix(ret_finding, "export DEBUGINFOD_URLS=%s, or install the -dbg packages",
+			debuginfod_server());
+	}
+}

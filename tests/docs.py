@@ -1,0 +1,141 @@
+"""The documents say what the program does: options, links and commands in them are real."""
+import os
+import re
+import subprocess
+
+from tap import SOURCE, assay, case, commands, main
+
+LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+COMMON = {"json", "agent", "quiet", "color", "help"}
+
+
+def read(path):
+    with open(os.path.join(SOURCE, path), encoding="utf-8") as file:
+        return file.read()
+
+
+def pages():
+    """Every Markdown file of the project, build folders left out."""
+    found = []
+    for folder, names, files in os.walk(SOURCE):
+        names[:] = [n for n in names if not n.startswith(("build", ".git", "node_modules"))]
+        found += [os.path.relpath(os.path.join(folder, f), SOURCE)
+                  for f in files if f.endswith(".md")]
+    return sorted(found)
+
+
+def options_of(command):
+    return set(re.findall(r"^ +(?:-\w, |    )?--([a-z][a-z-]*)", assay("help", command).out,
+                          re.MULTILINE))
+
+
+def fenced(text, *languages):
+    """Lines of the fenced blocks in one of these languages."""
+    lines, inside = [], False
+    for line in text.splitlines():
+        if line.startswith("```"):
+            inside = not inside and line[3:].strip() in languages
+        elif inside:
+            lines.append(line)
+    return lines
+
+
+def make_targets():
+    return set(re.findall(r"^([a-z]+):", read("Makefile"), re.MULTILINE))
+
+
+def shell_words(page):
+    """The command lines of a page's sh blocks, without prompt and comment."""
+    for line in fenced(read(page), "sh"):
+        yield line.removeprefix("$ ").split("#")[0].split()
+    for line in fenced(read(page), "console"):  # what was typed, among what was answered
+        if line.startswith("$ "):
+            yield line[2:].split("#")[0].split()
+
+
+@case("every command has its page under docs/commands, and every page its command")
+def _():
+    folder = os.path.join(SOURCE, "docs", "commands")
+    written = {name[:-3] for name in os.listdir(folder) if name.endswith(".md")}
+    assert written == set(commands()), sorted(written ^ set(commands()))
+
+
+@case("the page of each command names each of its options, and no other")
+def _():
+    for name in commands():
+        text = read(f"docs/commands/{name}.md")
+        real = options_of(name) - COMMON
+        missing = {o for o in real if f"--{o}" not in text}
+        assert not missing, f"docs/commands/{name}.md does not name {sorted(missing)}"
+        rows = set(re.findall(r"^\| `(?:-\w, )?--([a-z-]+)", text, re.MULTILINE))
+        wrong = rows - real - COMMON
+        assert not wrong, f"docs/commands/{name}.md describes {sorted(wrong)}, which do not exist"
+
+
+@case("every relative link in a document leads somewhere")
+def _():
+    broken = []
+    for page in pages():
+        for target in LINK.findall(read(page)):
+            if re.match(r"[a-z]+:", target) or target.startswith("#"):
+                continue
+            path = os.path.join(SOURCE, os.path.dirname(page), target.split("#")[0])
+            if not os.path.exists(path):
+                broken.append(f"{page} -> {target}")
+    assert not broken, broken
+
+
+@case("every page under docs/ is reached from docs/README.md")
+def _():
+    reached, todo = set(), ["docs/README.md"]
+    while todo:
+        page = todo.pop()
+        if page in reached:
+            continue
+        reached.add(page)
+        for target in LINK.findall(read(page)):
+            path = os.path.normpath(os.path.join(os.path.dirname(page), target.split("#")[0]))
+            if path.endswith(".md") and os.path.exists(os.path.join(SOURCE, path)):
+                todo.append(path)
+            elif os.path.isdir(os.path.join(SOURCE, path)):
+                todo += [p for p in pages() if os.path.dirname(p) == path]
+    lost = [p for p in pages() if p.startswith("docs/") and p not in reached]
+    assert not lost, lost
+
+
+@case("the commands in shell blocks of the documents exist, with their options")
+def _():
+    known, targets, wrong = commands(), make_targets(), []
+    for page in pages():
+        for words in shell_words(page):
+            if words[:1] == ["make"]:
+                wrong += [f"{page}: make {w}" for w in words[1:]
+                          if re.fullmatch("[a-z]+", w) and w not in targets]
+            if not words or words[0] not in ("assay", "build/assay"):
+                continue
+            rest = words[1:]
+            if not rest or rest[0] in ("--help", "--version", "COMMAND", "--"):
+                continue
+            if rest[0] not in known:
+                wrong.append(f"{page}: assay {rest[0]}")
+                continue
+            own = rest[:rest.index("--")] if "--" in rest else rest
+            wrong += [f"{page}: assay {rest[0]} {w}" for w in own if w.startswith("--")
+                      and w[2:].split("=")[0] not in options_of(rest[0])]
+    assert not wrong, wrong
+
+
+@case("each target that the Makefile promises in its help is there")
+def _():
+    listed = set(re.findall(r"^make ([a-z]+)", subprocess.run(
+        ["make", "-s", "-C", SOURCE, "help"], capture_output=True, text=True,
+        check=True).stdout, re.MULTILINE))
+    assert listed == make_targets(), (listed, make_targets())
+
+
+@case("the changelog has a place for what is not released yet")
+def _():
+    assert "## [Unreleased]" in read("CHANGELOG.md")
+
+
+main()
