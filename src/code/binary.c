@@ -108,10 +108,14 @@ static int inspect_image(const struct subject *subject, struct arena *arena,
 int binary_inspect_bytes(const void *bytes, size_t len, const char *name, struct arena *arena,
 	struct binary_facts *ret_facts, struct err *err)
 {
-	struct subject subject = {
-		.file = {bytes, len}, .name = arena_text(arena, name, strlen(name))};
+	struct subject subject = {.name = arena_text(arena, name, strlen(name))};
+	mem_auto void *copy = mem_new(len, 1); /* libelf may write to it */
 	struct binary_facts facts = {0};
-	int r = inspect_image(&subject, arena, &facts, err);
+	int r;
+
+	memcpy(copy, bytes, len);
+	subject.file = (struct binary_file){copy, len};
+	r = inspect_image(&subject, arena, &facts, err);
 
 	if (r == 0)
 		*ret_facts = facts;

@@ -8,6 +8,12 @@
 
 enum { GUESS_FUNCTIONS = 3 }; /* fewer functions than this allow no guess */
 
+/* Names are there to be read when the file has symbols, or imports what it uses. */
+static bool names_are_visible(const struct binary_work *work)
+{
+	return work->facts->has_symbols || !binary_is_static(work->facts);
+}
+
 static void conclude_language_of_units(struct binary_work *work)
 {
 	struct binary_facts *facts = work->facts;
@@ -27,6 +33,14 @@ static void conclude_language_of_units(struct binary_work *work)
 	facts->language_mixed = languages > 1;
 	facts->language_evidence =
 		arena_format(work->arena, "units of its debug information: %s", text.at);
+	/* node: debug information of its C libraries only, while nearly all of it is C++ */
+	if (work->names_cxx > facts->units && !facts->unit_count[LANGUAGE_CXX] &&
+		facts->language != LANGUAGE_RUST) {
+		facts->language = LANGUAGE_CXX;
+		facts->language_mixed = true;
+		facts->language_evidence = arena_format(
+			work->arena, "C++ names; its debug information has only: %s", text.at);
+	}
 }
 
 static void conclude_language(struct binary_work *work)
@@ -44,7 +58,7 @@ static void conclude_language(struct binary_work *work)
 	} else if (work->names_cxx || work->signs & SIGN_CXX) {
 		facts->language = LANGUAGE_CXX;
 		facts->language_evidence = "C++ names or the C++ library";
-	} else if (facts->comment) {
+	} else if (facts->comment || names_are_visible(work)) {
 		facts->language = LANGUAGE_C;
 		facts->language_evidence = "a guess: no sign of another language";
 	}
@@ -138,12 +152,6 @@ static const char *join_signs(const struct binary_work *work, const char *const 
 	return text.len ? arena_text(work->arena, text.at, text.len) : NULL;
 }
 
-/* Names are there to be read when the file has symbols, or imports what it uses. */
-static bool names_are_visible(const struct binary_work *work)
-{
-	return work->facts->has_symbols || !binary_is_static(work->facts);
-}
-
 static void conclude_instruments(struct binary_work *work)
 {
 	static const char *const sanitizers[] = {
@@ -156,7 +164,7 @@ static void conclude_instruments(struct binary_work *work)
 
 	facts->sanitizers = join_signs(work, sanitizers, sanitizer_signs, 6);
 	facts->instruments = join_signs(work, instruments, instrument_signs, 3);
-	if (names_are_visible(work)) {
+	if (names_are_visible(work) || work->go_settings) {
 		facts->sanitizers = facts->sanitizers ? facts->sanitizers : "none";
 		facts->instruments = facts->instruments ? facts->instruments : "none";
 	} else {

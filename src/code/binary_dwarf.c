@@ -328,7 +328,7 @@ static void read_image(struct binary_work *work, const struct binary_image *imag
 	Elf *elf;
 
 	elf_version(EV_CURRENT);
-	/* libelf does not write to a file opened for reading; its interface has no const. */
+	/* libelf may write: it marks in the section headers what it has decompressed. */
 	elf = elf_memory((char *)(uintptr_t)image->bytes, image->len);
 	if (elf)
 		dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);

@@ -356,7 +356,7 @@ int binary_file_map(const char *path, struct binary_file *ret_file)
 	*ret_file = (struct binary_file){0};
 	if (status.st_size == 0)
 		return 0;
-	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return -errno;
 	*ret_file = (struct binary_file){bytes, (size_t)status.st_size};

@@ -68,8 +68,8 @@ void binary_dynamic_read(const struct binary_image *image, struct binary_dynamic
 void binary_dynamic_done(struct binary_dynamic *dynamic);
 #define binary_dynamic_auto __attribute__((cleanup(binary_dynamic_done)))
 
-/* A file mapped read-only.  Only plain files: a device or a pipe named by a hostile file would
- * hang the reader. */
+/* A file mapped privately: libelf notes in the headers which sections it has decompressed.  Only
+ * plain files: a device or a pipe named by a hostile file would hang the reader. */
 struct binary_file {
 	const uint8_t *bytes;
 	size_t len;

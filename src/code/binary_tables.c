@@ -131,7 +131,8 @@ static void read_go(struct binary_work *work)
 	if (!version)
 		return;
 	if (str_starts(version, "go") && len > 2)
-		work->facts->compiler = arena_format(work->arena, "go %s", version + 2);
+		work->facts->compiler = arena_format(
+			work->arena, "go %.*s", (int)strcspn(version + 2, " "), version + 2);
 	work->go_settings =
 		read_counted(section->data, section->head.sh_size, &at, work->arena, &len);
 }

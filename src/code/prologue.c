@@ -48,18 +48,28 @@ static size_t x86_first_call(const struct prologue_code *f, size_t len)
 	return len;
 }
 
-/* push %rbp ... mov %rsp,%rbp.  Returns the offset behind it, 0 when it is not there. */
+/* Room on the stack is made: %rsp no longer points at the saved %rbp. */
+static bool x86_moves_stack(const uint8_t *code)
+{
+	if (code[0] == 0x41)
+		return code[1] >= 0x54 && code[1] <= 0x57; /* push %r12..%r15 */
+	return code[0] == 0x48 && (code[1] == 0x83 || code[1] == 0x81) && code[2] == 0xec;
+}
+
+/* push %rbp ... mov %rsp,%rbp with %rsp untouched in between (else %rbp points to some buffer on
+ * the stack).  Returns the offset behind it, 0 when it is not there. */
 static size_t x86_frame_end(const uint8_t *code, size_t len)
 {
 	bool pushed = false;
 
 	for (size_t i = 0; i + 3 <= len; i++) {
-		if (code[i] == 0x55)
-			pushed = true;
-		if (!pushed || code[i] != 0x48)
-			continue;
-		if ((code[i + 1] == 0x89 && code[i + 2] == 0xe5) ||
-			(code[i + 1] == 0x8b && code[i + 2] == 0xec))
+		if (code[i] == 0x55 && (i == 0 || code[i - 1] != 0x41))
+			pushed = code[i + 1] != 0x53; /* push %rbx */
+		else if (x86_moves_stack(code + i))
+			pushed = false;
+		else if (pushed && code[i] == 0x48 &&
+			 ((code[i + 1] == 0x89 && code[i + 2] == 0xe5) ||
+				 (code[i + 1] == 0x8b && code[i + 2] == 0xec)))
 			return i + 3;
 	}
 	return 0;

@@ -162,7 +162,9 @@ static int place_open(struct store *store, struct err *err)
 
 static int place_choose(struct store *store, const char *path, struct err *err)
 {
-	char *real = realpath(path, NULL); /* a link stays a link */
+	struct stat there;
+	bool link = lstat(path, &there) == 0 && S_ISLNK(there.st_mode);
+	char *real = link ? realpath(path, NULL) : NULL; /* a link stays a link */
 	int r;
 
 	store->path = real ? real : mem_copy_text(path, strlen(path));

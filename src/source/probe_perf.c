@@ -113,7 +113,7 @@ void probe_clock_precision(const struct probe *probe, struct finding *ret_findin
 	if (!gap_ns) {
 		finding_set(ret_finding, WIRE_NO, "not measured: there were no samples");
 		finding_fix(ret_finding, "see sampling");
-	} else if (gap_ns > 2 * SAMPLE_GAP_NS) {
+	} else if (gap_ns > 4 * SAMPLE_GAP_NS) {
 		finding_set(ret_finding, WIRE_LIMITED,
 			"samples asked for every %d us came every %llu us", SAMPLE_GAP_NS / 1000,
 			(unsigned long long)gap_ns / 1000);

@@ -90,8 +90,8 @@ void probe_ptrace(const struct probe *probe, struct finding *ret_finding)
 	}
 	io_read_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
 	if (str_equal(scope, "0") || refusal_facts_can(&probe->facts, CAP_SYS_PTRACE)) {
-		finding_set(ret_finding, WIRE_OK, "a child was attached to; other processes of %s",
-			geteuid() ? "this user can be too" : "anyone can be too");
+		finding_set(ret_finding, WIRE_OK, "a child was attached to; any process%s can be",
+			geteuid() ? " of this user" : "");
 		return;
 	}
 	finding_set(ret_finding, WIRE_LIMITED,
@@ -198,8 +198,9 @@ void probe_debug_files(const struct probe *probe, struct finding *ret_finding)
 		len += snprintf(path + len, sizeof(path) - (size_t)len, "%02x", id.bytes[i]);
 	snprintf(path + len, sizeof(path) - (size_t)len, ".debug");
 	if (access(path, R_OK) == 0)
-		finding_set(
-			ret_finding, WIRE_OK, "libc's debug file was found by build-id: %s", path);
+		finding_set(ret_finding, WIRE_OK,
+			"libc's debug file was found by its build-id %.10s...",
+			path + strlen("/usr/lib/debug/.build-id/"));
 	else if (urls && *urls)
 		finding_set(ret_finding, WIRE_OK,
 			"libc has no debug file in /usr/lib/debug; DEBUGINFOD_URLS names %s (not "
@@ -207,9 +208,8 @@ void probe_debug_files(const struct probe *probe, struct finding *ret_finding)
 			urls);
 	else {
 		finding_set(ret_finding, WIRE_LIMITED,
-			"libc has no debug file here (%s) and DEBUGINFOD_URLS is not set: system "
-			"libraries show functions, not lines",
-			path);
+			"libc's debug file is not in /usr/lib/debug and DEBUGINFOD_URLS is not set: "
+			"system libraries show functions, not lines");
 		finding_fix(ret_finding, "export DEBUGINFOD_URLS=%s, or install the -dbg packages",
 			debuginfod_server());
 	}

@@ -121,7 +121,7 @@ void probe_btf(const struct probe *probe, struct finding *ret_finding)
 }
 
 /* What the uprobe is placed on; the empty asm keeps the calls. */
-static __attribute__((noinline, noclone)) void uprobe_target(void)
+static __attribute__((noinline)) void uprobe_target(void)
 {
 	__asm__ volatile("" ::: "memory");
 }

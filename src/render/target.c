@@ -1,0 +1,141 @@
+/* target.c - see target.h. */
+#include "render/target.h"
+
+#include <stdio.h>
+
+static const char *status_word(enum target_status status)
+{
+	static const char *const words[TARGET_STATUSES] = {
+		[TARGET_OK] = "ok", [TARGET_LIMITED] = "limited", [TARGET_NO] = "no"};
+
+	return words[status];
+}
+
+static enum ink status_ink(enum target_status status)
+{
+	static const enum ink inks[TARGET_STATUSES] = {
+		[TARGET_OK] = INK_GOOD, [TARGET_LIMITED] = INK_WARN, [TARGET_NO] = INK_BAD};
+
+	return inks[status];
+}
+
+void target_text(struct paper *paper, const struct target_view *view)
+{
+	table_auto struct table table = {0};
+
+	paper_ink(paper, INK_BOLD, "program");
+	paper_add(paper, "  %s\n", view->path);
+	table_column(&table, "", false);
+	table_column(&table, "", false);
+	table_column(&table, "", false);
+	for (unsigned i = 0; i < view->row_count; i++) {
+		const struct target_row *row = &view->rows[i];
+
+		table_cell(&table, INK_PLAIN, "%s", row->name);
+		table_cell(&table, status_ink(row->status), "%s", status_word(row->status));
+		table_cell(&table, INK_PLAIN, "%s", row->value);
+	}
+	table_print(&table, paper, 2);
+	for (unsigned i = 0; i < view->row_count; i++) {
+		const struct target_row *row = &view->rows[i];
+
+		if (row->status == TARGET_OK)
+			continue;
+		paper_add(paper, "\n  ");
+		paper_ink(paper, status_ink(row->status), "%s: %s", row->name, row->value);
+		paper_add(paper, "\n");
+		if (row->cost)
+			paper_wrap(paper, 4, INK_PLAIN, row->cost);
+		if (row->fix)
+			paper_wrap(paper, 4, INK_DIM, row->fix);
+	}
+}
+
+void target_agent(struct paper *paper, const struct target_view *view)
+{
+	paper_add(paper, "target %s language=%s\n", view->path, view->language);
+	for (unsigned i = 0; i < view->row_count; i++) {
+		const struct target_row *row = &view->rows[i];
+
+		if (row->status != TARGET_OK)
+			paper_add(paper, "target.%s %s: %s; fix: %s\n", row->finding,
+				status_word(row->status), row->value,
+				row->fix ? row->fix : "none known");
+	}
+	if (view->worst == TARGET_OK)
+		paper_add(paper, "target ok: nothing in this build hinders measuring it\n");
+}
+
+static void json_fact(struct jsonw *w, const struct target_fact *fact)
+{
+	switch (fact->type) {
+	case TARGET_MISSING:
+		jsonw_put_missing(w, fact->key, fact->text);
+		break;
+	case TARGET_TEXT:
+		jsonw_put_text(w, fact->key, fact->text);
+		break;
+	case TARGET_BOOL:
+		jsonw_put_bool(w, fact->key, fact->number);
+		break;
+	case TARGET_NUMBER:
+		jsonw_put_u64(w, fact->key, fact->number);
+		break;
+	case TARGET_SHARE:
+		jsonw_put_double(w, fact->key, fact->share);
+		break;
+	}
+}
+
+static void json_text_or_missing(
+	struct jsonw *w, const char *key, const char *text, const char *reason)
+{
+	if (text)
+		jsonw_put_text(w, key, text);
+	else
+		jsonw_put_missing(w, key, reason);
+}
+
+static void json_libraries(struct jsonw *w, const struct target_view *view)
+{
+	jsonw_key(w, "libraries");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < view->library_count; i++) {
+		const struct target_library *library = &view->libraries[i];
+
+		jsonw_begin_object(w);
+		jsonw_put_text(w, "name", library->name);
+		json_text_or_missing(w, "path", library->path, "not found");
+		json_text_or_missing(w, "build_id", library->build_id,
+			library->path ? "linked without one" : "the library was not found");
+		jsonw_put_bool(w, "direct", library->direct);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
+
+void target_json(struct jsonw *w, const struct target_view *view)
+{
+	jsonw_begin_object(w);
+	for (unsigned i = 0; i < view->fact_count; i++)
+		json_fact(w, &view->facts[i]);
+	json_libraries(w, view);
+	jsonw_key(w, "findings");
+	jsonw_begin_array(w);
+	for (unsigned i = 0; i < view->row_count; i++) {
+		const struct target_row *row = &view->rows[i];
+
+		jsonw_begin_object(w);
+		jsonw_put_text(w, "name", row->name);
+		jsonw_put_text(w, "value", row->value);
+		jsonw_put_text(w, "status", status_word(row->status));
+		if (row->finding) {
+			jsonw_put_text(w, "finding", row->finding);
+			jsonw_put_text(w, "cost", row->cost);
+			jsonw_put_text(w, "fix", row->fix);
+		}
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+	jsonw_end_object(w);
+}
