@@ -45,6 +45,7 @@ static const struct store_column event_columns[] = {
 	COLUMN(event_row, core, STORE_TEXT),
 	COLUMN(event_row, reason, STORE_TEXT),
 	{"\"group\"", offsetof(struct event_row, group), STORE_U32, 0},
+	COLUMN(event_row, flags, STORE_U32),
 	LIMITED(event_row, status, STORE_ENUM, EVENT_STATUSES),
 	COLUMN(event_row, scale, STORE_REAL),
 };

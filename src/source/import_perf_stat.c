@@ -21,34 +21,34 @@
 #include "stat_line.h"
 #include "wire/build.h"
 
-struct stat_count {
+struct import_count {
 	uint32_t event;
 	uint64_t at_ns, value, enabled_ns, running_ns;
 };
 
-struct stat_event {
+struct import_event {
 	const char *name, *core, *unit;
 	double scale;
 	unsigned decimals; /* digits behind the point that the value keeps */
-	struct stat_count total;
+	struct import_count total;
 	uint32_t last; /* its newest count, index + 1 */
 	uint64_t counted, not_counted, not_supported;
 	bool share_unknown; /* ran so little that perf prints 0.00 % */
 };
 
-struct stat_table {
+struct import_table {
 	struct arena arena;
-	vec_of(struct stat_event) events;
-	vec_of(struct stat_count) counts; /* of intervals */
-	struct map ids;			  /* name, core, cgroup, occurrence -> event */
-	struct map seen;		  /* what stood in this interval already -> how often */
-	uint64_t at_ns;			  /* the interval `seen` is about */
+	vec_of(struct import_event) events;
+	vec_of(struct import_count) counts; /* of intervals */
+	struct map ids;			    /* name, core, cgroup, occurrence -> event */
+	struct map seen;		    /* what stood in this interval already -> how often */
+	uint64_t at_ns;			    /* the interval `seen` is about */
 	bool labels;
 	double spread_pct;
 	const char *spread_event; /* the widest, NULL: not repeated */
 };
 
-static void stat_table_done(struct stat_table *table)
+static void import_table_done(struct import_table *table)
 {
 	vec_done(&table->events);
 	vec_done(&table->counts);
@@ -58,7 +58,7 @@ static void stat_table_done(struct stat_table *table)
 }
 
 /* "cpu_core/cycles/u" is cycles:u on cpu_core; terms ("cpu_core/event=0x3c/") stay as they are. */
-static void hybrid_split(struct stat_table *table, struct stat_event *event)
+static void hybrid_split(struct import_table *table, struct import_event *event)
 {
 	const char *slash = strchr(event->name, '/'), *last = strrchr(event->name, '/');
 	int inner;
@@ -75,11 +75,11 @@ static void hybrid_split(struct stat_table *table, struct stat_event *event)
 
 /* perf prints clocks in ms and everything else in its own unit; whole numbers stay whole, and six
  * decimals are what -j prints. */
-static struct stat_event event_make(struct stat_table *table, const struct stat_line *line)
+static struct import_event event_make(struct import_table *table, const struct stat_line *line)
 {
 	const char *point = strchr(line->number, '.');
 	bool whole = !point || !point[1 + strspn(point + 1, "0")];
-	struct stat_event event = {.core = "", .unit = "", .scale = 1};
+	struct import_event event = {.core = "", .unit = "", .scale = 1};
 
 	event.name = *line->cgroup ? arena_format(&table->arena, "%s cgroup=%s", line->event,
 					     line->cgroup)
@@ -100,7 +100,7 @@ static struct stat_event event_make(struct stat_table *table, const struct stat_
 
 /* How often this event stood on this label in this interval before: `-e cycles,cycles` are two
  * events, CPU0 and CPU1 are one. */
-static uint32_t occurrence(struct stat_table *table, const struct stat_line *line)
+static uint32_t occurrence(struct import_table *table, const struct stat_line *line)
 {
 	str_auto struct str key = {0};
 	uint32_t before = 0;
@@ -114,7 +114,7 @@ static uint32_t occurrence(struct stat_table *table, const struct stat_line *lin
 	return before;
 }
 
-static uint32_t event_find(struct stat_table *table, const struct stat_line *line)
+static uint32_t event_find(struct import_table *table, const struct stat_line *line)
 {
 	str_auto struct str key = {0};
 	uint32_t id;
@@ -154,9 +154,9 @@ static int number_fixed(const char *text, unsigned decimals, uint64_t *ret_value
 }
 
 /* 0, or -ERANGE with `sum` unchanged. */
-static int count_add(struct stat_count *sum, const struct stat_count *more)
+static int count_add(struct import_count *sum, const struct import_count *more)
 {
-	struct stat_count result = *sum;
+	struct import_count result = *sum;
 
 	if (__builtin_add_overflow(sum->value, more->value, &result.value) ||
 		__builtin_add_overflow(sum->enabled_ns, more->enabled_ns, &result.enabled_ns) ||
@@ -166,10 +166,10 @@ static int count_add(struct stat_count *sum, const struct stat_count *more)
 	return 0;
 }
 
-static int table_add_number(struct stat_table *table, uint32_t id, const struct stat_line *line)
+static int table_add_number(struct import_table *table, uint32_t id, const struct stat_line *line)
 {
-	struct stat_event *event = &table->events.at[id];
-	struct stat_count count = {.event = id, .at_ns = line->at_ns};
+	struct import_event *event = &table->events.at[id];
+	struct import_count count = {.event = id, .at_ns = line->at_ns};
 	double enabled_ns = (double)line->runtime_ns;
 
 	if (line->running_share > 0)
@@ -193,10 +193,10 @@ static int table_add_number(struct stat_table *table, uint32_t id, const struct 
 	return 0;
 }
 
-static int table_add(struct stat_table *table, const struct stat_line *line)
+static int table_add(struct import_table *table, const struct stat_line *line)
 {
 	uint32_t id = event_find(table, line);
-	struct stat_event *event = &table->events.at[id];
+	struct import_event *event = &table->events.at[id];
 	double spread_pct = line->spread ? strtod(line->spread, NULL) : 0;
 
 	table->labels |= *line->label != '\0';
@@ -222,7 +222,8 @@ static bool event_is_blind(const char *name)
 	       str_equal(name, "cpu-migrations:u") || str_equal(name, "migrations:u");
 }
 
-static enum wire_event_status event_status(const struct stat_event *event, const char **ret_reason)
+static enum wire_event_status event_status(
+	const struct import_event *event, const char **ret_reason)
 {
 	if (event->counted && event_is_blind(event->name)) {
 		*ret_reason = "it happens in the kernel and was restricted to user mode (:u), "
@@ -248,7 +249,7 @@ static enum wire_event_status event_status(const struct stat_event *event, const
 	return WIRE_EVENT_NOT_SUPPORTED;
 }
 
-static int emit_event(const struct wire_sink *sink, const struct stat_event *event, uint32_t id)
+static int emit_event(const struct wire_sink *sink, const struct import_event *event, uint32_t id)
 {
 	union {
 		struct wire_event event;
@@ -269,7 +270,7 @@ static int emit_event(const struct wire_sink *sink, const struct stat_event *eve
 }
 
 static int emit_count(
-	const struct wire_sink *sink, const struct stat_count *from, uint32_t execution)
+	const struct wire_sink *sink, const struct import_count *from, uint32_t execution)
 {
 	struct wire_count count = {
 		.head = {WIRE_COUNT, sizeof(count)},
@@ -286,7 +287,7 @@ static int emit_count(
 
 /* duration_time, when it was asked for, is all perf says about the execution. */
 static int emit_execution(
-	const struct wire_sink *sink, const struct stat_table *table, uint32_t *ret_execution)
+	const struct wire_sink *sink, const struct import_table *table, uint32_t *ret_execution)
 {
 	struct wire_execution execution = {
 		.head = {WIRE_EXECUTION, sizeof(execution)},
@@ -295,7 +296,7 @@ static int emit_execution(
 	};
 
 	*ret_execution = 0;
-	vec_foreach (const struct stat_event, event, &table->events) {
+	vec_foreach (const struct import_event, event, &table->events) {
 		if (!event->counted || !str_equal(event->name, "duration_time"))
 			continue;
 		execution.wall_ns = event->total.value;
@@ -306,7 +307,7 @@ static int emit_execution(
 }
 
 /* Events of hardware that ran and saw nothing at all: virtual PMUs do that instead of failing. */
-static bool event_is_suspicious(const struct stat_event *event)
+static bool event_is_suspicious(const struct import_event *event)
 {
 	static const char *const software[] = {"context-switches", "cs", "cpu-migrations",
 		"migrations", "page-faults", "faults", "minor-faults", "major-faults",
@@ -324,13 +325,13 @@ static bool event_is_suspicious(const struct stat_event *event)
 	return event->name[len] != ':' || strlen(event->name + len) <= 4;
 }
 
-static int emit_table_notes(const struct wire_sink *sink, const struct stat_table *table)
+static int emit_table_notes(const struct wire_sink *sink, const struct import_table *table)
 {
 	str_auto struct str zeros = {0}, holes = {0}, text = {0};
 	unsigned scaled = 0;
 	int r = 0;
 
-	vec_foreach (const struct stat_event, event, &table->events) {
+	vec_foreach (const struct import_event, event, &table->events) {
 		scaled += event->total.running_ns < event->total.enabled_ns;
 		if (event_is_suspicious(event))
 			str_addf(&zeros, "%s%s", zeros.len ? ", " : "", event->name);
@@ -369,7 +370,7 @@ static int emit_table_notes(const struct wire_sink *sink, const struct stat_tabl
 	return r;
 }
 
-static int table_emit(const struct stat_table *table, const struct wire_sink *sink)
+static int table_emit(const struct import_table *table, const struct wire_sink *sink)
 {
 	uint32_t execution = 0;
 	int r = emit_execution(sink, table, &execution);
@@ -379,7 +380,7 @@ static int table_emit(const struct stat_table *table, const struct wire_sink *si
 	for (uint32_t i = 0; r == 0 && i < table->counts.count; i++)
 		r = emit_count(sink, &table->counts.at[i], execution);
 	for (uint32_t i = 0; r == 0 && i < table->events.count; i++) {
-		struct stat_count total = table->events.at[i].total;
+		struct import_count total = table->events.at[i].total;
 
 		total.event = i;
 		if (table->events.at[i].counted)
@@ -389,7 +390,7 @@ static int table_emit(const struct stat_table *table, const struct wire_sink *si
 }
 
 /* Every line into the table; `separator` NULL: JSON. */
-static void table_read(struct stat_table *table, struct import_text text, const char *separator,
+static void table_read(struct import_table *table, struct import_text text, const char *separator,
 	struct import_report *report)
 {
 	struct import_text line;
@@ -456,12 +457,12 @@ static bool detect_csv(struct import_text text)
 static int read_json(
 	struct import_text text, const struct wire_sink *sink, struct import_report *report)
 {
-	struct stat_table table = {0};
+	struct import_table table = {0};
 	int r;
 
 	table_read(&table, text, NULL, report);
 	r = table_emit(&table, sink);
-	stat_table_done(&table);
+	import_table_done(&table);
 	return r;
 }
 
@@ -469,14 +470,14 @@ static int read_csv(
 	struct import_text text, const struct wire_sink *sink, struct import_report *report)
 {
 	char separator[STAT_SEPARATOR];
-	struct stat_table table = {0};
+	struct import_table table = {0};
 	int r;
 
 	if (!csv_separator(text, separator))
 		return -EINVAL;
 	table_read(&table, text, separator, report);
 	r = table_emit(&table, sink);
-	stat_table_done(&table);
+	import_table_done(&table);
 	return r;
 }
 
