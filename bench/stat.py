@@ -1,55 +1,51 @@
-"""What counting costs: a program alone, under `assay stat`, and under `perf stat`.
+"""What counting costs: an empty program run by a bare vfork+wait4 loop, by `assay stat` and by
+`perf stat`, with the same four events.
 
-    stat.py BUILD [ROUNDS]
-
-Interleaved (one round runs each of them once, in an order that turns), because a machine drifts;
-the cost is the median of the paired differences to the bare run of the same round."""
+    stat.py BUILD [ROUNDS]"""
 import os
 import shutil
 import statistics
-import subprocess
 import sys
-import time
+
+import side
+
+RUNS = 100
+EVENTS = "task-clock,context-switches,cpu-migrations,page-faults"
 
 
-def once_ns(argv):
-    """Wall time of one run; its own output is thrown away."""
-    begin = time.monotonic_ns()
-    done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                          stderr=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{' '.join(argv)}: exit status {done.returncode}\n{done.stderr}")
-    return time.monotonic_ns() - begin
-
-
-def measure(program, ways, rounds):
-    """way -> wall times in ns, one per round."""
-    times = {way: [] for way in ways}
-    names = list(ways)
-    for number in range(rounds):
-        turn = number % len(names)
-        for way in names[turn:] + names[:turn]:
-            times[way].append(once_ns([*ways[way], *program]))
-    return times
+def table(title, times, per_run, base):
+    print(f"\n{title}")
+    print(f"{'way':<28}{'us per run':>26}{'added to bare, us':>30}{'of perf':>9}")
+    added = {way: [(a - b) / per_run for a, b in zip(values, times[base])]
+             for way, values in times.items()}
+    perf = next((statistics.median(v) for way, v in added.items() if "perf" in way), None)
+    for way, values in times.items():
+        line = f"{way:<28}{side.spread([v / per_run for v in values]):>26}"
+        if way != base:
+            line += f"{side.spread(added[way]):>30}"
+            line += f"{statistics.median(added[way]) / perf:>9.2f}" if perf else ""
+        print(line)
 
 
 def main():
     build = os.path.abspath(sys.argv[1])
-    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 40
-    ways = {"alone": [], "assay stat": [os.path.join(build, "assay"), "stat", "--quiet", "--"]}
+    rounds = int(sys.argv[2]) if len(sys.argv) > 2 else 15
+    assay, nop = os.path.join(build, "assay"), os.path.join(build, "tests/workloads/nop")
+    bare = os.path.join(build, "bench/bare")
+    many = {"bare vfork+wait4 loop": [bare, str(RUNS), nop],
+            "assay stat -r": [assay, "stat", "-q", "-r", str(RUNS), "-e", EVENTS, "--", nop]}
+    once = {"bare": [bare, "1", nop],
+            "assay stat": [assay, "stat", "-q", "-e", EVENTS, "--", nop],
+            "assay stat --json": [assay, "stat", "--json", "-e", EVENTS, "--", nop]}
     if shutil.which("perf"):
-        ways["perf stat"] = ["perf", "stat", "--"]
+        many["perf stat -r"] = ["perf", "stat", "-r", str(RUNS), "-e", EVENTS, nop]
+        once["perf stat"] = ["perf", "stat", "-e", EVENTS, nop]
     else:
         print("perf stat: not measured (perf is not installed)")
-    programs = {"true": ["true"], "wordcount": [os.path.join(build, "examples", "wordcount")]}
-    print(f"cost of counting, {rounds} interleaved rounds, load {os.getloadavg()[0]:.1f}")
-    print(f"{'program':<12}{'way':<12}{'median ms':>10}{'added ms':>10}")
-    for name, program in programs.items():
-        times = measure(program, ways, rounds)
-        for way, values in times.items():
-            added = statistics.median(a - b for a, b in zip(values, times["alone"]))
-            print(f"{name:<12}{way:<12}{statistics.median(values) / 1e6:>10.2f}"
-                  + (f"{added / 1e6:>+10.2f}" if way != "alone" else ""))
+    print(f"stat: cost of counting an empty program, {rounds} interleaved rounds, {side.load()}")
+    table(f"repeated, {RUNS} runs a call", side.rounds_of(many, rounds), RUNS,
+          "bare vfork+wait4 loop")
+    table("one call, the tool's own start included", side.rounds_of(once, rounds * 3), 1, "bare")
 
 
 main()

@@ -202,7 +202,8 @@ static void row_fill(const struct computer *computer, const struct formula *form
 		row->reason = "the result is not a number";
 	else if (row->value < metric->low || row->value > metric->high) /* false against NAN */
 		row->reason = arena_format(computer->arena,
-			"it comes out as %.4g, outside %g to %g: its inputs do not belong together",
+			"it comes out as %.4g, outside %g to %g: a counter does not count, or they do "
+			"not belong together",
 			row->value, metric->low, metric->high);
 	else
 		row->known = true;

@@ -26,7 +26,7 @@ static double count_value(const struct event_row *event, const struct count_row 
 
 	if (event->status != EVENT_COUNTED || (count->enabled_ns && !count->running_ns))
 		return (double)NAN;
-	if (count->running_ns < count->enabled_ns)
+	if (count->running_ns < count->enabled_ns && !(event->flags & EVENT_PRESCALED))
 		value *= (double)count->enabled_ns / (double)count->running_ns;
 	return value;
 }
@@ -165,6 +165,7 @@ static void events_make(const struct run *run, struct arena *arena, struct stat_
 			.status = status_words[row->status],
 			.reason = run_text(run, row->reason),
 			.group = row->group,
+			.value = (double)NAN,
 			.each = arena_take(arena, sizeof(double) * view->execution_count),
 		};
 		for (uint32_t e = 0; e < view->execution_count; e++)
@@ -210,7 +211,9 @@ static void counts_take(const struct run *run, struct arena *arena, struct stat_
 		}
 		if (count->execution >= 1 && count->execution <= view->execution_count)
 			event->each[count->execution - 1] = value;
-		if (execution_is_used(view, count->execution)) {
+		else if (!count->execution)
+			event->value = value; /* imported, and nothing known of an execution */
+		if (!count->execution || execution_is_used(view, count->execution)) {
 			event->enabled_ns += count->enabled_ns;
 			event->running_ns += count->running_ns;
 		}
@@ -226,9 +229,10 @@ static void events_finish(struct stat_view *view, struct sample *sample)
 		for (uint32_t e = 0; e < view->execution_count; e++)
 			if (view->executions[e].used)
 				sample_add(sample, event->each[e]);
-		event->value = sample_median(sample);
+		if (sample->count)
+			event->value = sample_median(sample);
 		event->spread = sample_spread(sample);
-		event->known = sample->count > 0;
+		event->known = !isnan(event->value);
 		event->scaled = event->running_ns < event->enabled_ns;
 		event->running_share =
 			event->enabled_ns ? (double)event->running_ns / (double)event->enabled_ns
@@ -260,11 +264,13 @@ static void metrics_make(
 		{"involuntary_switches", NULL, no_usage, view->involuntary_switches,
 			view->has_usage},
 	};
-	uint32_t own_count = sizeof(own) / sizeof(*own), count = own_count + view->event_count;
+	/* Without an execution (an import) only the events were asked for. */
+	uint32_t own_count = view->execution_count ? sizeof(own) / sizeof(*own) : 0;
+	uint32_t count = own_count + view->event_count;
 	struct metric_input *inputs = arena_take(arena, sizeof(*inputs) * count);
 	struct metric_result *rows;
 
-	memcpy(inputs, own, sizeof(own));
+	memcpy(inputs, own, own_count * sizeof(*own));
 	for (uint32_t i = 0; i < view->event_count; i++) {
 		const struct stat_event *event = &view->events[i];
 

@@ -1,9 +1,14 @@
 /* map.c - open addressing with linear probing, at most 5/8 full.  Keys are never removed: nothing
- * in a run is ever taken back. */
+ * in a run is ever taken back.
+ *
+ * Keys come from outside (symbols, texts of a run file).  Slots are chosen by a hash with a random
+ * seed, because keys made to collide would turn the table into a list: map_hash() is public and
+ * stable, and a million texts with one FNV-1a hash are an afternoon's work. */
 #include "base/map.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #include "base/mem.h"
 
@@ -26,6 +31,28 @@ uint64_t map_hash(const void *bytes, size_t len)
 	return hash ^ (hash >> 32);
 }
 
+static uint64_t map_fold(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint64_t map_place(const struct map *map, const void *key, size_t len)
+{
+	const unsigned char *at = key;
+	uint64_t hash = map->seed ^ len, word;
+
+	for (; len >= sizeof(word); at += sizeof(word), len -= sizeof(word)) {
+		memcpy(&word, at, sizeof(word));
+		hash = map_fold(hash ^ word, 0x9e3779b97f4a7c15);
+	}
+	word = 0;
+	if (len)
+		memcpy(&word, at, len);
+	return map_fold(hash ^ word, 0xd6e8feb86659fd93 ^ map->seed);
+}
+
 static struct map_slot *map_find(const struct map *map, const void *key, size_t len, uint64_t hash)
 {
 	uint32_t mask = map->room - 1;
@@ -45,6 +72,8 @@ static void map_grow(struct map *map)
 	struct map_slot *old = map->slots;
 	uint32_t old_room = map->room;
 
+	if (!old_room && getrandom(&map->seed, sizeof(map->seed), GRND_NONBLOCK) < 0)
+		map->seed = (uintptr_t)map; /* early at boot: the address has to do */
 	map->room = old_room ? old_room * 2 : 16;
 	map->slots = mem_new(map->room, sizeof(*map->slots));
 	for (uint32_t i = 0; i < old_room; i++)
@@ -59,7 +88,7 @@ bool map_get(const struct map *map, const void *key, size_t len, uint32_t *ret_v
 
 	if (!map->room)
 		return false;
-	slot = map_find(map, key, len, map_hash(key, len));
+	slot = map_find(map, key, len, map_place(map, key, len));
 	if (!slot->key)
 		return false;
 	*ret_value = slot->value;
@@ -68,11 +97,12 @@ bool map_get(const struct map *map, const void *key, size_t len, uint32_t *ret_v
 
 void map_put(struct map *map, const void *key, size_t len, uint32_t value)
 {
-	uint64_t hash = map_hash(key, len);
 	struct map_slot *slot;
+	uint64_t hash;
 
 	if ((uint64_t)map->count * 8 >= (uint64_t)map->room * 5)
 		map_grow(map);
+	hash = map_place(map, key, len);
 	slot = map_find(map, key, len, hash);
 	if (!slot->key) {
 		slot->key = arena_text(&map->keys, key, len);

@@ -75,6 +75,28 @@ static void envelope_begin(const struct cli *cli, const struct run *run, struct 
 	jsonw_begin_object(w);
 }
 
+enum { AGENT_NOTES = 6 };
+
+static void paper_notes(const struct cli *cli, struct cli_page *page)
+{
+	struct paper *paper = &page->sheet;
+	uint32_t left = cli->mode == CLI_AGENT ? AGENT_NOTES : UINT32_MAX;
+
+	if (!page->run || cli->mode == CLI_JSON || cli->quiet)
+		return;
+	vec_foreach (const struct note_row, note, &page->run->notes) {
+		if (!left--) {
+			paper_add(paper, "and more warnings: use --json\n");
+			break;
+		}
+		paper_ink(paper, INK_WARN, "warning: ");
+		paper_add(paper, "%s", run_text(page->run, note->text));
+		if (note->hint)
+			paper_add(paper, " (%s)", run_text(page->run, note->hint));
+		paper_add(paper, "\n");
+	}
+}
+
 bool cli_page_next(const struct cli *cli, struct cli_page *page)
 {
 	int fd = page->to_stderr ? STDERR_FILENO : STDOUT_FILENO;
@@ -102,24 +124,11 @@ bool cli_page_next(const struct cli *cli, struct cli_page *page)
 			.width = terminal_width(fd),
 		};
 		page->paper = &page->sheet;
+		if (cli->mode == CLI_AGENT) /* first, because the last line is the next command */
+			paper_notes(cli, page);
 		return true;
 	}
 	return false;
-}
-
-static void paper_notes(const struct cli *cli, struct cli_page *page)
-{
-	struct paper *paper = &page->sheet;
-
-	if (!page->run || cli->mode == CLI_JSON || cli->quiet)
-		return;
-	vec_foreach (const struct note_row, note, &page->run->notes) {
-		paper_ink(paper, INK_WARN, "warning: ");
-		paper_add(paper, "%s", run_text(page->run, note->text));
-		if (note->hint)
-			paper_add(paper, " (%s)", run_text(page->run, note->hint));
-		paper_add(paper, "\n");
-	}
 }
 
 static int page_print(int fd, const struct str *text, struct err *err)
@@ -139,7 +148,7 @@ int cli_page_end(const struct cli *cli, struct cli_page *page, struct err *err)
 	const char *path = cli_value(cli, "json");
 	int r = 0;
 
-	if (page->step == 2)
+	if (page->step == 2 && cli->mode != CLI_AGENT)
 		paper_notes(cli, page);
 	if (page->json_text.len && path)
 		r = io_replace(path, page->json_text.at, page->json_text.len, err);

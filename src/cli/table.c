@@ -6,6 +6,7 @@ extern const struct command completions_command;
 extern const struct command doctor_command;
 extern const struct command env_command;
 extern const struct command help_command_entry;
+extern const struct command import_command;
 extern const struct command stat_command;
 
 /* In the order of the work: what can be measured, where, what it does. */
@@ -13,6 +14,7 @@ const struct command *const commands[] = {
 	&doctor_command,
 	&env_command,
 	&stat_command,
+	&import_command,
 	&completions_command,
 	&help_command_entry,
 	NULL,

@@ -48,6 +48,7 @@ static void take_event(struct run *run, const struct wire_record *record)
 		.core = run_intern(run, wire_text(record, event->core)),
 		.reason = run_intern(run, wire_text(record, event->reason)),
 		.group = event->group,
+		.flags = event->flags,
 		.status = (enum event_status)event->status,
 		.scale = event->scale,
 	};

@@ -83,7 +83,6 @@ void doctor_agent(struct paper *paper, const struct doctor_view *view)
 			paper_add(paper, "%s: %s: %s; fix: %s\n", doctor_status_name(row->status),
 				row->name, row->reason, row->fix);
 	root_adds_line(paper, view, "root would add: ");
-	paper_add(paper, "next: assay stat -- ./program\n");
 }
 
 static void row_json(struct jsonw *w, const struct doctor_row *row)

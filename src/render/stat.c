@@ -258,13 +258,16 @@ void stat_agent(struct paper *paper, const struct stat_view *view)
 {
 	unsigned shown = 0;
 
-	paper_add(paper, "target: %.200s\nruns: %u (medians)\n", view->target, view->used_count);
+	paper_add(paper, "target: %.200s\n", view->target);
+	if (view->used_count)
+		paper_add(paper, "runs: %u (medians)\n", view->used_count);
 	for (uint32_t i = 0; i < view->event_count && i < AGENT_EVENTS; i++)
 		agent_event(paper, &view->events[i]);
 	if (view->event_count > AGENT_EVENTS)
 		paper_add(paper, "and %u more events: use --json\n",
 			view->event_count - AGENT_EVENTS);
-	paper_add(paper, "wall_ns = %.0f\n", view->wall_ns);
+	if (view->execution_count)
+		paper_add(paper, "wall_ns = %.0f\n", view->wall_ns);
 	if (view->has_usage)
 		paper_add(paper,
 			"cpu_ns = %.0f\nmax_rss_bytes = %.0f\nfaults = %.0f minor, %.0f major\n",

@@ -149,13 +149,18 @@ static void summary_json(struct jsonw *w, const struct stat_view *view)
 	jsonw_end_object(w);
 }
 
+void stat_json_counts(struct jsonw *w, const struct stat_view *view)
+{
+	events_json(w, view);
+	metrics_json(w, view);
+	intervals_json(w, view);
+}
+
 void stat_json(struct jsonw *w, const struct stat_view *view)
 {
 	jsonw_put_text(w, "engine", "pmu");
-	events_json(w, view);
-	metrics_json(w, view);
+	stat_json_counts(w, view);
 	summary_json(w, view);
 	runs_json(w, view);
-	intervals_json(w, view);
 	jsonw_put_text(w, "next", view->next);
 }

@@ -20,6 +20,8 @@
 #include "source/pmu_sysfs.h"
 #include "source/tracefs.h"
 
+#define BLANKS " \t\n"
+
 struct event_name {
 	const char *name;
 	uint32_t type;
@@ -389,6 +391,7 @@ static int group_parse(struct item *item, const char *text, struct err *err)
 			return r;
 		at += 1 + len;
 	}
+	at += strspn(text + at, BLANKS);
 	if (text[at] && text[at] != ',')
 		return group_refuse(text, "is followed by something that is no comma", err);
 	return (int)at;
@@ -403,7 +406,7 @@ int event_list_parse(struct event_list *list, const char *text, struct err *err)
 		struct item item = {.list = list, .first = list->specs.count};
 		int r;
 
-		at += strspn(at, " \t\n");
+		at += strspn(at, BLANKS);
 		if (*at == '{') {
 			r = group_parse(&item, at, err);
 			at += r < 0 ? 0 : r;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #if defined(__x86_64__)
 #include <cpuid.h>
@@ -96,7 +97,7 @@ void probe_nmi_watchdog(const struct probe *probe, struct finding *ret_finding)
 
 	if (io_read_line("/proc/sys/kernel/nmi_watchdog", line, sizeof(line)) <= 0)
 		finding_set(ret_finding, WIRE_OK, "this kernel has none");
-	else if (str_equal(line, "0") || !probe->pmu.present)
+	else if (str_equal(line, "0") || (!probe->pmu_code && !probe->pmu.present))
 		finding_set(ret_finding, WIRE_OK, "%s: it holds no counter", line);
 	else {
 		finding_set(ret_finding, WIRE_LIMITED, "on: it holds one of the general counters");
@@ -104,7 +105,8 @@ void probe_nmi_watchdog(const struct probe *probe, struct finding *ret_finding)
 	}
 }
 
-/* The limit is tried, not only read: 4 MiB is what the rings of a small recording need. */
+/* The limit is tried, not only read: 4 MiB is what the rings of a small recording need.  The bare
+ * call, because sanitizers replace mlock() by nothing. */
 void probe_mlock(const struct probe *probe, struct finding *ret_finding)
 {
 	enum { WANTED = 4 << 20 };
@@ -118,7 +120,7 @@ void probe_mlock(const struct probe *probe, struct finding *ret_finding)
 	getrlimit(RLIMIT_MEMLOCK, &limit);
 	if (limit.rlim_cur != RLIM_INFINITY)
 		snprintf(text, sizeof(text), "%llu KiB", (unsigned long long)limit.rlim_cur >> 10);
-	if (piece == MAP_FAILED || mlock(piece, WANTED) < 0)
+	if (piece == MAP_FAILED || syscall(SYS_mlock, piece, WANTED) < 0)
 		code = errno;
 	if (piece != MAP_FAILED)
 		munmap(piece, WANTED);
@@ -127,7 +129,8 @@ void probe_mlock(const struct probe *probe, struct finding *ret_finding)
 		return;
 	}
 	finding_set(ret_finding, WIRE_LIMITED,
-		"the limit is %s and 4 MiB cannot be locked: rings are small, and BPF maps need "
+		"the limit is %s and 4 MiB cannot be locked: rings stay within "
+		"kernel.perf_event_mlock_kb, and BPF maps need "
 		"more on kernels before 5.11",
 		text);
 	if (limit.rlim_max == RLIM_INFINITY || limit.rlim_max >= WANTED)

@@ -74,24 +74,39 @@ static int ptrace_try(void)
 	return -code;
 }
 
-void probe_ptrace(const struct probe *probe, struct finding *ret_finding)
+static void ptrace_refused(const char *scope, bool filtered, int r, struct finding *ret_finding)
 {
-	char scope[16] = "0";
-	bool filtered =
-		probe->facts.ptrace == SYSCALL_FILTERED || probe->facts.ptrace == SYSCALL_KILLS;
-	int r = filtered ? -EPERM : ptrace_try();
-
-	if (r < 0) {
-		finding_set(ret_finding, WIRE_NO, "%s: a child of our own cannot be attached to",
-			filtered ? "a seccomp filter blocks ptrace" : err_words(-r));
-		finding_fix(ret_finding, "start the container with --cap-add SYS_PTRACE, or the "
-					 "target with `assay ... -- PROGRAM` instead of -p");
+	if (!filtered && atoi(scope) >= 2) {
+		finding_set(ret_finding, WIRE_NO, "kernel.yama.ptrace_scope is %s: %s", scope,
+			atoi(scope) == 2 ? "only CAP_SYS_PTRACE may attach" : "nobody may attach");
+		finding_fix(ret_finding, "%s",
+			atoi(scope) == 2 ? "sudo sysctl kernel.yama.ptrace_scope=0"
+					 : "boot with a lower kernel.yama.ptrace_scope: 3 cannot "
+					   "be lowered while the kernel runs");
 		return;
 	}
+	finding_set(ret_finding, WIRE_NO, "a child of our own cannot be attached to: %s",
+		filtered ? "a seccomp filter blocks ptrace" : err_words(-r));
+	finding_fix(ret_finding, "start the target with `assay ... -- PROGRAM` instead of -p; in a "
+				 "container, add --cap-add SYS_PTRACE");
+}
+
+void probe_ptrace(const struct probe *probe, struct finding *ret_finding)
+{
+	enum syscall_state state = probe->facts.ptrace;
+	bool filtered = state == SYSCALL_FILTERED || state == SYSCALL_KILLS;
+	int r = filtered ? -EPERM : ptrace_try();
+	char scope[16] = "0";
+
+	/* Without the Yama module there is no such file, and no such limit. */
 	io_read_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
+	if (r < 0) {
+		ptrace_refused(scope, filtered, r, ret_finding);
+		return;
+	}
 	if (str_equal(scope, "0") || refusal_facts_can(&probe->facts, CAP_SYS_PTRACE)) {
-		finding_set(ret_finding, WIRE_OK, "a child was attached to; other processes of %s",
-			geteuid() ? "this user can be too" : "anyone can be too");
+		finding_set(ret_finding, WIRE_OK, "a child was attached to; any process%s can be",
+			geteuid() ? " of this user" : "");
 		return;
 	}
 	finding_set(ret_finding, WIRE_LIMITED,
@@ -198,8 +213,9 @@ void probe_debug_files(const struct probe *probe, struct finding *ret_finding)
 		len += snprintf(path + len, sizeof(path) - (size_t)len, "%02x", id.bytes[i]);
 	snprintf(path + len, sizeof(path) - (size_t)len, ".debug");
 	if (access(path, R_OK) == 0)
-		finding_set(
-			ret_finding, WIRE_OK, "libc's debug file was found by build-id: %s", path);
+		finding_set(ret_finding, WIRE_OK,
+			"libc's debug file was found by its build-id %.10s...",
+			path + strlen("/usr/lib/debug/.build-id/"));
 	else if (urls && *urls)
 		finding_set(ret_finding, WIRE_OK,
 			"libc has no debug file in /usr/lib/debug; DEBUGINFOD_URLS names %s (not "
@@ -207,9 +223,8 @@ void probe_debug_files(const struct probe *probe, struct finding *ret_finding)
 			urls);
 	else {
 		finding_set(ret_finding, WIRE_LIMITED,
-			"libc has no debug file here (%s) and DEBUGINFOD_URLS is not set: system "
-			"libraries show functions, not lines",
-			path);
+			"libc's debug file is not in /usr/lib/debug and DEBUGINFOD_URLS is not set: "
+			"system libraries show functions, not lines");
 		finding_fix(ret_finding, "export DEBUGINFOD_URLS=%s, or install the -dbg packages",
 			debuginfod_server());
 	}

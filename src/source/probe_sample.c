@@ -58,13 +58,15 @@ static __attribute__((noinline)) void spin_deep(unsigned depth)
 	__asm__ volatile("");
 }
 
-static void spin(void)
+/* System calls only where the kernel is sampled: a timer that fires in an excluded kernel gives no
+ * sample, and the gaps would look longer than they are. */
+static void spin(bool kernel)
 {
 	uint64_t end = now_ns() + SPIN_NS;
 
 	while (now_ns() < end) {
 		spin_deep(6);
-		for (unsigned i = 0; i < 100; i++)
+		for (unsigned i = 0; kernel && i < 100; i++)
 			syscall(SYS_getppid);
 	}
 }
@@ -234,7 +236,7 @@ void sample_try(const struct sample_ask *ask, struct sample_trial *ret_trial)
 		trial.map_code = errno;
 	else {
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-		spin();
+		spin(ask->kernel);
 		ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 		ring_read(ring, page, ask->branches, &trial);
 		munmap(ring, bytes);

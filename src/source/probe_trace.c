@@ -59,8 +59,8 @@ void probe_tracepoints(const struct probe *probe, struct finding *ret_finding)
 		finding_fix(ret_finding, "use a kernel with CONFIG_EVENT_TRACING");
 		return;
 	}
-	finding_set(ret_finding, WIRE_OK, "sched:sched_switch (id %d) counted %llu switches", id,
-		(unsigned long long)count);
+	finding_set(ret_finding, WIRE_OK, "sched:sched_switch (id %d) counted %llu switch%s", id,
+		(unsigned long long)count, count == 1 ? "" : "es");
 }
 
 void probe_bpf(const struct probe *probe, struct finding *ret_finding)
@@ -121,7 +121,7 @@ void probe_btf(const struct probe *probe, struct finding *ret_finding)
 }
 
 /* What the uprobe is placed on; the empty asm keeps the calls. */
-static __attribute__((noinline, noclone)) void uprobe_target(void)
+static __attribute__((noinline)) void uprobe_target(void)
 {
 	__asm__ volatile("" ::: "memory");
 }

@@ -174,7 +174,7 @@ static void hand_computed_values_come_out(void **state)
 		enum metric_assessment assessment;
 	} expected[] = {
 		{"ipc", 1.5, METRIC_WATCH}, /* healthy is above 1.5, not at it */
-		{"cpi", 4.0 / 6, METRIC_HEALTHY},
+		{"cpi", 4.0 / 6, METRIC_NONE},
 		{"ghz", 2, METRIC_NONE},
 		{"branch_miss_rate", 0.02, METRIC_WATCH},
 		{"branch_mpki", 20.0 / 6, METRIC_WATCH},
@@ -242,7 +242,18 @@ static void a_share_above_one_is_no_value(void **state)
 	struct metric_result row = one(state, &arena, "branch_miss_rate", inputs, COUNT(inputs));
 
 	assert_false(row.known);
-	assert_non_null(strstr(row.reason, "1.5, outside 0 to 1"));
+	assert_non_null(strstr(row.reason, "1.5, outside 1e-07 to 1"));
+}
+
+static void a_counter_that_never_counts_gives_no_share(void **state)
+{
+	const struct metric_input inputs[] = {
+		KNOWN("cycles", 1e9), KNOWN("stalled-cycles-backend", 0)};
+	arena_auto struct arena arena = {0};
+	struct metric_result row = one(state, &arena, "backend_stall_share", inputs, COUNT(inputs));
+
+	assert_false(row.known);
+	assert_int_equal(row.assessment, METRIC_NONE);
 }
 
 static void modifiers_are_ignored_when_all_inputs_share_them(void **state)
@@ -417,6 +428,7 @@ int main(void)
 		cmocka_unit_test(a_missing_input_makes_the_metric_missing_with_its_reason),
 		cmocka_unit_test(a_zero_denominator_is_no_value),
 		cmocka_unit_test(a_share_above_one_is_no_value),
+		cmocka_unit_test(a_counter_that_never_counts_gives_no_share),
 		cmocka_unit_test(modifiers_are_ignored_when_all_inputs_share_them),
 		cmocka_unit_test(modes_are_never_mixed),
 		cmocka_unit_test(each_mode_that_is_complete_gets_its_own_row),

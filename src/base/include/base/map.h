@@ -16,6 +16,7 @@ struct map {
 	struct map_slot *slots;
 	uint32_t count;
 	uint32_t room; /* a power of two, or 0 */
+	uint64_t seed; /* of the slots, random */
 	struct arena keys;
 };
 

@@ -43,9 +43,12 @@ enum event_status {
 	EVENT_STATUSES,
 };
 
+enum { EVENT_PRESCALED = 1 }; /* its counts are scaled already; never scale them again */
+
 struct event_row {
 	text_id name, unit, core, reason;
 	uint32_t group; /* 0: alone */
+	uint32_t flags; /* EVENT_PRESCALED */
 	enum event_status status;
 	double scale; /* value * scale is in `unit` */
 };

@@ -11,6 +11,9 @@ void stat_agent(struct paper *paper, const struct stat_view *view);
 /* The members of "data". */
 void stat_json(struct jsonw *w, const struct stat_view *view);
 
+/* Of these only "events", "metrics" and "intervals", for counts that come from elsewhere. */
+void stat_json_counts(struct jsonw *w, const struct stat_view *view);
+
 /* One line of an interval while the target still runs. */
 void stat_interval_text(
 	struct paper *paper, const struct stat_view *view, const struct stat_interval *interval);

@@ -76,13 +76,17 @@ struct wire_event {
 	uint32_t event; /* 1, 2, 3...: the id that counts refer to */
 	uint32_t group; /* 0: alone; events of one group share it and were on the PMU together */
 	uint32_t status;
-	uint32_t reserved;
-	double scale; /* value * scale is in `unit` */
+	uint32_t flags; /* WIRE_EVENT_* flags */
+	double scale;	/* value * scale is in `unit` */
 	struct wire_text name;
 	struct wire_text unit;
 	struct wire_text core;	 /* core type on a hybrid CPU ("cpu_core"), else no text */
 	struct wire_text reason; /* with every status but COUNTED */
 };
+
+/* The counts come scaled for multiplexing already (perf stat's output has no raw ones): enabled_ns
+ * and running_ns say how much was extrapolated, and nobody scales again. */
+enum { WIRE_EVENT_PRESCALED = 1 };
 
 struct wire_execution {
 	struct wire_record head;

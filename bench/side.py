@@ -1,0 +1,45 @@
+"""side.py - what every benchmark here shares: paired rounds in a turning order, medians and spread.
+
+A machine drifts, so one round runs each way once and differences are taken within a round."""
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+
+def wall_ns(argv, env=None):
+    """Wall time of one invocation, its output thrown away; a failure ends the benchmark."""
+    begin = time.monotonic_ns()
+    done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True, check=False, env=env)
+    taken = time.monotonic_ns() - begin
+    if done.returncode:
+        sys.exit(f"{' '.join(argv)}: exit status {done.returncode}\n{done.stderr}")
+    return taken
+
+
+def rounds_of(ways, rounds):
+    """way -> list of wall times, one per round; `ways` maps a name to its argv."""
+    times = {way: [] for way in ways}
+    names = list(ways)
+    for number in range(rounds):
+        turn = number % len(names)
+        for way in names[turn:] + names[:turn]:
+            times[way].append(wall_ns(ways[way]))
+    return times
+
+
+def quantile(values, share):
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
+
+
+def spread(values, unit=1e3):
+    """median [p10 .. p90] as text."""
+    return (f"{statistics.median(values) / unit:9.1f} [{quantile(values, .1) / unit:.1f} .. "
+            f"{quantile(values, .9) / unit:.1f}]")
+
+
+def load():
+    return f"load {os.getloadavg()[0]:.1f}"

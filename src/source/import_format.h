@@ -1,0 +1,31 @@
+/* import_format.h - what a format brings to import.c: how to know it, how to read it.
+ *
+ * A new format is one file with its functions and one row in the table of import.c. */
+#pragma once
+
+#include <stdbool.h>
+
+#include "source/import.h"
+
+struct import_text {
+	const char *at;
+	size_t len;
+};
+
+/* The next line of `rest` without its line end into `line`; false at the end.  `*ret_whole` is
+ * false for a last line that no line end follows. */
+bool import_line_next(struct import_text *rest, struct import_text *line, bool *ret_whole);
+
+/* True for a line that holds nothing: empty, or a comment. */
+bool import_line_is_empty(struct import_text line);
+
+struct import_format {
+	const char *kind;
+	bool (*detect)(struct import_text text);
+	/* Emit everything usable and count the rest.  0, or what the sink returned. */
+	int (*read)(struct import_text text, const struct wire_sink *sink,
+		struct import_report *report);
+};
+
+extern const struct import_format import_perf_stat_json;
+extern const struct import_format import_perf_stat_csv;
