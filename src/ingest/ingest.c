@@ -126,6 +126,11 @@ static int ingest_take(void *context, const struct wire_record *record)
 	case WIRE_COUNT:
 		ingest->malformed += !take_count(ingest->run, record);
 		break;
+	case WIRE_MAP:
+	case WIRE_TASK:
+	case WIRE_LOST:
+	case WIRE_ROUND:
+	case WIRE_QUALITY:
 	case WIRE_TYPES:
 		break;
 	}

@@ -38,12 +38,16 @@ void run_close(struct run *run)
 	vec_done(&run->events);
 	vec_done(&run->executions);
 	vec_done(&run->counts);
+	vec_done(&run->qualities);
 	vec_done(&run->threads);
 	vec_done(&run->modules);
 	vec_done(&run->functions);
 	vec_done(&run->frames);
+	vec_done(&run->locations);
 	vec_done(&run->stacks);
 	vec_done(&run->samples);
+	vec_done(&run->branches);
+	vec_done(&run->accesses);
 	free(run);
 }
 
@@ -103,8 +107,41 @@ RUN_ADD(thread, threads)
 RUN_ADD(module, modules)
 RUN_ADD(function, functions)
 RUN_ADD(frame, frames)
+RUN_ADD(location, locations)
 RUN_ADD(stack, stacks)
 RUN_ADD(sample, samples)
+RUN_ADD(branch, branches)
+RUN_ADD(access, accesses)
+
+/* There are a dozen of them: a search is cheaper than an index. */
+void run_set_quality(struct run *run, const char *name, uint64_t value)
+{
+	text_id id = run_intern(run, name);
+
+	assert(!run->frozen);
+	vec_foreach (struct quality_row, row, &run->qualities)
+		if (row->name == id) {
+			row->value = value;
+			return;
+		}
+	vec_push(&run->qualities, (struct quality_row){id, value});
+}
+
+bool run_get_quality(const struct run *run, const char *name, uint64_t *ret_value)
+{
+	vec_foreach (const struct quality_row, row, &run->qualities)
+		if (strcmp(run_text(run, row->name), name) == 0) {
+			*ret_value = row->value;
+			return true;
+		}
+	return false;
+}
+
+void run_name_location(struct run *run, row_id location, row_id frame)
+{
+	assert(!run->frozen && location >= 1 && location <= run->locations.count);
+	run->locations.at[location - 1].frame = frame;
+}
 
 void run_set_event(struct run *run, row_id event, const struct event_row *row)
 {

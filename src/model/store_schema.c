@@ -74,6 +74,11 @@ static const struct store_column count_columns[] = {
 	COLUMN(count_row, running_ns, STORE_U64),
 };
 
+static const struct store_column quality_columns[] = {
+	COLUMN(quality_row, name, STORE_TEXT),
+	COLUMN(quality_row, value, STORE_U64),
+};
+
 static const struct store_column thread_columns[] = {
 	COLUMN(thread_row, pid, STORE_U32),
 	COLUMN(thread_row, tid, STORE_U32),
@@ -83,6 +88,7 @@ static const struct store_column thread_columns[] = {
 static const struct store_column module_columns[] = {
 	COLUMN(module_row, path, STORE_TEXT),
 	COLUMN(module_row, build_id, STORE_TEXT),
+	COLUMN(module_row, flags, STORE_U32),
 };
 
 static const struct store_column function_columns[] = {
@@ -90,20 +96,27 @@ static const struct store_column function_columns[] = {
 	COLUMN(function_row, file, STORE_TEXT),
 	LIMITED(function_row, module, STORE_ROW, STORE_MODULE),
 	COLUMN(function_row, line, STORE_U32),
+	COLUMN(function_row, addr, STORE_U64),
+	COLUMN(function_row, size_bytes, STORE_U64),
 };
 
 static const struct store_column frame_columns[] = {
 	LIMITED(frame_row, function, STORE_ROW, STORE_FUNCTION),
-	LIMITED(frame_row, module, STORE_ROW, STORE_MODULE),
-	COLUMN(frame_row, addr, STORE_U64),
+	LIMITED(frame_row, outer, STORE_OLDER, STORE_FRAME),
 	COLUMN(frame_row, file, STORE_TEXT),
 	COLUMN(frame_row, line, STORE_U32),
-	COLUMN(frame_row, inlined, STORE_BOOL),
+};
+
+static const struct store_column location_columns[] = {
+	LIMITED(location_row, module, STORE_ROW, STORE_MODULE),
+	COLUMN(location_row, addr, STORE_U64),
+	LIMITED(location_row, frame, STORE_ROW, STORE_FRAME),
+	COLUMN(location_row, flags, STORE_U32),
 };
 
 static const struct store_column stack_columns[] = {
 	LIMITED(stack_row, parent, STORE_OLDER, STORE_STACK),
-	LIMITED(stack_row, frame, STORE_ROW, STORE_FRAME),
+	LIMITED(stack_row, location, STORE_ROW, STORE_LOCATION),
 };
 
 static const struct store_column sample_columns[] = {
@@ -114,6 +127,21 @@ static const struct store_column sample_columns[] = {
 	LIMITED(sample_row, stack, STORE_ROW, STORE_STACK),
 	COLUMN(sample_row, cpu, STORE_U32),
 	COLUMN(sample_row, flags, STORE_U32),
+};
+
+static const struct store_column branch_columns[] = {
+	LIMITED(branch_row, sample, STORE_ROW, STORE_SAMPLE),
+	{"\"from\"", offsetof(struct branch_row, from), STORE_ROW, STORE_LOCATION},
+	{"\"to\"", offsetof(struct branch_row, to), STORE_ROW, STORE_LOCATION},
+	COLUMN(branch_row, cycles, STORE_U32),
+	COLUMN(branch_row, flags, STORE_U32),
+};
+
+static const struct store_column access_columns[] = {
+	LIMITED(access_row, sample, STORE_ROW, STORE_SAMPLE),
+	COLUMN(access_row, addr, STORE_U64),
+	COLUMN(access_row, weight, STORE_U64),
+	COLUMN(access_row, data_source, STORE_U64),
 };
 
 #define TABLE(singular, plural)                                                                    \
@@ -130,12 +158,16 @@ const struct store_table store_tables[STORE_TABLES] = {
 	[STORE_EVENT] = TABLE(event, events),
 	[STORE_EXECUTION] = TABLE(execution, executions),
 	[STORE_COUNT] = TABLE(count, counts),
+	[STORE_QUALITY] = TABLE(quality, qualities),
 	[STORE_THREAD] = TABLE(thread, threads),
 	[STORE_MODULE] = TABLE(module, modules),
 	[STORE_FUNCTION] = TABLE(function, functions),
 	[STORE_FRAME] = TABLE(frame, frames),
+	[STORE_LOCATION] = TABLE(location, locations),
 	[STORE_STACK] = TABLE(stack, stacks),
 	[STORE_SAMPLE] = TABLE(sample, samples),
+	[STORE_BRANCH] = TABLE(branch, branches),
+	[STORE_ACCESS] = TABLE(access, accesses),
 };
 
 const char store_create_text[] = "CREATE TABLE text(id INTEGER PRIMARY KEY, text TEXT NOT NULL)";

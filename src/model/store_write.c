@@ -436,7 +436,9 @@ int store_finish(struct store *store, const struct run *run, struct err *err)
 	int rc;
 
 	sqlite3_busy_timeout(store->db, FINISH_WAIT_MS);
-	store->written[STORE_EVENT] = 0; /* status and reason are known only now */
+	/* Written again: what is final only now (a status, a quality, the name of a place). */
+	store->written[STORE_EVENT] = store->written[STORE_QUALITY] =
+		store->written[STORE_LOCATION] = 0;
 	rc = store_write(store, run, run->partial);
 	if (rc != SQLITE_OK)
 		return store_fail(store, store_errno(store, rc), err);

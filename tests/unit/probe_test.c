@@ -66,7 +66,7 @@ static struct findings *probe_after(int (*prepare)(void))
 	assert_ptr_not_equal(findings, MAP_FAILED);
 	pid = fork();
 	if (pid == 0) {
-		struct wire_sink sink = {findings_take, findings};
+		struct wire_sink sink = {.take = findings_take, .context = findings};
 
 		if (prepare && prepare() < 0)
 			_exit(1);
@@ -241,7 +241,7 @@ static int stop_at_once(void *context, const struct wire_record *record)
 static void a_sink_that_refuses_stops_the_probes(void **state)
 {
 	unsigned taken = 0;
-	struct wire_sink sink = {stop_at_once, &taken};
+	struct wire_sink sink = {.take = stop_at_once, .context = &taken};
 
 	(void)state;
 	assert_int_equal(probe_machine(&sink), -EINTR);

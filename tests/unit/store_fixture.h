@@ -119,35 +119,42 @@ static inline void add_facts(struct run *run)
 	run_add_count(run, &(struct count_row){1, 2, 7, UINT64_MAX, 100, 0});
 }
 
-/* main -> twice -> twice (recursion), main -> leaf inlined in twice; one sample without a stack. */
+/* main -> twice -> twice (recursion), in which leaf is inlined; one sample without a stack. */
 static inline void add_samples(struct run *run)
 {
 	static const char *const names[] = {"main", "twice", "leaf"};
-	static const struct stack_row stacks[] = {{0, 1}, {1, 2}, {2, 2}, {3, 3}};
+	static const struct stack_row stacks[] = {{0, 1}, {1, 2}, {2, 2}, {2, 3}};
 	static const row_id sampled[] = {1, 3, 3, 4, 4, 4, 4, 0};
-	row_id module = run_add_module(
-		run, &(struct module_row){run_intern(run, "/bin/prog"), run_intern(run, "0a1b2c")});
+	row_id module = run_add_module(run,
+		&(struct module_row){run_intern(run, "/bin/prog"), run_intern(run, "0a1b2c"), 0});
 
+	run_set_quality(run, "lost_samples", 3);
 	run_add_thread(run, &(struct thread_row){100, 101, run_intern(run, "worker")});
 	for (unsigned i = 0; i < 3; i++) {
 		row_id function = run_add_function(
 			run, &(struct function_row){.name = run_intern(run, names[i]),
 				     .file = run_intern(run, "prog.c"),
 				     .module = module,
-				     .line = 10 * i});
+				     .line = 10 * i,
+				     .addr = 0x1000 * i,
+				     .size_bytes = 64 * i});
 
 		run_add_frame(run, &(struct frame_row){.function = function,
-					   .module = module,
-					   .addr = 0xffffffff81000000 + i,
+					   .outer = i == 2 ? 2 : 0,
 					   .file = run_intern(run, "prog.c"),
-					   .line = 10 * i + 1,
-					   .inlined = i == 2});
+					   .line = 10 * i + 1});
+		run_add_location(run, &(struct location_row){.module = module,
+					      .addr = 0xffffffff81000000 + i,
+					      .frame = i + 1,
+					      .flags = i < 2 ? LOCATION_CALLER : 0});
 	}
 	for (unsigned i = 0; i < 4; i++)
 		run_add_stack(run, &stacks[i]);
 	for (unsigned i = 0; i < 8; i++)
 		run_add_sample(
 			run, &(struct sample_row){1000 + i, 7, 1, 1, sampled[i], i % 2, i ? 0 : 3});
+	run_add_branch(run, &(struct branch_row){1, 2, 3, 17, BRANCH_MISPREDICTED});
+	run_add_access(run, &(struct access_row){2, 0x7fff0000, 30, 5});
 }
 
 static inline struct run *make_run(void)
@@ -249,21 +256,30 @@ static inline void assert_same_samples(const struct run *a, const struct run *b)
 	SAME_COUNT(modules);
 	SAME(modules, path);
 	SAME(modules, build_id);
+	SAME(modules, flags);
+	SAME_COUNT(qualities);
+	SAME(qualities, name);
+	SAME(qualities, value);
 	SAME_COUNT(functions);
 	SAME(functions, name);
 	SAME(functions, file);
 	SAME(functions, module);
 	SAME(functions, line);
+	SAME(functions, addr);
+	SAME(functions, size_bytes);
 	SAME_COUNT(frames);
 	SAME(frames, function);
-	SAME(frames, module);
-	SAME(frames, addr);
+	SAME(frames, outer);
 	SAME(frames, file);
 	SAME(frames, line);
-	SAME(frames, inlined);
+	SAME_COUNT(locations);
+	SAME(locations, module);
+	SAME(locations, addr);
+	SAME(locations, frame);
+	SAME(locations, flags);
 	SAME_COUNT(stacks);
 	SAME(stacks, parent);
-	SAME(stacks, frame);
+	SAME(stacks, location);
 	SAME_COUNT(samples);
 	SAME(samples, time_ns);
 	SAME(samples, period);
@@ -272,6 +288,17 @@ static inline void assert_same_samples(const struct run *a, const struct run *b)
 	SAME(samples, stack);
 	SAME(samples, cpu);
 	SAME(samples, flags);
+	SAME_COUNT(branches);
+	SAME(branches, sample);
+	SAME(branches, from);
+	SAME(branches, to);
+	SAME(branches, cycles);
+	SAME(branches, flags);
+	SAME_COUNT(accesses);
+	SAME(accesses, sample);
+	SAME(accesses, addr);
+	SAME(accesses, weight);
+	SAME(accesses, data_source);
 }
 
 static inline void assert_same_run(const struct run *a, const struct run *b)

@@ -130,7 +130,7 @@ static void a_run_that_lies_is_refused(void **state)
 		{"UPDATE stack SET parent = 4 WHERE id = 2", "parent of row 2 in table stack"},
 		{"UPDATE event SET status = 5", "status of row 1 in table event"},
 		{"UPDATE event SET scale = 'x'", "scale of row 1 in table event"},
-		{"UPDATE frame SET inlined = 2", "inlined of row 1 in table frame"},
+		{"UPDATE frame SET outer = 3", "outer of row 1 in table frame"},
 		{"UPDATE execution SET signal = 1 << 31", "signal of row 1 in table execution"},
 		{"UPDATE count SET execution = 3", "execution of row 1 in table count"},
 		{"UPDATE note SET text = 1000", "text of row 1 in table note"},

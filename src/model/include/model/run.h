@@ -73,41 +73,92 @@ struct count_row {
 	uint64_t value, enabled_ns, running_ns;
 };
 
+/* A counted property of the measurement itself: "lost_samples", "truncated_stacks",
+ * "recorder_cpu_ns"...  docs/format.md lists the names. */
+struct quality_row {
+	text_id name;
+	uint64_t value;
+};
+
+/* A thread under one name; when it takes another name (exec), that is another row. */
 struct thread_row {
 	uint32_t pid, tid;
 	text_id name;
 };
 
+enum { MODULE_KERNEL = 1, MODULE_JIT = 2, MODULE_VDSO = 4, MODULE_REPLACED = 8 };
+
+/* A file that code was mapped from, or one of "[kernel]", "[vdso]", "[jit PID]", "[unknown]". */
 struct module_row {
 	text_id path, build_id;
+	uint32_t flags; /* MODULE_* */
 };
 
 struct function_row {
-	text_id name, file;
+	text_id name; /* demangled */
+	text_id file; /* of its definition */
 	row_id module;
-	uint32_t line; /* of its definition, 0: unknown */
+	uint32_t line;		   /* of its definition, 0: unknown */
+	uint64_t addr, size_bytes; /* in the module, 0: unknown (an inlined function has no own) */
 };
 
-/* A place in the code: one function at one address; inlined copies are frames of their own. */
+/* A place in the source: a line of a function.  `outer` is the frame that this one was inlined
+ * into, an earlier row; 0: this is the function that really stands at the address. */
 struct frame_row {
-	row_id function, module;
-	uint64_t addr; /* in the module's file */
+	row_id function, outer;
 	text_id file;
 	uint32_t line;
-	bool inlined;
 };
 
-/* A call chain, innermost frame here, the rest in `parent`. */
+enum {
+	LOCATION_CALLER = 1, /* a return address less one: the instruction that called */
+	LOCATION_KERNEL = 2,
+};
+
+/* An address in a module.  `frame` is its innermost frame, 0: not named (yet). */
+struct location_row {
+	row_id module; /* 0: in no mapping */
+	uint64_t addr; /* as in the module's ELF file; of the kernel and of JIT code as in memory */
+	row_id frame;
+	uint32_t flags; /* LOCATION_* */
+};
+
+/* A call chain: the innermost location here, its callers in `parent`, an earlier row. */
 struct stack_row {
-	row_id parent, frame;
+	row_id parent, location;
 };
 
-enum { SAMPLE_TRUNCATED = 1, SAMPLE_KERNEL = 2 };
+enum {
+	SAMPLE_TRUNCATED = 1, /* the stack is longer than what was seen of it */
+	SAMPLE_KERNEL = 2,    /* taken in the kernel */
+	SAMPLE_BROKEN = 4,    /* the unwinder found no way on, and not the end either */
+};
 
 struct sample_row {
 	uint64_t time_ns, period;
 	row_id event, thread, stack;
 	uint32_t cpu, flags;
+};
+
+enum {
+	BRANCH_MISPREDICTED = 1,
+	BRANCH_PREDICTED = 2,
+	BRANCH_IN_TRANSACTION = 4,
+	BRANCH_ABORT = 8,
+	BRANCH_TYPE_SHIFT = 8,	/* 4 bits: PERF_BR_* of the kernel */
+	BRANCH_SPEC_SHIFT = 12, /* 2 bits: PERF_BR_SPEC_* */
+};
+
+/* One entry of a sample's branch stack, the newest first. */
+struct branch_row {
+	row_id sample, from, to; /* from, to: locations */
+	uint32_t cycles, flags;
+};
+
+/* What a memory sample says beyond its place. */
+struct access_row {
+	row_id sample;
+	uint64_t addr, weight, data_source; /* data_source: union perf_mem_data_src */
 };
 
 struct run {
@@ -118,12 +169,16 @@ struct run {
 	vec_of(struct event_row) events;
 	vec_of(struct execution_row) executions;
 	vec_of(struct count_row) counts;
+	vec_of(struct quality_row) qualities;
 	vec_of(struct thread_row) threads;
 	vec_of(struct module_row) modules;
 	vec_of(struct function_row) functions;
 	vec_of(struct frame_row) frames;
+	vec_of(struct location_row) locations;
 	vec_of(struct stack_row) stacks;
 	vec_of(struct sample_row) samples;
+	vec_of(struct branch_row) branches;
+	vec_of(struct access_row) accesses;
 	text_id command;     /* the assay command that made it: "stat" */
 	text_id target;	     /* the target's command line, for people */
 	text_id fingerprint; /* key, 0 when the fingerprint was not taken */
@@ -157,8 +212,20 @@ row_id run_add_thread(struct run *run, const struct thread_row *row);
 row_id run_add_module(struct run *run, const struct module_row *row);
 row_id run_add_function(struct run *run, const struct function_row *row);
 row_id run_add_frame(struct run *run, const struct frame_row *row);
+row_id run_add_location(struct run *run, const struct location_row *row);
 row_id run_add_stack(struct run *run, const struct stack_row *row);
 row_id run_add_sample(struct run *run, const struct sample_row *row);
+row_id run_add_branch(struct run *run, const struct branch_row *row);
+row_id run_add_access(struct run *run, const struct access_row *row);
+
+/* Set the property `name` of the measurement: added once, replaced later. */
+void run_set_quality(struct run *run, const char *name, uint64_t value);
+
+/* Its value; false when it was not measured. */
+bool run_get_quality(const struct run *run, const char *name, uint64_t *ret_value);
+
+/* Name a location: `frame` is its innermost frame. */
+void run_name_location(struct run *run, row_id location, row_id frame);
 
 /* Replace an event's row: its status is final only when the counting has ended. */
 void run_set_event(struct run *run, row_id event, const struct event_row *row);

@@ -1,0 +1,44 @@
+/* image.h - one ELF file, mapped for reading: its segments, sections and build-id.
+ *
+ * Does: map the file, check its tables once, hand out sections as bytes (decompressed when they are
+ * compressed), turn file offsets into addresses.  Does not: name addresses, unwind.
+ * Owns: the mapping and decompressed sections until image_close().  Trusts nothing in the file. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct image;
+
+struct image_bytes {
+	const unsigned char *at; /* NULL: there is none */
+	size_t len;
+	uint64_t addr; /* where it is mapped in the ELF's own addresses, 0: not mapped */
+};
+
+enum image_machine { IMAGE_X86_64, IMAGE_AARCH64, IMAGE_OTHER };
+
+int image_open(const char *path, struct image **ret_image, struct err *err);
+
+/* From memory that outlives the image (the vdso, a fuzz input). */
+int image_open_bytes(
+	const void *bytes, size_t len, const char *name, struct image **ret_image, struct err *err);
+
+void image_close(struct image *image);
+
+const char *image_path(const struct image *image);
+const char *image_build_id(const struct image *image); /* hex; "" when there is none */
+enum image_machine image_machine(const struct image *image);
+bool image_is_relocatable(const struct image *image); /* a kernel module (.ko) */
+
+/* A section's bytes; .at is NULL when it is missing, empty or broken. */
+struct image_bytes image_section(struct image *image, const char *name);
+
+/* The address of the byte at `file_offset`, through the program headers. */
+bool image_addr_of_offset(const struct image *image, uint64_t file_offset, uint64_t *ret_addr);
+
+/* The loaded bytes at an address, at most `len` and as many as one segment has in the file. */
+struct image_bytes image_code(const struct image *image, uint64_t addr, size_t len);

@@ -1,0 +1,66 @@
+/* sample.h - one sample on its way from a source to ingest.
+ *
+ * Not a record: it borrows (the stack bytes stay in the kernel's ring, the names in the importer's
+ * file) and is valid only during the call that hands it over.  It never crosses a process border,
+ * so nothing in it is an offset.  Whoever reads it still trusts no number in it: addresses and
+ * counts come from the target or from a file. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum wire_machine { WIRE_X86_64, WIRE_AARCH64, WIRE_MACHINE_OTHER };
+
+/* User registers when the sample was taken; only what unwinding needs. */
+struct wire_registers {
+	bool valid;
+	uint64_t ip, sp, fp, lr; /* lr: aarch64 only */
+};
+
+/* A frame that somebody else has named already (perf script text, pprof, folded...). */
+struct wire_named {
+	const char *function; /* NULL: unknown */
+	const char *module, *file;
+	uint64_t addr;
+	uint32_t line;
+	bool inlined; /* into the next one */
+};
+
+struct wire_branch {
+	uint64_t from, to;
+	uint32_t cycles, flags; /* as BRANCH_* of model/run.h */
+};
+
+enum {
+	WIRE_SAMPLE_KERNEL = 1, /* taken in the kernel */
+	WIRE_SAMPLE_GUEST = 2,
+};
+
+struct wire_sample {
+	uint32_t event; /* the id of a WIRE_EVENT */
+	uint32_t pid, tid, cpu;
+	uint32_t flags; /* WIRE_SAMPLE_* */
+	enum wire_machine machine;
+	uint64_t time_ns, period, ip;
+
+	/* The kernel's chain, innermost first, with PERF_CONTEXT_* markers among the addresses. */
+	const uint64_t *chain;
+	uint32_t chain_count;
+
+	/* User registers and the bytes from the stack pointer up; `stack_asked` is how many were
+	 * asked for: as many got means that the stack goes on. */
+	struct wire_registers user;
+	const void *stack;
+	uint32_t stack_bytes, stack_asked;
+
+	/* In place of all that: frames that have names, innermost first. */
+	const struct wire_named *named;
+	uint32_t named_count;
+	bool named_truncated;
+
+	const struct wire_branch *branches; /* newest first */
+	uint32_t branch_count;
+
+	bool has_access; /* addr, weight and data_source were sampled */
+	uint64_t addr, weight, data_source;
+};
