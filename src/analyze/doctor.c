@@ -46,29 +46,34 @@ static struct doctor_row *row_find(struct doctor_view *view, const char *name)
 	return NULL;
 }
 
-static bool word_works(struct doctor_view *view, const char *word, size_t len)
+static const struct doctor_row *row_of_word(
+	const struct doctor_view *view, const char *word, size_t len)
 {
 	vec_foreach (const struct doctor_row, row, &view->rows)
 		if (strlen(row->name) == len && strncmp(row->name, word, len) == 0)
-			return row->status != DOCTOR_NO;
-	return false;
+			return row;
+	return NULL;
 }
 
-/* "A B: TEXT": whether A and B work; `ret_text` is TEXT. */
-static bool condition_holds(struct doctor_view *view, const char *at, const char **ret_text)
+/* "A B: TEXT": whether A and B work (1 or 0); `ret_text` is TEXT.  -1 when one was not tried (the
+ * run was interrupted): the tier is not known then, and must not look as if something were missing.
+ */
+static int condition_holds(const struct doctor_view *view, const char *at, const char **ret_text)
 {
-	bool holds = true;
+	bool holds = true, known = true;
 
 	while (*at && *at != ':') {
 		size_t len = strcspn(at, " :");
+		const struct doctor_row *row = row_of_word(view, at, len);
 
-		holds = holds && word_works(view, at, len);
+		known = known && row;
+		holds = holds && row && row->status != DOCTOR_NO;
 		at += len;
 		at += strspn(at, " ");
 	}
 	at += *at == ':';
-	*ret_text = at + strspn(at, " ");
-	return holds;
+	*ret_text = known ? at + strspn(at, " ") : "not known: not everything was tried";
+	return known ? holds : -1;
 }
 
 static void take_line(struct doctor_view *view, char *line, struct doctor_row **row, bool *decided)
@@ -87,12 +92,12 @@ static void take_line(struct doctor_view *view, char *line, struct doctor_row **
 		*decided = false;
 	} else if ((value = line_value(line, "when")) && view->tiers.count && !*decided) {
 		struct doctor_tier *tier = &view->tiers.at[view->tiers.count - 1];
+		int holds = condition_holds(view, value, &text);
 
-		*decided = condition_holds(view, value, &text);
+		*decided = holds != 0;
 		if (*decided)
 			tier->text = text;
-		else
-			tier->best = false;
+		tier->best = tier->best && holds > 0;
 	}
 }
 

@@ -11,7 +11,7 @@
 #include "data/texts.h"
 
 static const struct fingerprint_rule rule_none = {
-	.field = "*", .reason = "no rule names this field", .quiet_limit = INFINITY};
+	.field = "*", .reason = "no rule names this field", .quiet_limit = HUGE_VAL};
 
 static const char *compiled_in(const char *name)
 {
@@ -62,7 +62,7 @@ static bool parse_options(char **rest, struct fingerprint_rule *rule)
 
 static bool parse_line(char *line, struct fingerprint_rule *ret_rule)
 {
-	struct fingerprint_rule rule = {.quiet_limit = INFINITY};
+	struct fingerprint_rule rule = {.quiet_limit = HUGE_VAL};
 	char *rest = line, *word;
 
 	rule.field = strsep(&rest, " \t");

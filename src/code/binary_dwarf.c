@@ -1,6 +1,6 @@
 /* binary_dwarf.c - which compiler made each unit, in which language, with which switches.
  *
- * libdw walks the unit headers and reads the first entry of each, nothing deeper: 0.3 us a unit.
+ * libdw walks the unit headers and reads the first entry of each, nothing deeper.
  * It decompresses every compressed debug section when it opens a file, so a file with much of that
  * is left alone, and it would open files named inside the debug information (dwz, .dwo), so forms
  * that lead there are not followed. */
@@ -19,7 +19,7 @@
 enum {
 	UNIT_LIMIT = 200000,
 	PRODUCER_LIMIT = 256,	   /* distinct ones that are kept apart */
-	INFLATED_LIMIT = 64 << 20, /* bytes of compressed sections, inflated: about 0.3 s */
+	INFLATED_LIMIT = 64 << 20, /* bytes of compressed sections, inflated */
 };
 
 struct producer {

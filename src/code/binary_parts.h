@@ -101,6 +101,7 @@ enum binary_sign {
 	SIGN_LTO = 1 << 17,   /* .lto_priv */
 	SIGN_CLONE = 1 << 18, /* .constprop, .isra, .part: gcc -O2 and more makes such copies */
 	SIGN_COZ = 1 << 19,
+	SIGN_RUST_CHECKS = 1 << 20, /* debug assertions of Rust, as in cargo's dev profile */
 };
 
 /* One inspection under way; the parts below run in this order and fill their own facts. */

@@ -75,10 +75,13 @@ static void take_symbol(void *context, const Elf64_Sym *symbol, const char *name
 	if (name[0] == '_' && (name[1] == 'Z' || name[1] == 'R') && name[2]) {
 		if (!defined)
 			return;
-		if (is_rust_name(name))
-			work->names_rust++;
-		else
+		if (!is_rust_name(name)) {
 			work->names_cxx++;
+		} else {
+			work->names_rust++;
+			if (strstr(name, "18precondition_check"))
+				work->signs |= SIGN_RUST_CHECKS;
+		}
 	} else {
 		for (size_t i = 0; i < sizeof(sign_names) / sizeof(*sign_names); i++)
 			if (sign_names[i].name[0] == name[0] &&

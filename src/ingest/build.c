@@ -1,8 +1,8 @@
 /* build.c - see build.h.
  *
  * Names stand for what two runs are compared by: `optimisation`, `lto` and `sanitizers` decide
- * whether they may be compared at all; `build_id` is what an A/B test is about.  A guess is marked
- * as one in its value, so that it never equals a recorded level. */
+ * whether they may be compared at all; `build_id` is what an A/B test is about.  A level that is
+ * only a guess from the code has a field of its own, so that it never equals a recorded one. */
 #include "ingest/build.h"
 
 #include <stdio.h>
@@ -74,16 +74,13 @@ static void add_debug(struct run *run, const struct binary_facts *facts)
 
 static void add_optimisation(struct run *run, const struct binary_facts *facts)
 {
+	bool recorded = facts->optimisation_evidence == EVIDENCE_PRODUCER;
 	char words[64];
 
-	if (!facts->optimisation) {
-		add_text(run, "optimisation", NULL);
-		return;
-	}
-	snprintf(words, sizeof(words), "%s%s%s", facts->optimisation,
-		facts->optimisation_mixed ? " (mixed)" : "",
-		facts->optimisation_evidence == EVIDENCE_CODE ? " (guess)" : "");
-	add_text(run, "optimisation", words);
+	snprintf(words, sizeof(words), "%s%s", facts->optimisation ? facts->optimisation : "",
+		facts->optimisation_mixed ? " (mixed)" : "");
+	add_text(run, "optimisation", recorded ? words : NULL);
+	add_text(run, "optimisation_guess", recorded ? NULL : facts->optimisation);
 }
 
 void ingest_build_fields(struct run *run, const struct binary_facts *facts)

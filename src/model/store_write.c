@@ -32,7 +32,7 @@ struct store {
 	char *path;   /* where the run goes */
 	char *work;   /* where it is written: the same, or PATH.part */
 	int fd;	      /* holds the lock, syncs the file */
-	bool created; /* no file stood at `work` before */
+	bool created; /* `work` is ours to remove while nothing was flushed */
 	bool flushed;
 	sqlite3 *db; /* NULL once finished */
 	sqlite3_stmt *insert[STORE_TABLES];
@@ -146,14 +146,14 @@ static void place_remove_beside(const char *path)
  * left of an earlier try, and goes. */
 static int place_open(struct store *store, struct err *err)
 {
-	store->created = access(store->work, F_OK) < 0;
+	bool missing = access(store->work, F_OK) < 0;
+
 	store->fd = open(store->work, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 	if (store->fd < 0)
 		return store_fail(store, errno, err);
-	if (place_lock(store->fd) < 0) {
-		store->created = false;
+	if (place_lock(store->fd) < 0)
 		return place_busy(store->work, err);
-	}
+	store->created = missing || !str_equal(store->work, store->path);
 	if (ftruncate(store->fd, 0) < 0)
 		return store_fail(store, errno, err);
 	place_remove_beside(store->work);

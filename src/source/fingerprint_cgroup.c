@@ -106,18 +106,18 @@ static int cgroup_read(struct facts *facts, const struct cgroup *cgroup, const c
 	return facts_read(facts, path);
 }
 
-/* A limit of one group: INFINITY for none. */
+/* A limit of one group: HUGE_VAL for none. */
 typedef int limit_reader(struct facts *facts, const struct cgroup *cgroup, double *ret_limit);
 
 static int read_cpu_limit(struct facts *facts, const struct cgroup *cgroup, double *ret_limit)
 {
-	double quota = INFINITY, period = 0;
+	double quota = HUGE_VAL, period = 0;
 	int r;
 
 	if (cgroup->version == 2) {
 		r = cgroup_read(facts, cgroup, "cpu.max");
 		if (r >= 0 && sscanf(str_text(&facts->text), "%lf %lf", &quota, &period) != 2)
-			quota = INFINITY;
+			quota = HUGE_VAL;
 	} else {
 		r = cgroup_read(facts, cgroup, "cpu.cfs_quota_us");
 		if (r >= 0)
@@ -125,7 +125,7 @@ static int read_cpu_limit(struct facts *facts, const struct cgroup *cgroup, doub
 		if (r >= 0 && quota > 0 && cgroup_read(facts, cgroup, "cpu.cfs_period_us") > 0)
 			period = strtod(facts->text.at, NULL);
 	}
-	*ret_limit = quota > 0 && period > 0 ? quota / period : (double)INFINITY;
+	*ret_limit = quota > 0 && period > 0 ? quota / period : HUGE_VAL;
 	return r < 0 ? r : 0;
 }
 
@@ -140,7 +140,7 @@ static int read_memory_limit(struct facts *facts, const struct cgroup *cgroup, d
 	*ret_limit = strtod(str_text(&facts->text), &end);
 	/* v1 writes "no limit" as the largest multiple of the page size below 2^63. */
 	if (end == str_text(&facts->text) || *ret_limit > 9.2e18)
-		*ret_limit = INFINITY;
+		*ret_limit = HUGE_VAL;
 	return 0;
 }
 
@@ -148,12 +148,12 @@ static int read_memory_limit(struct facts *facts, const struct cgroup *cgroup, d
 static int cgroup_tightest(
 	struct facts *facts, struct cgroup cgroup, limit_reader *read_limit, double *ret_limit)
 {
-	double tightest = INFINITY;
+	double tightest = HUGE_VAL;
 	bool found = false;
 	int r = -ENOENT;
 
 	for (;;) {
-		double limit = INFINITY;
+		double limit = HUGE_VAL;
 		char *slash;
 
 		r = read_limit(facts, &cgroup, &limit);

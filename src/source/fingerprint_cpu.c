@@ -364,7 +364,7 @@ void fingerprint_freq(struct facts *facts)
 	};
 
 	facts->group = "freq";
-	facts_put_per_cpu(facts, "driver", "cpufreq/scaling_driver");
+	facts_put_file(facts, "driver", CPU "cpu0/cpufreq/scaling_driver"); /* one per machine */
 	freq_driver_mode(facts);
 	facts_put_per_cpu(facts, "governor", "cpufreq/scaling_governor");
 	freq_boost(facts);

@@ -100,18 +100,6 @@ static void trim_end(struct str *text)
 		text->at[--text->len] = '\0';
 }
 
-int facts_read(struct facts *facts, const char *path)
-{
-	int r;
-
-	str_clear(&facts->text);
-	r = io_read_at(facts->root_fd, path, FILE_LARGEST, &facts->text);
-	if (r < 0)
-		return r;
-	trim_end(&facts->text);
-	return (int)facts->text.len;
-}
-
 int facts_read_start(struct facts *facts, const char *path, struct str *ret_text)
 {
 	io_auto int fd = openat(facts->root_fd, path, O_RDONLY | O_CLOEXEC);
@@ -123,6 +111,23 @@ int facts_read_start(struct facts *facts, const char *path, struct str *ret_text
 		return -errno;
 	str_add_bytes(ret_text, piece, (size_t)got);
 	return (int)got;
+}
+
+/* A file of sysfs is one record of at most a page and comes whole in one read(); asking again for
+ * its end would be a quarter of all our system calls. */
+int facts_read(struct facts *facts, const char *path)
+{
+	int r;
+
+	str_clear(&facts->text);
+	if (str_starts(path, "sys/"))
+		r = facts_read_start(facts, path, &facts->text);
+	else
+		r = io_read_at(facts->root_fd, path, FILE_LARGEST, &facts->text);
+	if (r < 0)
+		return r;
+	trim_end(&facts->text);
+	return (int)facts->text.len;
 }
 
 int facts_read_number(struct facts *facts, const char *path, long long *ret_value)

@@ -130,11 +130,11 @@ static bool group_ran_together(const struct pmu_port *port, struct pmu_group *gr
 	return counts[0].running_ns && counts[0].running_ns * 100 >= counts[0].enabled_ns * 99;
 }
 
-/* Branches first: instructions and cycles have fixed counters of their own on Intel and would be
- * counted beside the general ones. */
+/* Branches first: instructions and cycles have fixed counters of their own on Intel, cycles on ARM,
+ * and would be counted beside the general ones.  They are for PMUs that have nothing else. */
 static unsigned counters_find(const struct pmu_port *port, bool hybrid, const struct pmu_core *core)
 {
-	static const unsigned tries[] = {2, 1};
+	static const unsigned tries[] = {2, 1, 0};
 
 	for (unsigned t = 0; t < sizeof(tries) / sizeof(*tries); t++) {
 		struct pmu_group group = {.work = PMU_WORK_LOOP};

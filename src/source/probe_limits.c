@@ -97,7 +97,7 @@ void probe_nmi_watchdog(const struct probe *probe, struct finding *ret_finding)
 
 	if (io_read_line("/proc/sys/kernel/nmi_watchdog", line, sizeof(line)) <= 0)
 		finding_set(ret_finding, WIRE_OK, "this kernel has none");
-	else if (str_equal(line, "0") || !probe->pmu.present)
+	else if (str_equal(line, "0") || (!probe->pmu_code && !probe->pmu.present))
 		finding_set(ret_finding, WIRE_OK, "%s: it holds no counter", line);
 	else {
 		finding_set(ret_finding, WIRE_LIMITED, "on: it holds one of the general counters");

@@ -112,7 +112,7 @@ void probe_clock_precision(const struct probe *probe, struct finding *ret_findin
 
 	if (!gap_ns) {
 		finding_set(ret_finding, WIRE_NO, "not measured: there were no samples");
-		finding_fix(ret_finding, "see sampling");
+		finding_fix(ret_finding, "the fix of sampling: this needs its samples");
 	} else if (gap_ns > 4 * SAMPLE_GAP_NS) {
 		finding_set(ret_finding, WIRE_LIMITED,
 			"samples asked for every %d us came every %llu us", SAMPLE_GAP_NS / 1000,
@@ -131,7 +131,7 @@ void probe_user_stacks(const struct probe *probe, struct finding *ret_finding)
 
 	if (!clock->samples) {
 		finding_set(ret_finding, WIRE_NO, "not measured: there were no samples");
-		finding_fix(ret_finding, "see sampling");
+		finding_fix(ret_finding, "the fix of sampling: this needs its samples");
 	} else if (!clock->with_registers || !clock->stack_bytes) {
 		finding_set(ret_finding, WIRE_LIMITED,
 			"samples carry no registers or no stack bytes; frame pointers gave %u "
@@ -212,14 +212,14 @@ void probe_branch_records(const struct probe *probe, struct finding *ret_finding
 						 "perf_event_paranoid)");
 		return;
 	}
-	if (!probe->pmu.present)
-		finding_set(ret_finding, WIRE_NO,
-			"branch records need a PMU, and %s; no Arm SPE either",
-			probe->pmu_code ? "hardware events are refused" : "this machine has none");
-	else
-		finding_set(ret_finding, WIRE_NO,
-			"the PMU gives no branch stack (LBR, AMD LbrExtV2, BRBE); no Arm SPE "
-			"either");
+	if (probe->pmu_code) {
+		finding_set(ret_finding, WIRE_NO, "not tried: hardware events are refused");
+		finding_fix(ret_finding, "the fix of pmu: this needs its events");
+		return;
+	}
+	finding_set(ret_finding, WIRE_NO, "%s, and there is no Arm SPE",
+		probe->pmu.present ? "the PMU gives no branch stack (LBR, AMD LbrExtV2, BRBE)"
+				   : "branch records need a PMU, which this machine lacks");
 	finding_fix(ret_finding, "none on this machine: use --stack dwarf for call chains, and "
 				 "hardware or a .metal size for branch records");
 }
@@ -282,7 +282,8 @@ void probe_perf_buffers(const struct probe *probe, struct finding *ret_finding)
 		finding_from(ret_finding, WIRE_NO, &err);
 	} else {
 		finding_set(ret_finding, bytes >= 1 << 19 ? WIRE_OK : WIRE_LIMITED,
-			"rings of %zu KiB mapped on %u CPUs at once%s", bytes >> 10, count,
+			"rings of %zu KiB mapped on %u CPU%s at once%s", bytes >> 10, count,
+			count == 1 ? "" : "s",
 			bytes >= 1 << 19 ? ""
 					 : "; record wants 512 KiB and loses samples with less");
 		if (bytes < 1 << 19)

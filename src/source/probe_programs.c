@@ -74,21 +74,36 @@ static int ptrace_try(void)
 	return -code;
 }
 
-void probe_ptrace(const struct probe *probe, struct finding *ret_finding)
+static void ptrace_refused(const char *scope, bool filtered, int r, struct finding *ret_finding)
 {
-	char scope[16] = "0";
-	bool filtered =
-		probe->facts.ptrace == SYSCALL_FILTERED || probe->facts.ptrace == SYSCALL_KILLS;
-	int r = filtered ? -EPERM : ptrace_try();
-
-	if (r < 0) {
-		finding_set(ret_finding, WIRE_NO, "%s: a child of our own cannot be attached to",
-			filtered ? "a seccomp filter blocks ptrace" : err_words(-r));
-		finding_fix(ret_finding, "start the container with --cap-add SYS_PTRACE, or the "
-					 "target with `assay ... -- PROGRAM` instead of -p");
+	if (!filtered && atoi(scope) >= 2) {
+		finding_set(ret_finding, WIRE_NO, "kernel.yama.ptrace_scope is %s: %s", scope,
+			atoi(scope) == 2 ? "only CAP_SYS_PTRACE may attach" : "nobody may attach");
+		finding_fix(ret_finding, "%s",
+			atoi(scope) == 2 ? "sudo sysctl kernel.yama.ptrace_scope=0"
+					 : "boot with a lower kernel.yama.ptrace_scope: 3 cannot "
+					   "be lowered while the kernel runs");
 		return;
 	}
+	finding_set(ret_finding, WIRE_NO, "a child of our own cannot be attached to: %s",
+		filtered ? "a seccomp filter blocks ptrace" : err_words(-r));
+	finding_fix(ret_finding, "start the target with `assay ... -- PROGRAM` instead of -p; in a "
+				 "container, add --cap-add SYS_PTRACE");
+}
+
+void probe_ptrace(const struct probe *probe, struct finding *ret_finding)
+{
+	enum syscall_state state = probe->facts.ptrace;
+	bool filtered = state == SYSCALL_FILTERED || state == SYSCALL_KILLS;
+	int r = filtered ? -EPERM : ptrace_try();
+	char scope[16] = "0";
+
+	/* Without the Yama module there is no such file, and no such limit. */
 	io_read_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
+	if (r < 0) {
+		ptrace_refused(scope, filtered, r, ret_finding);
+		return;
+	}
 	if (str_equal(scope, "0") || refusal_facts_can(&probe->facts, CAP_SYS_PTRACE)) {
 		finding_set(ret_finding, WIRE_OK, "a child was attached to; any process%s can be",
 			geteuid() ? " of this user" : "");

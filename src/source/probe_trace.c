@@ -39,8 +39,7 @@ void probe_tracepoints(const struct probe *probe, struct finding *ret_finding)
 	uint64_t count = 0;
 	struct err err;
 	io_auto int tracefs = tracefs_open(&err);
-	int id = tracefs < 0 ? tracefs :
-			       tracefs_event_id(tracefs, "sched", "sched_switch", &err);
+	int id = tracefs < 0 ? tracefs : tracefs_event_id(tracefs, "sched", "sched_switch", &err);
 
 	if (id < 0) {
 		finding_from(ret_finding, WIRE_NO, &err);
@@ -59,8 +58,8 @@ void probe_tracepoints(const struct probe *probe, struct finding *ret_finding)
 		finding_fix(ret_finding, "use a kernel with CONFIG_EVENT_TRACING");
 		return;
 	}
-	finding_set(ret_finding, WIRE_OK, "sched:sched_switch (id %d) counted %llu switches", id,
-		(unsigned long long)count);
+	finding_set(ret_finding, WIRE_OK, "sched:sched_switch (id %d) counted %llu switch%s", id,
+		(unsigned long long)count, count == 1 ? "" : "es");
 }
 
 void probe_bpf(const struct probe *probe, struct finding *ret_finding)

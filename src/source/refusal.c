@@ -81,6 +81,8 @@ static bool namespace_differs(const char *path, unsigned long initial)
 	return stat(path, &found) == 0 && found.st_ino != initial;
 }
 
+/* x86 has a bit for it.  Elsewhere the firmware's names tell: a device tree made for a virtual
+ * board, or the vendors of hypervisors and clouds, whose bare machines are called .metal. */
 static bool machine_is_virtual(void)
 {
 #if defined(__x86_64__)
@@ -88,8 +90,25 @@ static bool machine_is_virtual(void)
 
 	return __get_cpuid(1, &a, &b, &c, &d) && c >> 31;
 #else
-	return access("/proc/device-tree/hypervisor", F_OK) == 0 ||
-	       access("/sys/hypervisor/type", F_OK) == 0;
+	static const char *const vendors[] = {"QEMU", "Amazon EC2", "Google", "Microsoft", "VMware",
+		"Xen", "KVM", "Parallels", "Apple Inc."};
+	char name[64] = "";
+
+	if (access("/proc/device-tree/hypervisor", F_OK) == 0 ||
+		access("/sys/hypervisor/type", F_OK) == 0)
+		return true;
+	if (io_read_line("/proc/device-tree/compatible", name, sizeof(name)) > 0 &&
+		strstr(name, "dummy-virt"))
+		return true;
+	if (io_read_line("/sys/class/dmi/id/product_name", name, sizeof(name)) > 0 &&
+		str_ends(name, ".metal"))
+		return false;
+	if (io_read_line("/sys/class/dmi/id/sys_vendor", name, sizeof(name)) <= 0)
+		return false;
+	for (unsigned i = 0; i < sizeof(vendors) / sizeof(*vendors); i++)
+		if (str_starts(name, vendors[i]))
+			return true;
+	return false;
 #endif
 }
 
@@ -298,7 +317,8 @@ int refusal_explain(
 		err_set(err, ERR_UNAVAILABLE, code,
 			"kernel.perf_event_paranoid is %d and forbids %s without CAP_PERFMON",
 			facts->paranoid, name);
-		err_hint(err, "sudo sysctl kernel.perf_event_paranoid=%d", paranoid_limit(what));
+		err_hint(err, "sudo sysctl kernel.perf_event_paranoid=%d%s", paranoid_limit(what),
+			facts->container ? " (on the host of this container)" : "");
 		break;
 	case REFUSAL_PRIVILEGE:
 		explain_privilege(facts, what, code, err);

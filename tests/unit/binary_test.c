@@ -219,6 +219,8 @@ static void rust_is_told_from_its_marks(void **state)
 	assert_true(str_starts(whole.compiler, "rustc "));
 	assert_true(whole.unit_count[LANGUAGE_RUST] > 0);
 	assert_false(stripped.has_symbols);
+	assert_string_equal(whole.optimisation, "optimised");
+	assert_string_equal(facts_of(&arena, "rust-debug").optimisation, "-O0");
 	assert_int_equal(stripped.language, LANGUAGE_RUST);
 	assert_true(str_starts(stripped.compiler, "rustc "));
 }
@@ -267,8 +269,8 @@ static void a_separate_debug_file_is_found_and_read(void **state)
 	}
 	assert_non_null(mkdtemp(folder));
 	command = arena_format(&arena,
-		"cd %s && objcopy --only-keep-debug '%s' p.debug && objcopy -g '%s' p && strip p && "
-		"objcopy --add-gnu-debuglink=p.debug p",
+		"cd %s && objcopy --only-keep-debug '%s' p.debug && objcopy -g '%s' p && "
+		"strip p && objcopy --add-gnu-debuglink=p.debug p",
 		folder, whole, whole);
 	assert_int_equal(system(command), 0);
 	path = arena_format(&arena, "%s/p", folder);

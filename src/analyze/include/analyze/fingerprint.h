@@ -25,7 +25,7 @@ struct fingerprint_rule {
 	const char *field; /* "group.name", may end in * */
 	const char *reason;
 	const char *neutral; /* the value that means the same as absent, or NULL */
-	double quiet_limit;  /* above it the machine was not quiet; INFINITY: no limit */
+	double quiet_limit;  /* above it the machine was not quiet; HUGE_VAL: none */
 	enum fingerprint_severity severity;
 	bool brief; /* worth an agent's attention */
 };

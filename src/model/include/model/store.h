@@ -1,9 +1,11 @@
 /* store.h - the run file: a SQLite database that is readable at every moment of its writing.
  *
- * A new path is written in place, marked partial until store_finish(); where a file already stands,
+ * A new path is written in place, marked partial until store_finish(); where a run already stands,
  * the work goes on in PATH.part and replaces it whole at the end, so the old one is never half
  * gone.  A full disk or a killed tool leaves every row that an earlier store_flush() wrote.
- * docs/format.md describes the tables. */
+ * Does not: keep the run (borrowed at each call), compute, print.
+ * What cannot be written is ERR_OUTPUT, what cannot be read ERR_USAGE.  Threads: one per store.
+ * docs/format.md describes the tables, docs/decisions/002-run-file.md says why they are so. */
 #pragma once
 
 #include "base/err.h"
@@ -14,23 +16,27 @@ enum { STORE_VERSION = 1 };
 
 struct store;
 
-/* Create the file for `run`.  Refuses to replace a file that is not an assay run. */
+/* Create the file.  Refuses to replace a file that is not an assay run, and a file that another
+ * tool is writing (-EBUSY). */
 int store_create(const char *path, struct store **ret_store, struct err *err);
 
-/* Write the rows that were added to `run` since the last flush, in one transaction. */
+/* Write the rows that were added to `run` since the last flush, in one transaction.  While somebody
+ * reads the file with sqlite3 the rows wait for the next flush; that is no error. */
 int store_flush(struct store *store, const struct run *run, struct err *err);
 
-/* Flush, write the run's final state (partial or whole), move into place.  `store` stays to be
- * closed. */
+/* Flush, write the final state of the events and of the run (partial or whole), make it durable,
+ * move it into place.  `store` stays to be closed. */
 int store_finish(struct store *store, const struct run *run, struct err *err);
 
-/* Close without finishing keeps what was flushed, marked partial.  NULL is fine. */
+/* Close without finishing keeps what was flushed, marked partial; a file that never had a flush is
+ * removed.  NULL is fine. */
 void store_close(struct store *store);
 void store_close_pointer(struct store **store);
 #define store_auto __attribute__((cleanup(store_close_pointer)))
 
 /* Load a run file, frozen.  A file that is foreign, newer, truncated or corrupt is refused with
- * one sentence; every id in it is checked. */
+ * one sentence; every id in it is checked.  In a partial run a count may belong to an execution
+ * that never ended: its `execution` is then 0. */
 int store_load(const char *path, struct run **ret_run, struct err *err);
 
 /* The same from memory (the fuzz target's way in). */

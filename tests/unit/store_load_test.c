@@ -1,0 +1,187 @@
+/* store_load_test.c - what is foreign, newer, cut, damaged or lying is refused, and nothing
+ * crashes.
+ */
+#include "store_fixture.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+
+/* ---- reading what is not a run ---- */
+
+static void assert_refused(const char *path, const char *sentence)
+{
+	struct run *run = NULL;
+	struct err err = {0};
+
+	assert_true(store_load(path, &run, &err) < 0);
+	assert_null(run);
+	assert_int_equal(err.kind, ERR_USAGE);
+	if (!strstr(err.text, sentence))
+		print_message("# %s\n", err.text);
+	assert_non_null(strstr(err.text, sentence));
+}
+
+static void edit(const char *path, const char *sql)
+{
+	char *message = NULL;
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+	if (sqlite3_exec(db, sql, NULL, NULL, &message) != SQLITE_OK)
+		print_message("# %s: %s\n", sql, message);
+	assert_null(message);
+	sqlite3_close(db);
+}
+
+static void a_foreign_file_is_refused_with_one_sentence(void **state)
+{
+	run_auto struct run *run = make_run();
+
+	(void)state;
+	assert_refused("none", "cannot read none: no such file or directory");
+	assert_refused(".", "cannot read .: it is a directory");
+	assert_refused("/dev/null", "is not a plain file");
+	assert_int_equal(mkfifo("fifo", 0666), 0);
+	assert_refused("fifo", "fifo is not a plain file");
+	write_file("empty", "", 0);
+	assert_refused("empty", "empty is empty");
+	write_file("short", "SQLite format 3", 16);
+	assert_refused("short", "short is not an assay run file");
+	write_file("text", "just some text\n", 15);
+	assert_refused("text", "text is not an assay run file");
+	edit("other.db", "CREATE TABLE t(x)");
+	assert_refused("other.db", "other.db is a SQLite database, but not an assay run");
+	save("run.assay", run);
+	copy_file("run.assay", "newer.assay");
+	edit("newer.assay", "PRAGMA user_version = 7");
+	assert_refused("newer.assay",
+		"newer.assay was written by a newer assay (schema 7, this one reads up to 1)");
+	copy_file("run.assay", "zero.assay");
+	edit("zero.assay", "PRAGMA user_version = 0");
+	assert_refused("zero.assay", "zero.assay is corrupt");
+	edit("run.assay", "PRAGMA journal_mode = WAL");
+	assert_refused("run.assay", "WAL mode");
+}
+
+static void a_truncated_file_is_refused_at_every_length(void **state)
+{
+	run_auto struct run *run = make_run();
+	str_auto struct str bytes = {0};
+
+	(void)state;
+	save("run.assay", run);
+	read_whole("run.assay", &bytes);
+	for (size_t len = 1024; len < bytes.len; len += 1024) {
+		struct run *loaded = NULL;
+		struct err err = {0};
+
+		write_file("cut.assay", bytes.at, len);
+		assert_refused("cut.assay", "cut.assay is truncated: ");
+		assert_int_equal(store_load_bytes(bytes.at, len, "cut", &loaded, &err), -EINVAL);
+	}
+	run_add_sample(run, &(struct sample_row){0}); /* the test can fail: the whole one loads */
+	run_close(load("run.assay"));
+}
+
+static void flipped_bytes_never_do_more_than_be_refused(void **state)
+{
+	run_auto struct run *run = make_run();
+	str_auto struct str bytes = {0};
+	unsigned refused = 0, tries = 0;
+
+	(void)state;
+	save("run.assay", run);
+	read_whole("run.assay", &bytes);
+	for (size_t at = 0; at < bytes.len; at += at < 100 ? 1 : 67) {
+		run_auto struct run *loaded = NULL;
+		struct err err = {0};
+
+		bytes.at[at] = (char)~bytes.at[at];
+		if (store_load_bytes(bytes.at, bytes.len, "flipped", &loaded, &err) < 0) {
+			assert_int_equal(err.kind, ERR_USAGE);
+			assert_true(err.text[0] != '\0');
+			refused++;
+		}
+		tries++;
+		bytes.at[at] = (char)~bytes.at[at];
+	}
+	assert_true(refused > tries / 20);
+}
+
+static void a_run_that_lies_is_refused(void **state)
+{
+	static const struct {
+		const char *sql, *sentence;
+	} cases[] = {
+		{"DROP TABLE sample", "its table sample is missing"},
+		{"DROP TABLE meta", "its table meta is missing"},
+		{"DROP TABLE note; CREATE VIEW note AS SELECT 1 AS id",
+			"its table note is missing"},
+		{"ALTER TABLE sample ADD COLUMN x DEFAULT 1", "its table sample is another one"},
+		{"DELETE FROM sample WHERE id = 2", "the id of row 3 in table sample"},
+		{"UPDATE sample SET event = 9 WHERE id = 5", "event of row 5 in table sample"},
+		{"UPDATE sample SET stack = -1", "stack of row 1 in table sample"},
+		{"UPDATE sample SET stack = 0", "stack of row 1 in table sample"},
+		{"UPDATE sample SET stack = 4294967297", "stack of row 1 in table sample"},
+		{"UPDATE sample SET cpu = 1 << 32", "cpu of row 1 in table sample"},
+		{"UPDATE sample SET period = 'x'", "period of row 1 in table sample"},
+		{"UPDATE stack SET parent = id", "parent of row 1 in table stack"},
+		{"UPDATE stack SET parent = 4 WHERE id = 2", "parent of row 2 in table stack"},
+		{"UPDATE event SET status = 5", "status of row 1 in table event"},
+		{"UPDATE event SET scale = 'x'", "scale of row 1 in table event"},
+		{"UPDATE frame SET inlined = 2", "inlined of row 1 in table frame"},
+		{"UPDATE execution SET signal = 1 << 31", "signal of row 1 in table execution"},
+		{"UPDATE count SET execution = 3", "execution of row 1 in table count"},
+		{"UPDATE note SET text = 1000", "text of row 1 in table note"},
+		{"UPDATE text SET text = 'same'", "its texts are damaged"},
+		{"UPDATE text SET text = '' WHERE id = 3", "its texts are damaged"},
+		{"UPDATE text SET text = x'00' WHERE id = 3", "its texts are damaged"},
+		{"UPDATE text SET text = CAST(x'610062' AS TEXT) WHERE id = 3",
+			"its texts are damaged"},
+		{"UPDATE meta SET value = 2 WHERE key = 'partial'", "whether it is whole"},
+		{"DELETE FROM meta", "whether it is whole"},
+		{"UPDATE meta SET value = 2 WHERE key = 'command'", "its table meta is damaged"},
+		{"PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage = "
+		 "(SELECT rootpage FROM sqlite_master WHERE name = 'text') WHERE name = 'stack'",
+			"is corrupt"},
+		{"PRAGMA writable_schema = ON; UPDATE sqlite_master SET sql = 'CREATE TABLE x(' "
+		 "WHERE name = 'stack'",
+			"is corrupt"},
+	};
+	run_auto struct run *run = make_run();
+
+	(void)state;
+	save("run.assay", run);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		copy_file("run.assay", "lie.assay");
+		edit("lie.assay", cases[i].sql);
+		assert_refused("lie.assay", cases[i].sentence);
+	}
+}
+
+static void what_a_user_added_to_a_run_does_no_harm(void **state)
+{
+	run_auto struct run *run = make_run(), *loaded = NULL;
+
+	(void)state;
+	save("run.assay", run);
+	edit("run.assay", "CREATE TABLE mine(x); CREATE INDEX by_time ON sample(time_ns DESC);"
+			  "CREATE TRIGGER t AFTER INSERT ON sample BEGIN DELETE FROM stack; END;"
+			  "CREATE VIEW v AS SELECT * FROM v2; VACUUM");
+	loaded = load("run.assay");
+	assert_same_run(run, loaded);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		in_folder(a_foreign_file_is_refused_with_one_sentence),
+		in_folder(a_truncated_file_is_refused_at_every_length),
+		in_folder(flipped_bytes_never_do_more_than_be_refused),
+		in_folder(a_run_that_lies_is_refused),
+		in_folder(what_a_user_added_to_a_run_does_no_harm),
+	};
+
+	return cmocka_run_group_tests_name("store_load", tests, NULL, NULL);
+}
