@@ -40,14 +40,6 @@ int place_add_cpus(struct place_list *places, struct err *err)
 	return places->count ? 0 : err_set(err, ERR_UNAVAILABLE, ENODEV, "no CPU is online");
 }
 
-static bool place_has(const struct place_list *places, pid_t pid)
-{
-	vec_foreach (const struct place, place, places)
-		if (place->pid == pid)
-			return true;
-	return false;
-}
-
 int place_add_threads(struct place_list *places, pid_t pid, struct err *err)
 {
 	const struct dirent *entry;
@@ -62,7 +54,7 @@ int place_add_threads(struct place_list *places, pid_t pid, struct err *err)
 		return -ESRCH;
 	}
 	while ((entry = readdir(folder)))
-		if (entry->d_name[0] != '.' && !place_has(places, atoi(entry->d_name)))
+		if (entry->d_name[0] != '.')
 			vec_push(places, (struct place){atoi(entry->d_name), -1});
 	closedir(folder);
 	return 0;

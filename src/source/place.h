@@ -25,8 +25,7 @@ bool place_cpu_listed(const char *list, int cpu);
 /* Every CPU that is online, for all tasks. */
 int place_add_cpus(struct place_list *places, struct err *err);
 
-/* Every thread that process `pid` has now, on any CPU.  Threads that are listed already are not
- * added again. */
+/* Every thread that process `pid` has now, on any CPU. */
 int place_add_threads(struct place_list *places, pid_t pid, struct err *err);
 
 /* Raise our own limit when `need` descriptors are more than it allows; a target's spawner was

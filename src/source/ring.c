@@ -36,7 +36,7 @@ int ring_open(struct ring *ring, int fd, size_t data_bytes, unsigned char *bounc
 
 uint64_t ring_head(const struct ring *ring)
 {
-	return __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+	return ring->page ? __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE) : 0;
 }
 
 static const void *ring_place(const struct ring *ring, uint64_t at)
@@ -47,10 +47,11 @@ static const void *ring_place(const struct ring *ring, uint64_t at)
 /* The size of the record at the tail; 0: none whole before `end`, or nothing that is a record. */
 static uint64_t record_size(const struct ring *ring, uint64_t end)
 {
-	const struct perf_event_header *header = ring_place(ring, ring->tail);
+	const struct perf_event_header *header;
 
 	if (end - ring->tail < sizeof(*header) || end - ring->tail > ring->data_bytes)
 		return 0;
+	header = ring_place(ring, ring->tail);
 	if (header->size < sizeof(*header) || header->size % 8 || header->size > end - ring->tail)
 		return 0;
 	return header->size;
@@ -59,7 +60,7 @@ static uint64_t record_size(const struct ring *ring, uint64_t end)
 const struct perf_event_header *ring_next(struct ring *ring, uint64_t end)
 {
 	uint64_t size = record_size(ring, end), first;
-	const struct perf_event_header *record = ring_place(ring, ring->tail);
+	const struct perf_event_header *record;
 
 	if (ring->tail - ring->released >= RELEASE_BYTES)
 		ring_release(ring);
@@ -68,6 +69,7 @@ const struct perf_event_header *ring_next(struct ring *ring, uint64_t end)
 		ring->tail = end;
 		return NULL;
 	}
+	record = ring_place(ring, ring->tail);
 	first = ring->data_bytes - (ring->tail & (ring->data_bytes - 1));
 	if (size > first) {
 		memcpy(ring->bounce, record, first);
@@ -78,18 +80,20 @@ const struct perf_event_header *ring_next(struct ring *ring, uint64_t end)
 	return record;
 }
 
-int ring_peek(const struct ring *ring, uint64_t end, unsigned before_end, uint64_t *ret_value)
+bool ring_peek(const struct ring *ring, uint64_t end, unsigned before_end, uint64_t *ret_value)
 {
 	uint64_t size = record_size(ring, end);
 
 	if (size < before_end + sizeof(struct perf_event_header))
-		return 0;
+		return false;
 	memcpy(ret_value, ring_place(ring, ring->tail + size - before_end), sizeof(*ret_value));
-	return 1;
+	return true;
 }
 
 void ring_release(struct ring *ring)
 {
+	if (!ring->page)
+		return;
 	__atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
 	ring->released = ring->tail;
 }

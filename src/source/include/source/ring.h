@@ -7,10 +7,12 @@
  *
  * Does: map, walk, give back.  A record lies in the ring itself; only one that runs over the ring's
  * end is put together in the caller's bounce buffer.  Does not: know what a record says.
- * Owns: the mapping, not the descriptor.  Threads: one reader per ring. */
+ * Owns: the mapping, not the descriptor.  Zero-initialised it is empty for ever.  Threads: one
+ * reader per ring. */
 #pragma once
 
 #include <linux/perf_event.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -43,7 +45,7 @@ const struct perf_event_header *ring_next(struct ring *ring, uint64_t end);
 
 /* The 8 bytes that stand `before_end` bytes before the end of the next record, without taking it.
  * False when there is none before `end`, or it is shorter. */
-int ring_peek(const struct ring *ring, uint64_t end, unsigned before_end, uint64_t *ret_value);
+bool ring_peek(const struct ring *ring, uint64_t end, unsigned before_end, uint64_t *ret_value);
 
 /* Give back everything that was walked over, the last record too. */
 void ring_release(struct ring *ring);
