@@ -15,10 +15,14 @@
 #include <unistd.h>
 
 #include "drive/execution.h"
+#include "drive/urgency.h"
 #include "source/emit.h"
 #include "wire/record.h"
 
 static const uint64_t each_ns = 1000000000;
+
+/* Below that, samples and CPU time differ by chance or by the kernel's own rounding. */
+enum { COVERAGE_PCT = 80, COVERAGE_LEAST_NS = 50000000 };
 
 struct recording {
 	const struct record_options *options;
@@ -27,6 +31,7 @@ struct recording {
 	struct execution execution;
 	uint64_t switch_ns; /* when sampling is switched on or off next, UINT64_MAX: never */
 	bool sampling;
+	bool held;    /* the target's pid is known and told to the sampler */
 	bool expired; /* duration_ns is over */
 	uint64_t each_at_ns;
 	uint64_t own_cpu_ns; /* our own at the start */
@@ -86,9 +91,23 @@ static int clock_check(struct recording *c, struct err *err)
 
 /* ---- the loop ---- */
 
+/* Its pid is known when its exec is over; until then we look every millisecond. */
+static void target_hold(struct recording *c)
+{
+	pid_t target = c->execution.spawner ? spawner_target(c->execution.spawner) : 0;
+
+	if (c->held || c->options->mode != COUNTERS_CHILDREN)
+		c->held = true;
+	else if (target > 0) {
+		sampler_hold(c->sampler, target);
+		c->held = true;
+	}
+}
+
 static struct timespec time_to_sleep(const struct recording *c)
 {
-	uint64_t now = now_ns(), left = UINT64_C(1000000) * sampler_patience_ms(c->sampler);
+	uint64_t patience_ms = c->held ? sampler_patience_ms(c->sampler) : 1;
+	uint64_t now = now_ns(), left = UINT64_C(1000000) * patience_ms;
 
 	if (c->switch_ns < now + left)
 		left = c->switch_ns > now ? c->switch_ns - now : 0;
@@ -122,6 +141,7 @@ static int loop(struct recording *c, const sigset_t *signals, struct err *err)
 			break;
 		if (got < 0)
 			execution_pass_on_signals(x);
+		target_hold(c);
 		r = clock_check(c, err);
 		if (!x->spawner && (x->stopped || c->expired))
 			break;
@@ -215,6 +235,26 @@ static int note_losses(const struct recording *c, const struct sampler_facts *fa
 	return r;
 }
 
+/* Each task has its own period, so one that ends before the first is over is never sampled. */
+static int note_coverage(const struct recording *c, const struct sampler_facts *facts)
+{
+	const struct record_options *o = c->options;
+	const struct spawner_result *result = &c->execution.result;
+	uint64_t cpu_ns = result->user_ns + result->system_ns;
+	char text[256];
+
+	if (o->mode != COUNTERS_CHILDREN || o->delay_ns || o->duration_ns || !facts->kernel ||
+		!facts->clock || facts->lost_samples || cpu_ns < COVERAGE_LEAST_NS ||
+		facts->clock_ns >= cpu_ns / 100 * COVERAGE_PCT)
+		return 0;
+	snprintf(text, sizeof(text),
+		"the samples cover %llu %% of the CPU time: processes and threads that live shorter "
+		"than the time between two samples have none",
+		(unsigned long long)(facts->clock_ns * 100 / cpu_ns));
+	return emit_note(c->sink, "short-lived-tasks", text,
+		"sample the whole machine with -a, or more often with -F");
+}
+
 static int emit_qualities(const struct recording *c, const struct sampler_facts *facts)
 {
 	const struct spawner_result *result = &c->execution.result;
@@ -226,6 +266,7 @@ static int emit_qualities(const struct recording *c, const struct sampler_facts 
 	} rows[] = {
 		{"recorder_cpu_ns", own_cpu_ns() - c->own_cpu_ns, true},
 		{"target_cpu_ns", result->user_ns + result->system_ns, own},
+		{"sampled_cpu_ns", facts->clock_ns, facts->clock},
 		{"sample_rate_hz", facts->rate_hz, facts->rate_hz != 0},
 		{"sample_period", facts->period, facts->period != 0},
 		{"sampling_delay_ns", c->options->delay_ns, c->options->delay_ns != 0},
@@ -255,6 +296,8 @@ static int emit_end(struct recording *c, struct err *err)
 		r = execution_emit(&c->execution, c->sink);
 	if (r >= 0)
 		r = note_losses(c, &facts);
+	if (r >= 0)
+		r = note_coverage(c, &facts);
 	if (r >= 0)
 		r = emit_qualities(c, &facts);
 	return sink_failed(r, err);
@@ -299,6 +342,7 @@ int record_target(const struct record_options *options, struct event_list *event
 		.delayed = options->delay_ns != 0,
 	};
 	int r = execution_open(&how, &c.execution, err);
+	struct urgency urgency = urgency_begin();
 
 	if (r >= 0) {
 		sampling.id = options->mode == COUNTERS_MACHINE ? -1 : execution_id(&c.execution);
@@ -308,5 +352,6 @@ int record_target(const struct record_options *options, struct event_list *event
 		r = recording_run(&c, err);
 	sampler_close(c.sampler);
 	execution_close(&c.execution);
+	urgency_end(&urgency);
 	return r;
 }

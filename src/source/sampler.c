@@ -40,7 +40,7 @@ int sampler_open(const struct sampler_options *options, struct event_list *list,
 	*sampler = (struct sampler){.options = *options,
 		.list = list,
 		.sink = sink,
-		.unswapped = -1,
+		.unswapped = {-1, -1},
 		.bell = -1,
 		.with_build_id = true,
 		.with_lost_count = true,
@@ -201,6 +201,8 @@ static int take_sample(struct sampler *sampler, const struct perf_event_header *
 		return 0;
 	sample.event = event;
 	sampler->facts.samples++;
+	if (event == 1 && sampler->facts.clock)
+		sampler->facts.clock_ns += sample.period;
 	return sampler->sink->take_sample
 		       ? sampler->sink->take_sample(sampler->sink->context, &sample)
 		       : 0;

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/str.h"
+#include "base/io.h"
 #include "event_reason.h"
 #include "sampler_event.h"
 #include "sampler_parts.h"
@@ -185,10 +185,11 @@ static void event_keep(struct sampler *sampler, int fd, uint32_t cpu, uint32_t e
 }
 
 /* When all events of a task are inherited, the kernel may swap the contexts of parent and child at
- * a context switch.  Ours, whose descriptors ring for us, would then end with whichever child has
- * them, and the rings would be silent while the samples go on.  One event that is not inherited
- * keeps them where they are (docs/decisions/003-counting.md). */
-static void sampler_forbid_swap(struct sampler *sampler)
+ * a context switch.  Our own events, whose descriptors ring for us, would then end with whichever
+ * child has them; and a parent that waits for a child gets the child's fresh period for its own,
+ * again and again, and is never sampled.  One event on the parent that is not inherited makes the
+ * contexts differ (docs/decisions/003-counting.md), and nothing is swapped. */
+static int swap_forbid(pid_t pid)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr),
@@ -199,8 +200,13 @@ static void sampler_forbid_swap(struct sampler *sampler)
 		.exclude_hv = 1,
 	};
 
-	if (sampler->options.mode != COUNTERS_MACHINE)
-		sampler->unswapped = event_open(&attr, sampler->options.id, -1);
+	return event_open(&attr, pid, -1);
+}
+
+void sampler_hold(struct sampler *sampler, pid_t pid)
+{
+	if (sampler->unswapped[1] < 0)
+		sampler->unswapped[1] = swap_forbid(pid);
 }
 
 /* ---- all events ---- */
@@ -343,11 +349,9 @@ void sampler_close_all(struct sampler *sampler)
 		ring_close(&cpu->side);
 	}
 	events_forget(sampler, 0);
-	if (sampler->unswapped >= 0)
-		close(sampler->unswapped);
-	if (sampler->bell >= 0)
-		close(sampler->bell);
-	sampler->unswapped = sampler->bell = -1;
+	io_close_pointer(&sampler->unswapped[0]);
+	io_close_pointer(&sampler->unswapped[1]);
+	io_close_pointer(&sampler->bell);
 }
 
 /* ---- all ---- */
@@ -398,7 +402,8 @@ static int sampler_try(struct sampler *sampler, uint64_t ring_bytes, struct err 
 	sampler->facts.dump_bytes =
 		stack_is_copied(sampler) ? sampler_dump_bytes(ring_bytes, sampler->options.rate_hz)
 					 : 0;
-	sampler_forbid_swap(sampler);
+	if (sampler->options.mode != COUNTERS_MACHINE)
+		sampler->unswapped[0] = swap_forbid(sampler->options.id);
 	r = events_open(sampler, err);
 	if (r < 0)
 		return r;
@@ -424,6 +429,7 @@ int sampler_open_all(struct sampler *sampler, struct err *err)
 		return r;
 	bytes = sampler->facts.ring_wanted_bytes = ring_bytes_wanted(sampler);
 	sampler->facts.cpus = sampler->cpus.count;
+	sampler->facts.clock = sampler_event_is_clock(&sampler->list->specs.at[0]);
 	sampler->facts.period = sampler->options.period;
 	sampler->facts.rate_hz = sampler->options.period ? 0 : sampler->options.rate_hz;
 	while ((r = sampler_try(sampler, bytes, err)) > 0)

@@ -35,6 +35,7 @@ struct sampler_options {
 };
 
 struct sampler_facts {
+	uint64_t clock_ns; /* with `clock`: the sum of all periods */
 	uint64_t samples, lost_samples, lost_records, throttled, malformed;
 	uint64_t passes;
 	uint64_t ring_bytes,
@@ -42,6 +43,7 @@ struct sampler_facts {
 	uint32_t dump_bytes;	   /* of the stack in each sample, 0: none */
 	uint64_t rate_hz, period;  /* as settled; one of them is 0 */
 	unsigned cpus;
+	bool clock;    /* the first event is cpu-clock or task-clock */
 	bool kernel;   /* the kernel is sampled, too */
 	bool narrowed; /* it was asked for and is not permitted */
 };
@@ -58,6 +60,10 @@ int sampler_open(const struct sampler_options *options, struct event_list *list,
 
 /* Emit the events and what runs already, and start (children of a spawner start at their exec). */
 int sampler_start(struct sampler *sampler, struct err *err);
+
+/* The target has started as `pid`.  Without this call a target that forks often loses the part of
+ * its period that is over at each fork. */
+void sampler_hold(struct sampler *sampler, pid_t pid);
 
 /* Samples on or off; tasks and mappings are always followed. */
 int sampler_switch(struct sampler *sampler, bool on, struct err *err);
