@@ -8,6 +8,8 @@
 #include "analyze/fingerprint.h"
 #include "base/io.h"
 #include "cli.h"
+#include "code/binary.h"
+#include "ingest/build.h"
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "render/env.h"
@@ -32,13 +34,28 @@ static int output_as_json(struct cli *cli, struct err *err)
 	return 0;
 }
 
+/* The group `build`: what the program's file says about how it was made. */
+static int take_build(struct run *run, const char *program, struct err *err)
+{
+	arena_auto struct arena arena = {0};
+	struct binary_options options = {.sha256 = true};
+	struct binary_facts facts;
+	int r = binary_inspect(program, &options, &arena, &facts, err);
+
+	if (r >= 0)
+		ingest_build_fields(run, &facts);
+	return r;
+}
+
 static int env_show(struct cli *cli, struct err *err)
 {
 	run_auto struct run *run = run_open();
 	fingerprint_view_auto struct fingerprint_view view = {0};
 	struct cli_page page = {.run = run};
-	int r = cli_take_fingerprint_of(run, cli_value(cli, "storage"), err);
+	int r = cli->program ? take_build(run, cli->program[0], err) : 0;
 
+	if (r >= 0)
+		r = cli_take_fingerprint_of(run, cli_value(cli, "storage"), err);
 	if (r < 0)
 		return r;
 	run_freeze(run);
@@ -164,10 +181,11 @@ static const struct option_spec options[] = {
 const struct command env_command = {
 	.name = "env",
 	.summary = "fingerprint of this machine; compare two of them",
-	.usage = "[--storage PATH] [-o FILE] | --diff A B",
+	.usage = "[--storage PATH] [-o FILE] [-- PROGRAM] | --diff A B",
 	.examples = (const char *const[]){"assay env -o baseline.json",
 		"keep the fingerprint of this machine", "assay env --diff baseline.json -",
-		"may numbers from back then be compared with numbers from now?", NULL},
+		"may numbers from back then be compared with numbers from now?",
+		"assay env -- ./program", "also how the program was built", NULL},
 	.details =
 		"Every fact that changes how fast a program runs, each a value, absent or denied. "
 		"The key is a hash of the facts that forbid a comparison when they differ. A "
@@ -175,6 +193,7 @@ const struct command env_command = {
 		"FULLY_COMPARABLE (exit 0), ADVISORY (exit 0, with a warning) or NOT_COMPARABLE "
 		"(exit 4).",
 	.options = options,
+	.program = PROGRAM_OPTIONAL,
 	.operands_max = 2,
 	.run = env_run,
 };

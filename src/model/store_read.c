@@ -37,6 +37,7 @@ struct reader {
 	const char *name;
 	sqlite3 *db;
 	struct run *run;
+	bool has_journal;
 	uint64_t bytes;	      /* of the database */
 	uint64_t looks_left;  /* the progress handler's budget */
 	uint64_t texts_bytes; /* so far */
@@ -110,6 +111,8 @@ static int refuse(struct reader *reader, int rc)
 	case SQLITE_CANTOPEN:
 	case SQLITE_IOERR:
 	case SQLITE_PERM:
+		if (reader->has_journal && (system == EACCES || system == EPERM || system == EROFS))
+			return stuck_journal(reader);
 		return unreadable(reader, system ? system : EIO);
 	case SQLITE_INTERRUPT:
 		return corrupt(reader, "reading it does not come to an end");
@@ -213,6 +216,7 @@ static int open_file(struct reader *reader, const char *path)
 	journal = check_file(reader, real);
 	if (journal < 0)
 		return journal;
+	reader->has_journal = journal;
 	if (journal && access(real, W_OK) < 0)
 		return stuck_journal(reader);
 	rc = sqlite3_open_v2(real, &reader->db,
