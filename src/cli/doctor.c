@@ -65,9 +65,9 @@ static void doctor_page(const struct cli *cli, struct cli_page *page,
 
 static int doctor_run(struct cli *cli, struct err *err)
 {
-	const char *program = cli->program	 ? cli->program[0] :
-			      cli->operands.count ? cli->operands.at[0] :
-						    NULL;
+	const char *program = cli->program	    ? cli->program[0]
+			      : cli->operands.count ? cli->operands.at[0]
+						    : NULL;
 	run_auto struct run *run = run_open();
 	arena_auto struct arena arena = {0};
 	doctor_auto struct doctor_view machine = {0};
@@ -106,8 +106,7 @@ const struct command doctor_command = {
 	.examples = (const char *const[]){"assay doctor",
 		"try every way of measuring on this machine", "sudo assay doctor --agent",
 		"the same as root, short, for a coding agent", "assay doctor ./program",
-		"also what the program's build costs the later steps, and how to rebuild it",
-		NULL},
+		"also what the program's build costs the later steps, and how to rebuild it", NULL},
 	.details =
 		"Each capability is tried for real: an event is opened and counted, samples are "
 		"taken of assay itself, a BPF program is loaded and seen to run, a uprobe is placed "

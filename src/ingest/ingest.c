@@ -79,10 +79,15 @@ static void take_execution(struct run *run, const struct wire_record *record)
 			       });
 }
 
-static void take_count(struct run *run, const struct wire_record *record)
+/* A count of an event or execution that does not exist would make the run unreadable.  Intervals
+ * come before their execution has ended and has its row. */
+static bool take_count(struct run *run, const struct wire_record *record)
 {
 	const struct wire_count *count = (const struct wire_count *)record;
 
+	if (!count->event || count->event > run->events.count ||
+		count->execution > run->executions.count + 1)
+		return false;
 	run_add_count(run, &(struct count_row){
 				   .event = count->event,
 				   .execution = count->execution,
@@ -91,6 +96,7 @@ static void take_count(struct run *run, const struct wire_record *record)
 				   .enabled_ns = count->enabled_ns,
 				   .running_ns = count->running_ns,
 			   });
+	return true;
 }
 
 static int ingest_take(void *context, const struct wire_record *record)
@@ -118,7 +124,7 @@ static int ingest_take(void *context, const struct wire_record *record)
 		take_execution(ingest->run, record);
 		break;
 	case WIRE_COUNT:
-		take_count(ingest->run, record);
+		ingest->malformed += !take_count(ingest->run, record);
 		break;
 	case WIRE_TYPES:
 		break;

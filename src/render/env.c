@@ -196,7 +196,8 @@ void env_diff_agent(struct paper *paper, const struct env_diff *diff)
 		paper_add(paper, "and %u more, see --json\n", c->differences.count - shown);
 	text_class(paper, diff);
 	if (c->class == NOT_COMPARABLE)
-		paper_add(paper, "next: remove the BLOCK differences, then assay env --diff again\n");
+		paper_add(
+			paper, "next: remove the BLOCK differences, then assay env --diff again\n");
 	else
 		paper_add(paper, "next: assay stat -r 10 -- PROGRAM on both sides\n");
 }

@@ -199,8 +199,7 @@ static int counter_open(struct counters *counters, struct counter *counter, stru
 	const char *name = spec->name;
 	int r;
 
-	if (spec->status != WIRE_EVENT_COUNTED ||
-		!event_reason_check(spec, &context))
+	if (spec->status != WIRE_EVENT_COUNTED || !event_reason_check(spec, &context))
 		return 0;
 	r = counter_open_places(counters, counter, spec);
 	if ((r == -EACCES || r == -EPERM) && event_reason_narrow(counters->list, spec)) {
@@ -385,8 +384,8 @@ static void counters_judge(struct counters *counters)
 	bool hardware = false, tested;
 
 	vec_foreach (const struct event_spec, spec, &list->specs)
-		hardware |= spec->status == WIRE_EVENT_COUNTED && spec->type != PERF_TYPE_SOFTWARE &&
-			    spec->type != PERF_TYPE_TRACEPOINT;
+		hardware |= spec->status == WIRE_EVENT_COUNTED &&
+			    spec->type != PERF_TYPE_SOFTWARE && spec->type != PERF_TYPE_TRACEPOINT;
 	if (!hardware)
 		return;
 	tested = pmu_selftest(&report, &ignored) >= 0 && report.present;
@@ -410,8 +409,7 @@ static int event_emit(const struct event_spec *spec, uint32_t id, const struct w
 		struct wire_event event;
 		unsigned char bytes[4096];
 	} space;
-	struct wire_builder b =
-		wire_begin(&space, sizeof(space), WIRE_EVENT, sizeof(space.event));
+	struct wire_builder b = wire_begin(&space, sizeof(space), WIRE_EVENT, sizeof(space.event));
 
 	space.event.event = id;
 	space.event.group = spec->group;

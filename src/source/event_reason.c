@@ -66,8 +66,8 @@ static void event_fail_refusal(
 	refusal_facts_read(&facts);
 	refusal_explain(&facts, what, code, &err);
 	event_fail(spec, permission ? WIRE_EVENT_NOT_PERMITTED : WIRE_EVENT_NOT_SUPPORTED,
-		permission ? arena_format(&list->arena, "%s; %s", err.text, err.hint) :
-			     arena_format(&list->arena, "%s", err.text));
+		permission ? arena_format(&list->arena, "%s; %s", err.text, err.hint)
+			   : arena_format(&list->arena, "%s", err.text));
 }
 
 bool event_reason_narrow(struct event_list *list, struct event_spec *spec)
@@ -115,19 +115,20 @@ void event_reason_failed(struct event_list *list, struct event_spec *spec, int c
 		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED, "this CPU has no such event");
 	else if (code == EOPNOTSUPP)
 		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED,
-			spec->precise ? "this PMU cannot be that precise; leave the :p off" :
-					"this PMU cannot count it this way");
+			spec->precise ? "this PMU cannot be that precise; leave the :p off"
+				      : "this PMU cannot count it this way");
 	else if (code == EINVAL)
 		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED,
 			spec->group ? "it does not fit into its group: the PMU has too few "
-				      "counters or cannot combine these events" :
-				      "the kernel refuses this encoding");
+				      "counters or cannot combine these events"
+				    : "the kernel refuses this encoding");
 	else
 		event_fail_refusal(list, spec, event_refused_as(spec, context), code);
 }
 
 /* The core whose PMU counts this event; NULL when the self-test does not know it. */
-static const struct pmu_core *core_of(const struct pmu_report *report, const struct event_spec *spec)
+static const struct pmu_core *core_of(
+	const struct pmu_report *report, const struct event_spec *spec)
 {
 	for (unsigned i = 0; report && i < report->cores; i++)
 		if (!spec->core || str_equal(report->core[i].name, spec->core))
@@ -135,8 +136,8 @@ static const struct pmu_core *core_of(const struct pmu_report *report, const str
 	return NULL;
 }
 
-void event_reason_never_ran(struct event_list *list, struct event_spec *spec,
-	unsigned group_size, const struct pmu_report *report)
+void event_reason_never_ran(struct event_list *list, struct event_spec *spec, unsigned group_size,
+	const struct pmu_report *report)
 {
 	const struct pmu_core *core = core_of(report, spec);
 	char watchdog[8] = "";
@@ -144,8 +145,8 @@ void event_reason_never_ran(struct event_list *list, struct event_spec *spec,
 	io_read_line("/proc/sys/kernel/nmi_watchdog", watchdog, sizeof(watchdog));
 	if (spec->core)
 		event_fail(spec, WIRE_EVENT_NOT_COUNTED,
-			arena_format(&list->arena,
-				"the program never ran on a core of type %s", spec->core));
+			arena_format(&list->arena, "the program never ran on a core of type %s",
+				spec->core));
 	else if (core && core->counters && group_size > core->counters)
 		event_fail(spec, WIRE_EVENT_NOT_COUNTED,
 			arena_format(&list->arena,
@@ -155,8 +156,8 @@ void event_reason_never_ran(struct event_list *list, struct event_spec *spec,
 				str_equal(watchdog, "1") ? " (the NMI watchdog holds one)" : ""));
 	else
 		event_fail(spec, WIRE_EVENT_NOT_COUNTED,
-			group_size > 1 ? "its group never got onto the PMU at once; split it" :
-					 "the PMU was taken by other events all the time");
+			group_size > 1 ? "its group never got onto the PMU at once; split it"
+				       : "the PMU was taken by other events all the time");
 }
 
 void event_reason_distrust(

@@ -22,8 +22,8 @@ void event_reason_failed(struct event_list *list, struct event_spec *spec, int c
 	const struct event_reason_context *context);
 
 /* Set status and reason for an event that was open and never on the PMU.  `report` may be NULL. */
-void event_reason_never_ran(struct event_list *list, struct event_spec *spec,
-	unsigned group_size, const struct pmu_report *report);
+void event_reason_never_ran(struct event_list *list, struct event_spec *spec, unsigned group_size,
+	const struct pmu_report *report);
 
 /* Set status and reason when the self-test says that this counter lies. */
 void event_reason_distrust(

@@ -155,8 +155,7 @@ int pmu_selftest(struct pmu_report *ret_report, struct err *err)
 		return r;
 	report.present = r;
 	if (report.present) {
-		report.cores =
-			pmu_list(PMU_DEVICES, report.core, PMU_CORE_TYPES);
+		report.cores = pmu_list(PMU_DEVICES, report.core, PMU_CORE_TYPES);
 		if (!report.cores) { /* sysfs is not mounted: all cores are taken to be alike */
 			report.core[0] = (struct pmu_core){.name = "cpu", .cpu = -1};
 			report.cores = 1;

@@ -39,8 +39,7 @@ void probe_tracepoints(const struct probe *probe, struct finding *ret_finding)
 	uint64_t count = 0;
 	struct err err;
 	io_auto int tracefs = tracefs_open(&err);
-	int id = tracefs < 0 ? tracefs :
-			       tracefs_event_id(tracefs, "sched", "sched_switch", &err);
+	int id = tracefs < 0 ? tracefs : tracefs_event_id(tracefs, "sched", "sched_switch", &err);
 
 	if (id < 0) {
 		finding_from(ret_finding, WIRE_NO, &err);

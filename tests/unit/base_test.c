@@ -558,7 +558,7 @@ static void a_full_disk_leaves_the_old_file_and_nothing_else(void **state)
 
 	(void)state;
 	if (mount_small("small", "size=64k") < 0) {
-		print_message("# skipped: mounting a small tmpfs needs root\n");
+		print_message("# skip: mounting a small tmpfs needs root\n");
 		skip();
 	}
 	large = mem_new(1, 1 << 20);

@@ -123,7 +123,7 @@ static void root_is_not_told_what_root_would_add(void **state)
 	assert_false(view.rows.at[0].root_adds);
 }
 
-static void an_agent_gets_at_most_26_lines_of_ascii(void **state)
+static void an_agent_gets_at_most_27_lines_of_ascii(void **state)
 {
 	run_auto struct run *run = run_of_all(CAPABILITY_NO, "sudo fix it \xc3\xa9");
 	doctor_auto struct doctor_view view = {0};
@@ -138,7 +138,7 @@ static void an_agent_gets_at_most_26_lines_of_ascii(void **state)
 		lines += *at == '\n';
 		assert_true((unsigned char)*at < 0x80);
 	}
-	assert_true(lines <= 26); /* a program's dozen and the next command follow */
+	assert_true(lines <= 27); /* a program's dozen and the next command follow */
 }
 
 static void the_text_has_a_fix_below_what_is_not_ok_and_only_there(void **state)
@@ -185,7 +185,7 @@ int main(void)
 		cmocka_unit_test(without_a_pmu_counting_falls_back_to_valgrind),
 		cmocka_unit_test(what_was_not_tried_is_not_called_missing),
 		cmocka_unit_test(root_is_not_told_what_root_would_add),
-		cmocka_unit_test(an_agent_gets_at_most_26_lines_of_ascii),
+		cmocka_unit_test(an_agent_gets_at_most_27_lines_of_ascii),
 		cmocka_unit_test(the_text_has_a_fix_below_what_is_not_ok_and_only_there),
 		cmocka_unit_test(the_json_keeps_the_contract),
 	};

@@ -71,8 +71,8 @@ static void a_group_shares_its_number_and_its_modifiers(void **state)
 	struct err err = {0};
 
 	(void)state;
-	assert_int_equal(event_list_parse(&list, "cs,{page-faults,task-clock}:u,{cs,faults},cs", &err),
-		0);
+	assert_int_equal(
+		event_list_parse(&list, "cs,{page-faults,task-clock}:u,{cs,faults},cs", &err), 0);
 	assert_int_equal(list.specs.count, 6);
 	assert_int_equal(list.specs.at[0].group, 0);
 	assert_int_equal(list.specs.at[1].group, 1);

@@ -200,7 +200,7 @@ static void nobody_learns_what_root_would_add(void **state)
 	(void)state;
 	refusal_facts_read(&facts);
 	if (geteuid() != 0 || facts.user_namespace) {
-		print_message("skipped: only root can become nobody\n");
+		print_message("# skip: only root can become nobody\n");
 		skip();
 	}
 	findings = probe_after(become_nobody);
@@ -223,7 +223,7 @@ static void little_locked_memory_is_said(void **state)
 
 	(void)state;
 	if (geteuid() != 0) {
-		print_message("skipped: only root can become nobody\n");
+		print_message("# skip: only root can become nobody\n");
 		skip();
 	}
 	findings = probe_after(become_nobody_with_little_memory);

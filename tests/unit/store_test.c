@@ -320,7 +320,7 @@ static void a_full_disk_keeps_what_was_flushed_before(void **state)
 
 	(void)state;
 	if (mount_small("small", "size=400k") < 0) {
-		print_message("# skipped: mounting a small tmpfs needs root\n");
+		print_message("# skip: mounting a small tmpfs needs root\n");
 		skip();
 	}
 	run = make_run(); /* skip() jumps, and would leave it behind */
@@ -430,7 +430,7 @@ static void a_folder_that_is_not_ours_is_named_with_a_way_out(void **state)
 
 	(void)state;
 	if (geteuid() == 0) {
-		print_message("# skipped: root may write everywhere\n");
+		print_message("# skip: root may write everywhere\n");
 		skip();
 	}
 	run = make_run(); /* skip() jumps, and would leave it behind */
@@ -458,7 +458,7 @@ static void a_read_only_place_is_explained(void **state)
 
 	(void)state;
 	if (mount_small("small", "size=8m") < 0) {
-		print_message("# skipped: mounting a read-only tmpfs needs root\n");
+		print_message("# skip: mounting a read-only tmpfs needs root\n");
 		skip();
 	}
 	run = make_run(); /* skip() jumps, and would leave it behind */
