@@ -67,9 +67,11 @@ void doctor_text(struct paper *paper, const struct doctor_view *view)
 	}
 }
 
+enum { AGENT_ROWS = 20 }; /* a program's dozen and the next command follow, 40 in all */
+
 void doctor_agent(struct paper *paper, const struct doctor_view *view)
 {
-	unsigned ok = 0;
+	unsigned ok = 0, missing = 0;
 
 	vec_foreach (const struct doctor_tier, tier, &view->tiers)
 		paper_add(paper, "%s: %s\n", tier->name, tier->text);
@@ -79,9 +81,11 @@ void doctor_agent(struct paper *paper, const struct doctor_view *view)
 	if (ok)
 		paper_add(paper, "\n");
 	vec_foreach (const struct doctor_row, row, &view->rows)
-		if (row->status != DOCTOR_OK)
+		if (row->status != DOCTOR_OK && missing++ < AGENT_ROWS)
 			paper_add(paper, "%s: %s: %s; fix: %s\n", doctor_status_name(row->status),
 				row->name, row->reason, row->fix);
+	if (missing > AGENT_ROWS)
+		paper_add(paper, "and %u more: use --json\n", missing - AGENT_ROWS);
 	root_adds_line(paper, view, "root would add: ");
 }
 

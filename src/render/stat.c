@@ -247,8 +247,8 @@ static void agent_event(struct paper *paper, const struct stat_event *event)
 	if (!event->known)
 		paper_add(paper, " = none (%s: %s)\n", event->status, event->reason);
 	else if (event->scaled)
-		paper_add(paper, " = %.10g %s(scaled, on PMU %.0f%%)\n", event->value,
-			*event->unit ? "ns " : "", event->running_share * 100);
+		paper_add(paper, " = %.10g %s (scaled, on PMU %.0f%%)\n", event->value,
+			*event->unit ? event->unit : "", event->running_share * 100);
 	else
 		paper_add(paper, " = %.10g%s%s\n", event->value, *event->unit ? " " : "",
 			event->unit);

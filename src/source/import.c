@@ -1,7 +1,7 @@
 /* import.c - which format is it: a table, asked in order, by content and never by file name.
  *
- * A file is read whole: the text formats are small (a day of `perf stat -I 1000` with ten events is
- * 70 MB as JSON at the very most), and detection may have to look past a program's own output. */
+ * A file is read whole, because detection may have to look past a program's own output.  A day of
+ * `perf stat -j -I 1000` with ten events is 164 MB; 57 MB take 1.2 s on 2 vCPUs. */
 #include "source/import.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "import_format.h"
 #include "source/emit.h"
 
-enum { IMPORT_LIMIT = 64 << 20 };
+enum { IMPORT_LIMIT = 256 << 20 };
 
 static const struct import_format *const formats[] = {
 	&import_perf_stat_json,
@@ -51,6 +51,7 @@ const char *import_skip_name(enum import_skip skip)
 		[IMPORT_MALFORMED] = "malformed_lines",
 		[IMPORT_METRIC] = "metric_lines",
 		[IMPORT_RANGE] = "values_out_of_range",
+		[IMPORT_TOO_MANY] = "events_beyond_limit",
 		[IMPORT_TRUNCATED] = "truncated_lines"};
 
 	return names[skip];
@@ -62,6 +63,7 @@ static int note_skipped(const struct import_report *report, const struct wire_si
 	static const char *const words[] = {[IMPORT_FOREIGN] = "of something else",
 		[IMPORT_MALFORMED] = "malformed",
 		[IMPORT_RANGE] = "with a value out of range",
+		[IMPORT_TOO_MANY] = "of events beyond the first 4096",
 		[IMPORT_TRUNCATED] = "cut off at the end of the file"};
 	str_auto struct str text = {0};
 	uint64_t lost = 0;

@@ -21,6 +21,8 @@
 #include "stat_line.h"
 #include "wire/build.h"
 
+enum { IMPORT_EVENTS = 4096 }; /* perf on 500 cgroups with 8 events each; more is no perf stat */
+
 struct import_count {
 	uint32_t event;
 	uint64_t at_ns, value, enabled_ns, running_ns;
@@ -114,18 +116,20 @@ static uint32_t occurrence(struct import_table *table, const struct stat_line *l
 	return before;
 }
 
-static uint32_t event_find(struct import_table *table, const struct stat_line *line)
+/* 0, or -E2BIG when it would be one event too many. */
+static int event_find(struct import_table *table, const struct stat_line *line, uint32_t *ret_id)
 {
 	str_auto struct str key = {0};
-	uint32_t id;
 
 	str_addf(&key, "%s\n%s\n%u", line->event, line->cgroup, occurrence(table, line));
-	if (!map_get(&table->ids, key.at, key.len, &id)) {
-		id = table->events.count;
-		vec_push(&table->events, event_make(table, line));
-		map_put(&table->ids, key.at, key.len, id);
-	}
-	return id;
+	if (map_get(&table->ids, key.at, key.len, ret_id))
+		return 0;
+	if (table->events.count == IMPORT_EVENTS)
+		return -E2BIG;
+	*ret_id = table->events.count;
+	vec_push(&table->events, event_make(table, line));
+	map_put(&table->ids, key.at, key.len, *ret_id);
+	return 0;
 }
 
 /* "122.2792" with 6 decimals is 122279200, exactly.  -ERANGE when it does not fit. */
@@ -195,10 +199,14 @@ static int table_add_number(struct import_table *table, uint32_t id, const struc
 
 static int table_add(struct import_table *table, const struct stat_line *line)
 {
-	uint32_t id = event_find(table, line);
-	struct import_event *event = &table->events.at[id];
 	double spread_pct = line->spread ? strtod(line->spread, NULL) : 0;
+	struct import_event *event;
+	uint32_t id;
+	int r = event_find(table, line, &id);
 
+	if (r < 0)
+		return r;
+	event = &table->events.at[id];
 	table->labels |= *line->label != '\0';
 	if (line->spread && (!table->spread_event || spread_pct > table->spread_pct)) {
 		table->spread_event = event->name;
@@ -408,8 +416,8 @@ static void table_read(struct import_table *table, struct import_text text, cons
 			      : stat_line_json(line, &arena, &parsed);
 		if (r < 0)
 			report->skipped[whole ? -r - 1 : IMPORT_TRUNCATED]++;
-		else if (table_add(table, &parsed) < 0)
-			report->skipped[IMPORT_RANGE]++;
+		else if ((r = table_add(table, &parsed)) < 0)
+			report->skipped[r == -E2BIG ? IMPORT_TOO_MANY : IMPORT_RANGE]++;
 	}
 }
 

@@ -16,6 +16,7 @@ enum import_skip {
 	IMPORT_MALFORMED, /* a line of this format that cannot be read */
 	IMPORT_METRIC,	  /* a number that the tool derived itself; assay derives its own */
 	IMPORT_RANGE,	  /* a value that is negative or too large */
+	IMPORT_TOO_MANY,  /* an event beyond the 4,096 that are kept */
 	IMPORT_TRUNCATED, /* the last line, cut off */
 	IMPORT_SKIPS,
 };
@@ -26,7 +27,7 @@ struct import_report {
 	uint64_t skipped[IMPORT_SKIPS];
 };
 
-/* Read the file (at most 64 MiB; "-" is stdin) and emit its records.  An error of the sink is
+/* Read the file (at most 256 MiB; "-" is stdin) and emit its records.  An error of the sink is
  * returned as it is. */
 int import_file(const char *path, const struct wire_sink *sink, struct import_report *ret_report,
 	struct err *err);
