@@ -83,6 +83,7 @@ static void executions_make(const struct run *run, struct arena *arena, struct s
 			.user_ns = row->user_ns,
 			.system_ns = row->system_ns,
 			.max_rss_bytes = row->max_rss_bytes,
+			.rss_floor_bytes = row->rss_floor_bytes,
 			.minor_faults = row->minor_faults,
 			.major_faults = row->major_faults,
 			.voluntary_switches = row->voluntary_switches,
