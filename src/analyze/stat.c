@@ -1,6 +1,7 @@
 /* stat.c - see stat.h. */
 #include "analyze/stat.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -180,6 +181,7 @@ static void interval_take(const struct run *run, const struct count_row *count, 
 	struct stat_interval *last =
 		view->interval_count ? &view->intervals[view->interval_count - 1] : NULL;
 
+	assert(view->intervals); /* counts_take() made room */
 	if (!last || last->execution != count->execution || last->at_ns != count->at_ns) {
 		last = &view->intervals[view->interval_count++];
 		last->execution = count->execution;
