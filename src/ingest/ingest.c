@@ -69,6 +69,7 @@ static void take_execution(struct run *run, const struct wire_record *record)
 				       .user_ns = e->user_ns,
 				       .system_ns = e->system_ns,
 				       .max_rss_bytes = e->max_rss_bytes,
+				       .rss_floor_bytes = e->rss_floor_bytes,
 				       .minor_faults = e->minor_faults,
 				       .major_faults = e->major_faults,
 				       .voluntary_switches = e->voluntary_switches,
