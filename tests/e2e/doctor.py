@@ -70,7 +70,7 @@ def _():
     d = document(prefix=NOBODY)
     assert capabilities(d)["privileges"]["status"] == "limited", d
     if capabilities(document())["privileges"]["status"] == "ok":
-        assert "bpf" in d["data"]["root_adds"], d["data"]["root_adds"]
+        assert "kernel-stacks" in d["data"]["root_adds"], d["data"]["root_adds"]
         assert document()["data"]["root_adds"] == []
 
 
