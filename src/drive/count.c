@@ -85,8 +85,7 @@ static int wait_for_end(struct counting *c, struct err *err)
 
 		if (got > 0)
 			break;
-		if (got < 0)
-			pass_on_signals(c);
+		pass_on_signals(c);
 		if (c->stopped && !c->spawner)
 			break;
 		if (got == 0) {
@@ -95,6 +94,8 @@ static int wait_for_end(struct counting *c, struct err *err)
 		}
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
+	/* A signal that came together with the target's end is delivered only now. */
+	pass_on_signals(c);
 	return r;
 }
 
@@ -198,7 +199,10 @@ static int counting_run(struct counting *c, struct err *err)
 
 	if (r >= 0 && c->options->mode != COUNTERS_CHILDREN)
 		r = counters_start(c->counters, err);
-	for (c->execution = 1; r >= 0 && c->execution <= repeat && !c->stopped; c->execution++) {
+	for (c->execution = 1; r >= 0 && c->execution <= repeat; c->execution++) {
+		pass_on_signals(c);
+		if (c->stopped)
+			break;
 		r = execute_once(c, err);
 		if (r > 0 && c->execution < repeat && c->options->mode == COUNTERS_CHILDREN) {
 			counters_close_pointer(&c->counters);
