@@ -7,6 +7,7 @@ extern const struct command doctor_command;
 extern const struct command env_command;
 extern const struct command help_command_entry;
 extern const struct command import_command;
+extern const struct command report_command;
 extern const struct command stat_command;
 
 /* In the order of the work: what can be measured, where, what it does. */
@@ -14,6 +15,7 @@ const struct command *const commands[] = {
 	&doctor_command,
 	&env_command,
 	&stat_command,
+	&report_command,
 	&import_command,
 	&completions_command,
 	&help_command_entry,

@@ -59,8 +59,7 @@ static int wait_for_end(struct counting *c, struct err *err)
 
 		if (got > 0)
 			break;
-		if (got < 0)
-			execution_pass_on_signals(x);
+		execution_pass_on_signals(x);
 		if (x->stopped && !x->spawner)
 			break;
 		if (got == 0) {
@@ -69,6 +68,8 @@ static int wait_for_end(struct counting *c, struct err *err)
 		}
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
+	/* A signal that came together with the target's end is delivered only now. */
+	execution_pass_on_signals(x);
 	return r;
 }
 
@@ -110,7 +111,10 @@ static int counting_run(struct counting *c, struct err *err)
 
 	if (r >= 0 && c->options->mode != COUNTERS_CHILDREN)
 		r = counters_start(c->counters, err);
-	while (r >= 0 && c->execution.number < repeat && !c->execution.stopped) {
+	while (r >= 0 && c->execution.number < repeat) {
+		execution_pass_on_signals(&c->execution);
+		if (c->execution.stopped)
+			break;
 		r = execute_once(c, err);
 		if (r > 0 && c->execution.number < repeat &&
 			c->options->mode == COUNTERS_CHILDREN) {
