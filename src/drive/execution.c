@@ -126,6 +126,7 @@ int execution_emit(const struct execution *execution, const struct wire_sink *si
 		e.user_ns = result->user_ns;
 		e.system_ns = result->system_ns;
 		e.max_rss_bytes = result->max_rss_bytes;
+		e.rss_floor_bytes = result->rss_floor_bytes;
 		e.minor_faults = result->minor_faults;
 		e.major_faults = result->major_faults;
 		e.voluntary_switches = result->voluntary_switches;
