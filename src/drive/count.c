@@ -116,6 +116,7 @@ static int emit_execution(struct counting *c, const struct spawner_result *resul
 		e.user_ns = result->user_ns;
 		e.system_ns = result->system_ns;
 		e.max_rss_bytes = result->max_rss_bytes;
+		e.rss_floor_bytes = result->rss_floor_bytes;
 		e.minor_faults = result->minor_faults;
 		e.major_faults = result->major_faults;
 		e.voluntary_switches = result->voluntary_switches;
@@ -152,7 +153,7 @@ static int spawn_failed(const struct counting *c, int code, struct err *err)
 
 static int execute_once(struct counting *c, struct err *err)
 {
-	struct spawner_result result;
+	struct spawner_result result = {0};
 	int r = 0;
 
 	c->start_ns = now_ns();
