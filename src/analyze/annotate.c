@@ -117,7 +117,7 @@ static void instructions_take(struct annotate_work *work)
 		[INSTRUCTION_BYTES] = ANNOTATE_BYTES};
 	const struct listing *listing = work->options->listing;
 	struct annotate_view *view = work->view;
-	struct annotate_cost *costs;
+	struct profile_cost *costs;
 
 	functions_index(work, work->run->functions.at[work->options->function->best - 1].module);
 	view->instruction_count = listing->instruction_count;
@@ -214,24 +214,24 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? (double)part / (double)whole : (double)NAN;
 }
 
-double annotate_self_share(const struct annotate_event *event, const struct annotate_cost *cost)
+double annotate_self_share(const struct annotate_event *event, const struct profile_cost *cost)
 {
 	return share(cost->weight, event->self.weight);
 }
 
-double annotate_total_share(const struct annotate_event *event, const struct annotate_cost *cost)
+double annotate_total_share(const struct annotate_event *event, const struct profile_cost *cost)
 {
 	return share(cost->weight, event->total.weight);
 }
 
-double annotate_run_share(const struct annotate_event *event, const struct annotate_cost *cost)
+double annotate_run_share(const struct annotate_event *event, const struct profile_cost *cost)
 {
 	return share(cost->weight, event->run.weight);
 }
 
 /* How hot a place is: its largest share in any event, own or below. */
-static double heat_of(const struct annotate_view *view, const struct annotate_cost *self,
-	const struct annotate_cost *below)
+static double heat_of(const struct annotate_view *view, const struct profile_cost *self,
+	const struct profile_cost *below)
 {
 	double heat = 0;
 
@@ -384,7 +384,7 @@ static void view_begin(struct annotate_work *work)
 	const struct listing *listing = work->options->listing;
 	const struct function_row *f = &run->functions.at[work->options->function->best - 1];
 	struct annotate_view *view = work->view;
-	size_t bytes = view->event_count * sizeof(struct annotate_cost);
+	size_t bytes = view->event_count * sizeof(struct profile_cost);
 
 	view->function = run_text(run, f->name);
 	view->module = f->module ? run_text(run, run->modules.at[f->module - 1].path) : "[unknown]";

@@ -23,7 +23,7 @@ static row_id *nearest_calls(const struct annotate_work *work)
 	return nearest;
 }
 
-static void cost_add(struct annotate_cost *cost, uint64_t weight)
+static void cost_add(struct profile_cost *cost, uint64_t weight)
 {
 	cost->samples++;
 	cost->weight += weight;

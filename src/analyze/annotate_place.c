@@ -25,7 +25,7 @@ uint32_t annotate_line_index(
 	struct annotate_work *work, uint32_t file, uint32_t line, const char *function)
 {
 	const uint32_t key[] = {file, line};
-	size_t bytes = work->view->event_count * sizeof(struct annotate_cost);
+	size_t bytes = work->view->event_count * sizeof(struct profile_cost);
 	uint32_t index;
 
 	if (map_get(&work->line_index, key, sizeof(key), &index))

@@ -1,45 +1,31 @@
 /* find_function.c - see find_function.h.
  *
- * From strict to loose, and the first rule that matches anything decides: so `push` finds `push`
- * also where there is a `push_back`.  Two functions that match are two candidates in the message,
- * never a guess. */
+ * What a name means is decided by label.h, as for every command.  Annotating wants more than a
+ * label: one place in one file.  Two places of one name are two candidates in the message, never a
+ * guess. */
 #include "analyze/find_function.h"
 
 #include <errno.h>
 #include <string.h>
 
+#include "analyze/label.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "model/run.h"
 
 enum { CANDIDATES_SHOWN = 4 };
 
-typedef bool function_rule(const char *name, const char *text);
-
-static bool name_is(const char *name, const char *text)
-{
-	return str_equal(name, text);
-}
-
-/* "ns::f<int>(long) const" is meant by "ns::f<int>". */
-static bool name_is_without_parameters(const char *name, const char *text)
-{
-	size_t len = strlen(text);
-
-	return strncmp(name, text, len) == 0 && name[len] == '(';
-}
-
-static bool name_holds(const char *name, const char *text)
-{
-	return strstr(name, text) != NULL;
-}
-
 typedef vec_of(uint32_t) id_vec;
 
+static const char *module_path(const struct run *run, const struct function_row *f)
+{
+	return f->module ? run_text(run, run->modules.at[f->module - 1].path) : "[unknown]";
+}
+
+/* `module` is the end of the path, from a '/' on. */
 static bool module_is_meant(const struct run *run, const struct function_row *f, const char *module)
 {
-	const char *path =
-		f->module ? run_text(run, run->modules.at[f->module - 1].path) : "[unknown]";
+	const char *path = module_path(run, f);
 	size_t len = strlen(path), end = module ? strlen(module) : 0;
 
 	if (!module || !str_ends(path, module))
@@ -47,26 +33,58 @@ static bool module_is_meant(const struct run *run, const struct function_row *f,
 	return len == end || *module == '/' || path[len - end - 1] == '/';
 }
 
-static void rows_matching(const struct run *run, const char *text, const char *module,
-	function_rule *rule, id_vec *ret_rows)
+static int rows_named(const struct run *run, const char *text, id_vec *ret_rows, struct err *err)
 {
-	for (uint32_t i = 0; i < run->functions.count; i++) {
-		const struct function_row *f = &run->functions.at[i];
+	label_book_auto struct label_book book;
+	mem_auto bool *marks = NULL, *known = NULL;
+	int r;
 
-		if (rule(run_text(run, f->name), text) && module_is_meant(run, f, module))
-			vec_push(ret_rows, i + 1);
+	label_book_init(&book, run, LABEL_FUNCTION);
+	marks = mem_new((size_t)book.labels.count + 1, sizeof(*marks));
+	known = mem_new((size_t)run->functions.count + 1, sizeof(*known));
+	r = label_book_find(&book, text, marks, err);
+	for (row_id id = 1; r >= 0 && id <= run->frames.count; id++) {
+		row_id function = run->frames.at[id - 1].function;
+
+		if (marks[book.of_frame[id]] && !known[function])
+			vec_push(ret_rows, function);
+		known[function] |= marks[book.of_frame[id]];
 	}
+	return r;
 }
 
-static void rows_at(const struct run *run, uint64_t addr, const char *module, id_vec *ret_rows)
+static int rows_at(const struct run *run, uint64_t addr, id_vec *ret_rows, struct err *err)
 {
 	for (uint32_t i = 0; i < run->functions.count; i++) {
 		const struct function_row *f = &run->functions.at[i];
 
-		if (f->addr && addr >= f->addr && addr - f->addr < (f->size_bytes ?: 1) &&
-			module_is_meant(run, f, module))
+		if (f->addr && addr >= f->addr && addr - f->addr < (f->size_bytes ?: 1))
 			vec_push(ret_rows, i + 1);
 	}
+	if (ret_rows->count)
+		return 0;
+	err_set(err, ERR_USAGE, EINVAL, "no function with samples stands at 0x%llx",
+		(unsigned long long)addr);
+	err_hint(err, "addresses are those of the program's file, as nm and objdump show them");
+	return -EINVAL;
+}
+
+static int rows_of_module(
+	const struct run *run, const char *text, const char *module, id_vec *rows, struct err *err)
+{
+	const char *path = module_path(run, &run->functions.at[rows->at[0] - 1]);
+	uint32_t kept = 0;
+
+	vec_foreach (const uint32_t, id, rows)
+		if (module_is_meant(run, &run->functions.at[*id - 1], module))
+			rows->at[kept++] = *id;
+	rows->count = kept;
+	if (kept)
+		return 0;
+	err_set(err, ERR_USAGE, EINVAL, "'%.200s' has no samples in a module '%.200s'", text,
+		module);
+	err_hint(err, "it has in %s", path);
+	return -EINVAL;
 }
 
 /* Rows of one function: same name, module and file, and not two places in the module. */
@@ -94,46 +112,21 @@ static void rows_apart(const struct run *run, const id_vec *rows, id_vec *ret_ap
 		}
 }
 
-static int not_found(const struct run *run, const char *text, struct err *err)
-{
-	const char **words = mem_new(run->functions.count + 1, sizeof(*words));
-	const char *nearest;
-
-	for (uint32_t i = 0; i < run->functions.count; i++)
-		words[i] = run_text(run, run->functions.at[i].name);
-	nearest = str_nearest(text, words);
-	err_set(err, ERR_USAGE, EINVAL, "no sample of this run is in a function '%s'", text);
-	if (nearest)
-		err_hint(err, "did you mean '%s'?", nearest);
-	else if (!run->samples.count)
-		err_hint(err, "the run holds no samples: make one with `assay record -- PROGRAM`");
-	else if (!run->functions.count)
-		err_hint(err, "no address of this run has a name: install the program's symbols");
-	else
-		err_hint(err, "`assay report RUN` lists the functions that have samples");
-	free(words);
-	return -EINVAL;
-}
-
 static int too_many(const struct run *run, const char *text, const id_vec *rows, struct err *err)
 {
 	str_auto struct str list = {0};
 
 	for (uint32_t i = 0; i < rows->count && i < CANDIDATES_SHOWN; i++) {
 		const struct function_row *f = &run->functions.at[rows->at[i] - 1];
-		const char *path =
-			f->module ? run_text(run, run->modules.at[f->module - 1].path) : "";
 
-		str_addf(&list, "%s'%.80s'", i ? ", " : "", run_text(run, f->name));
+		str_addf(&list, "%s", i ? ", " : "");
 		if (f->addr)
-			str_addf(&list, " at 0x%llx", (unsigned long long)f->addr);
-		if (*path)
-			str_addf(&list, " of %.60s",
-				strrchr(path, '/') ? strrchr(path, '/') + 1 : path);
+			str_addf(&list, "0x%llx in ", (unsigned long long)f->addr);
+		str_addf(&list, "%.100s", label_base(module_path(run, f)));
 	}
-	err_set(err, ERR_USAGE, EINVAL, "'%.100s' may mean more than one function", text);
-	err_hint(err, "give the whole name, or its address and --module: %.380s%s", list.at,
-		rows->count > CANDIDATES_SHOWN ? ", ..." : "");
+	err_set(err, ERR_USAGE, EINVAL, "'%.200s' stands in %u places", text, rows->count);
+	err_hint(err, "give --module, or an address in place of the name: %.400s%s", list.at,
+		rows->count > CANDIDATES_SHOWN ? "..." : "");
 	return -EINVAL;
 }
 
@@ -163,21 +156,26 @@ static void found_fill(const struct run *run, const id_vec *rows, struct arena *
 int function_find(const struct run *run, const char *text, const char *module, struct arena *arena,
 	struct function_found *ret_found, struct err *err)
 {
-	static function_rule *const rules[] = {name_is, name_is_without_parameters, name_holds};
 	id_vec rows = {0}, apart = {0};
 	uint64_t addr;
-	int r = 0;
+	int r;
 
+	if (!run->samples.count) {
+		err_set(err, ERR_USAGE, EINVAL, "this run holds no samples");
+		err_hint(err, "make one that does: assay record -- PROGRAM");
+		return -EINVAL;
+	}
 	if (str_starts(text, "0x") && str_to_u64(text, &addr) == 0)
-		rows_at(run, addr, module, &rows);
-	for (unsigned i = 0; *text && !rows.count && i < sizeof(rules) / sizeof(*rules); i++)
-		rows_matching(run, text, module, rules[i], &rows);
-	rows_apart(run, &rows, &apart);
-	if (!rows.count)
-		r = not_found(run, text, err);
-	else if (apart.count > 1)
-		r = too_many(run, text, &apart, err);
+		r = rows_at(run, addr, &rows, err);
 	else
+		r = rows_named(run, text, &rows, err);
+	if (r >= 0)
+		r = rows_of_module(run, text, module, &rows, err);
+	if (r >= 0)
+		rows_apart(run, &rows, &apart);
+	if (r >= 0 && apart.count > 1)
+		r = too_many(run, text, &apart, err);
+	else if (r >= 0)
 		found_fill(run, &rows, arena, ret_found);
 	vec_done(&rows);
 	vec_done(&apart);

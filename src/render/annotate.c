@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/label.h"
 #include "annotate_parts.h"
 #include "base/mem.h"
 
@@ -43,8 +44,8 @@ static void share_cell(struct sheet *sheet, double share, uint64_t samples, bool
 			COLUMN_WIDTH - 2, share * 100);
 }
 
-static void share_cells(struct sheet *sheet, const struct annotate_cost *self,
-	const struct annotate_cost *below, bool dim)
+static void share_cells(struct sheet *sheet, const struct profile_cost *self,
+	const struct profile_cost *below, bool dim)
 {
 	for (uint32_t e = 0; e < sheet->events; e++) {
 		const struct annotate_event *event = &sheet->view->events[e];
@@ -101,13 +102,6 @@ const char *annotate_source(const struct annotate_view *view, uint32_t file, uin
 	return line && line <= from->line_count ? from->lines[line - 1] : NULL;
 }
 
-const char *annotate_base(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 const struct annotate_line *annotate_line_of(
 	const struct annotate_view *view, uint32_t file, uint32_t line)
 {
@@ -148,7 +142,7 @@ static void rows_near(const bool *hot, uint32_t count, bool all, bool *ret_shown
 }
 
 static void costs_add(
-	const struct sheet *sheet, struct annotate_cost *sum, const struct annotate_cost *cost)
+	const struct sheet *sheet, struct profile_cost *sum, const struct profile_cost *cost)
 {
 	for (uint32_t e = 0; e < sheet->events; e++) {
 		sum[e].samples += cost[e].samples;
@@ -157,7 +151,7 @@ static void costs_add(
 }
 
 static void left_out_row(
-	struct sheet *sheet, struct annotate_cost *sum, uint32_t rows, const char *of_what)
+	struct sheet *sheet, struct profile_cost *sum, uint32_t rows, const char *of_what)
 {
 	if (!rows)
 		return;
@@ -214,7 +208,7 @@ static void source_row(struct sheet *sheet, uint32_t file, uint32_t line)
 	if (!line)
 		return;
 	share_cells(sheet, NULL, NULL, false);
-	paper_ink(sheet->paper, INK_BOLD, "%s:%u", annotate_base(view->files[file].path), line);
+	paper_ink(sheet->paper, INK_BOLD, "%s:%u", label_base(view->files[file].path), line);
 	paper_add(sheet->paper, "  ");
 	source_add(sheet, INK_GOOD, text ? text + strspn(text, " \t") : "");
 	if (row && row->function)
@@ -227,7 +221,7 @@ static void instructions_text(struct sheet *sheet, bool all)
 	const struct annotate_view *view = sheet->view;
 	mem_auto bool *hot = mem_new(view->instruction_count + 1, sizeof(*hot));
 	mem_auto bool *shown = mem_new(view->instruction_count + 1, sizeof(*shown));
-	struct annotate_cost sum[ANNOTATE_EVENTS_SHOWN] = {0};
+	struct profile_cost sum[ANNOTATE_EVENTS_SHOWN] = {0};
 	const struct annotate_instruction *before = NULL;
 	uint32_t left_out = 0;
 
@@ -293,7 +287,7 @@ static void file_lines(struct sheet *sheet, uint32_t from, uint32_t to, bool all
 	const struct annotate_view *view = sheet->view;
 	uint32_t file = view->lines[from].file, known = view->files[file].line_count;
 	uint32_t first = view->lines[from].line, last = view->lines[to - 1].line;
-	struct annotate_cost sum[ANNOTATE_EVENTS_SHOWN] = {0};
+	struct profile_cost sum[ANNOTATE_EVENTS_SHOWN] = {0};
 	uint32_t left_out = 0, count;
 	mem_auto bool *hot = NULL, *shown = NULL;
 
@@ -374,7 +368,7 @@ static void hottest_lines(struct sheet *sheet)
 		share_cells(sheet, row->self, row->below, false);
 		if (row->line)
 			paper_ink(sheet->paper, INK_BOLD, "%s:%u",
-				annotate_base(view->files[row->file].path), row->line);
+				label_base(view->files[row->file].path), row->line);
 		else
 			paper_add(sheet->paper, "line not known");
 		if (text) {
@@ -393,7 +387,7 @@ static void hottest_lines(struct sheet *sheet)
 static void event_text(struct sheet *sheet, uint32_t e)
 {
 	const struct annotate_event *event = &sheet->view->events[e];
-	const struct annotate_cost *inlined = &sheet->view->inlined[e];
+	const struct profile_cost *inlined = &sheet->view->inlined[e];
 	char self[32], total[32];
 
 	paper_add(sheet->paper, "  %s: %s samples in it (%.1f %% of the run)", event->name,

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analyze/label.h"
 #include "annotate_parts.h"
 #include "render/annotate.h"
 
@@ -24,11 +25,11 @@ static void put_share(struct jsonw *w, const char *key, double share)
 		jsonw_put_missing(w, key, "there are no samples to be a share of");
 }
 
-typedef double share_of(const struct annotate_event *event, const struct annotate_cost *cost);
+typedef double share_of(const struct annotate_event *event, const struct profile_cost *cost);
 
 /* Samples and shares, one per event in the order of data.events. */
 static void put_costs(struct jsonw *w, const struct annotate_view *view, const char *key,
-	const struct annotate_cost *costs, share_of *share)
+	const struct profile_cost *costs, share_of *share)
 {
 	char share_key[32];
 
@@ -217,7 +218,7 @@ void annotate_json(
 enum { AGENT_EVENTS = 4, AGENT_LINES = 12, AGENT_INSTRUCTIONS = 10, AGENT_NOTES = 3 };
 
 static void agent_costs(struct paper *paper, const struct annotate_view *view,
-	const struct annotate_cost *self, const struct annotate_cost *below)
+	const struct profile_cost *self, const struct profile_cost *below)
 {
 	for (uint32_t e = 0; e < view->event_count && e < AGENT_EVENTS; e++) {
 		const struct annotate_event *event = &view->events[e];
@@ -266,7 +267,7 @@ static void agent_instructions(struct paper *paper, const struct annotate_view *
 		if (row->target_name)
 			paper_add(paper, " <%.60s>", row->target_name);
 		if (row->line)
-			paper_add(paper, "  %s:%u", annotate_base(view->files[row->file].path),
+			paper_add(paper, "  %s:%u", label_base(view->files[row->file].path),
 				row->line);
 		paper_add(paper, "\n");
 		shown++;

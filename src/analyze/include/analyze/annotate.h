@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/profile_filter.h"
 #include "base/arena.h"
 #include "base/err.h"
 
@@ -18,19 +19,14 @@ struct run;
 struct listing;
 struct function_found;
 
-struct annotate_cost {
-	uint64_t samples;
-	uint64_t weight; /* sum of periods; of samples where the event has a sample without one */
-};
-
 struct annotate_event {
 	uint32_t id; /* row of the run */
 	const char *name;
-	bool precise; /* asked for with :pp or more; otherwise samples skid */
-	bool weighted;
-	struct annotate_cost run;   /* all samples of the run */
-	struct annotate_cost self;  /* in the function */
-	struct annotate_cost total; /* with it anywhere on the stack */
+	bool precise;		   /* asked for with :pp or more; otherwise samples skid */
+	bool weighted;		   /* false: a sample of it has no period, so each weighs 1 */
+	struct profile_cost run;   /* all samples of the run */
+	struct profile_cost self;  /* in the function */
+	struct profile_cost total; /* with it anywhere on the stack */
 };
 
 /* A source file that code of the function comes from.  The caller of annotate_make() may put the
@@ -48,7 +44,7 @@ struct annotate_line {
 	uint32_t file;	      /* index of a file */
 	uint32_t line;	      /* 0: not known */
 	const char *function; /* it was inlined from, NULL: the annotated function itself */
-	struct annotate_cost *self, *below; /* one per event */
+	struct profile_cost *self, *below; /* one per event */
 	bool hot;
 };
 
@@ -71,7 +67,7 @@ struct annotate_instruction {
 	uint64_t target;
 	uint32_t target_label;	 /* of a jump within the function */
 	const char *target_name; /* of a call, or NULL */
-	struct annotate_cost *self, *below;
+	struct profile_cost *self, *below;
 	bool hot;
 };
 
@@ -94,8 +90,8 @@ struct annotate_view {
 	struct annotate_instruction *instructions; /* by address, all of them */
 	uint32_t instruction_count;
 	const char *missing, *missing_hint; /* why there are no instructions, NULL when there are */
-	struct annotate_cost *outside; /* self samples at no instruction shown, one per event */
-	struct annotate_cost *inlined; /* of self: in code inlined into it, one per event */
+	struct profile_cost *outside; /* self samples at no instruction shown, one per event */
+	struct profile_cost *inlined; /* of self: in code inlined into it, one per event */
 	struct annotate_note notes[8];
 	uint32_t note_count;
 	const char *next; /* the next command worth running */
@@ -115,9 +111,9 @@ int annotate_make(const struct run *run, const struct annotate_options *options,
 
 /* Share of the function's own samples, of those with it on the stack, of the run's: by weight; NAN
  * when there are none. */
-double annotate_self_share(const struct annotate_event *event, const struct annotate_cost *cost);
-double annotate_total_share(const struct annotate_event *event, const struct annotate_cost *cost);
-double annotate_run_share(const struct annotate_event *event, const struct annotate_cost *cost);
+double annotate_self_share(const struct annotate_event *event, const struct profile_cost *cost);
+double annotate_total_share(const struct annotate_event *event, const struct profile_cost *cost);
+double annotate_run_share(const struct annotate_event *event, const struct profile_cost *cost);
 
 /* Whether an event of this name was sampled without skid. */
 bool annotate_is_precise(const char *event);

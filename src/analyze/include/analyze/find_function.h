@@ -21,8 +21,8 @@ struct function_found {
 	uint32_t best; /* the row with the address, or the first copy */
 };
 
-/* `text` is a whole name, a name without its parameters, a part that only one name has, or an
- * address in the function ("0x1139").  `module` is the end of a path, or NULL for any.  -EINVAL,
- * with the nearest name or the candidates, when it is none or more than one. */
+/* `text` is a name as label_book_find() takes it, or an address in the function ("0x1139").
+ * `module` is the end of a path, or NULL for any.  -EINVAL, with the nearest name or the
+ * candidates, when it is none or more than one. */
 int function_find(const struct run *run, const char *text, const char *module, struct arena *arena,
 	struct function_found *ret_found, struct err *err);
