@@ -299,11 +299,43 @@ static void instructions_rank(struct annotate_work *work)
 		view->instructions[heats[i].index].hot = true;
 }
 
+/* A word for a shell. */
+static const char *word_quoted(struct arena *arena, const char *word)
+{
+	str_auto struct str out = {0};
+
+	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+					"0123456789_./-+:,@%")])
+		return word;
+	str_add_char(&out, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			str_add(&out, "'\\''");
+		else
+			str_add_char(&out, *word);
+	str_add_char(&out, '\'');
+	return arena_text(arena, out.at, out.len);
+}
+
 static void note_add(
 	struct annotate_view *view, const char *code, const char *text, const char *hint)
 {
 	if (view->note_count < sizeof(view->notes) / sizeof(*view->notes))
 		view->notes[view->note_count++] = (struct annotate_note){code, text, hint};
+}
+
+/* Without a place of its own it has no instructions; those are in its hosts. */
+static void inlined_only_say(struct annotate_work *work)
+{
+	const char *host;
+
+	if (!work->view->inlined_only || !work->host)
+		return;
+	host = run_text(work->run, work->run->functions.at[work->host - 1].name);
+	work->view->missing = arena_format(
+		work->arena, "it stands nowhere by itself, it was inlined: into %s for one", host);
+	work->view->missing_hint = arena_format(work->arena, "assay annotate %s %s",
+		word_quoted(work->arena, work->options->run_path), word_quoted(work->arena, host));
 }
 
 enum { CUT_WORTH_SAYING = 100 }; /* one sample in so many */
@@ -335,24 +367,6 @@ static void notes_make(struct annotate_work *work)
 				"functions; they are not in these numbers",
 				(unsigned long long)work->copy_samples),
 			"annotate the functions that it was inlined into");
-}
-
-/* A word for a shell. */
-static const char *word_quoted(struct arena *arena, const char *word)
-{
-	str_auto struct str out = {0};
-
-	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-					"0123456789_./-+:,@%")])
-		return word;
-	str_add_char(&out, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			str_add(&out, "'\\''");
-		else
-			str_add_char(&out, *word);
-	str_add_char(&out, '\'');
-	return arena_text(arena, out.at, out.len);
 }
 
 /* Where more time is spent below one call than here, the called function is the next to look at. */
@@ -417,6 +431,7 @@ int annotate_make(const struct run *run, const struct annotate_options *options,
 		lines_take(&work);
 		lines_rank(&work);
 		instructions_rank(&work);
+		inlined_only_say(&work);
 		notes_make(&work);
 		next_choose(&work);
 	}

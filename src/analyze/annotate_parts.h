@@ -26,6 +26,7 @@ struct annotate_work {
 	vec_of(struct annotate_file) files;
 	struct map file_index, line_index;
 	struct map function_at; /* by address, in the function's module */
+	row_id host;		/* a function that it was inlined into, 0: none seen */
 	uint64_t copy_samples, cut_samples, samples;
 };
 

@@ -123,6 +123,14 @@ static unsigned char *frames_marked(struct annotate_work *work, const unsigned c
 	return marks;
 }
 
+/* The function that really stands where this frame is. */
+static row_id function_at_frame(const struct run *run, row_id frame)
+{
+	while (frame && run->frames.at[frame - 1].outer)
+		frame = run->frames.at[frame - 1].outer;
+	return frame ? run->frames.at[frame - 1].function : 0;
+}
+
 static void place_find(struct annotate_work *work, row_id id, const unsigned char *functions,
 	const unsigned char *frames)
 {
@@ -136,6 +144,8 @@ static void place_find(struct annotate_work *work, row_id id, const unsigned cha
 	if (!place->inside)
 		return;
 	innermost = &run->frames.at[location->frame - 1];
+	if (!work->host)
+		work->host = function_at_frame(run, location->frame);
 	place->foreign = innermost->function && functions[innermost->function] != MARK_FUNCTION;
 	place->line = line_of(work, location, innermost, place->foreign);
 	if (location->module == run->functions.at[work->options->function->best - 1].module)
