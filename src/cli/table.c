@@ -2,6 +2,7 @@
  * come from here. */
 #include "cli.h"
 
+extern const struct command annotate_command;
 extern const struct command completions_command;
 extern const struct command doctor_command;
 extern const struct command env_command;
@@ -18,6 +19,7 @@ const struct command *const commands[] = {
 	&stat_command,
 	&record_command,
 	&report_command,
+	&annotate_command,
 	&import_command,
 	&completions_command,
 	&help_command_entry,

@@ -100,6 +100,8 @@ int execution_finish(struct execution *execution, struct err *err)
 {
 	int r;
 
+	/* A signal that came together with the target's end was not passed on yet. */
+	execution_pass_on_signals(execution);
 	if (!execution->spawner)
 		return 0;
 	r = spawner_result(execution->spawner, &execution->result, err);
