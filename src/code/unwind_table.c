@@ -51,8 +51,8 @@ struct unwind_table {
 	struct image *image;
 	enum image_machine machine;
 	bool ready;
-	struct image_bytes frames;	 /* .eh_frame */
-	const struct search_row *search; /* in the file, or `own`; not aligned */
+	struct image_bytes frames;   /* .eh_frame */
+	const unsigned char *search; /* struct search_row[], in the file (not aligned) or `own` */
 	uint64_t search_base;
 	uint32_t fde_count;
 	vec_of(struct search_row) own;
@@ -108,7 +108,7 @@ static struct search_row search_at(const struct unwind_table *table, uint32_t in
 {
 	struct search_row row;
 
-	memcpy(&row, (const char *)table->search + (size_t)index * sizeof(row), sizeof(row));
+	memcpy(&row, table->search + (size_t)index * sizeof(row), sizeof(row));
 	return row;
 }
 
@@ -136,11 +136,12 @@ static struct image_bytes table_header(struct unwind_table *table)
 static bool table_use_header(struct unwind_table *table)
 {
 	struct image_bytes header = table_header(table);
-	struct cursor cursor = {.at = header.at, .end = header.at + header.len};
+	struct cursor cursor = {.at = header.at};
 	uint64_t head, frames, count;
 
 	if (!header.at)
 		return false;
+	cursor.end = header.at + header.len;
 	head = cursor_number(&cursor, 4); /* version, three encodings */
 	frames = cursor_encoded(&cursor, (uint8_t)(head >> 8), header.addr + 4);
 	if (cursor.broken || (head & 0xff) != 1)
@@ -152,7 +153,7 @@ static bool table_use_header(struct unwind_table *table)
 		head >> 24 != (ENCODING_DATAREL | ENCODING_SDATA4) || !count ||
 		count > (uint64_t)(cursor.end - cursor.at) / sizeof(struct search_row))
 		return false;
-	table->search = (const struct search_row *)(const void *)cursor.at;
+	table->search = cursor.at;
 	table->search_base = header.addr;
 	table->fde_count = (uint32_t)count;
 	return search_is_sorted(table);
@@ -185,7 +186,7 @@ static void table_build_search(struct unwind_table *table)
 	}
 	if (table->own.count)
 		qsort(table->own.at, table->own.count, sizeof(*table->own.at), search_compare);
-	table->search = table->own.at;
+	table->search = (const unsigned char *)table->own.at;
 	table->fde_count = table->own.count;
 }
 
@@ -229,6 +230,8 @@ static void table_prepare(struct unwind_table *table)
 		if (table->frames.at)
 			table_build_search(table);
 	}
+	if (!table->frames.at)
+		table->fde_count = 0;
 	if (!table->fde_count)
 		return;
 	table->first_row = mem_new(table->fde_count, sizeof(*table->first_row));
