@@ -62,8 +62,9 @@ struct debug_function {
 };
 
 struct debug_scope {
-	const char *name;
-	uint32_t parent; /* SPAN_NONE: none; always a smaller index */
+	const char *name; /* NULL: a class without one */
+	uint32_t parent;  /* SPAN_NONE: none; always a smaller index */
+	uint32_t line;
 };
 
 /* What its name is, found when it is first asked for. */

@@ -59,13 +59,14 @@ static void skip_for(const char *why)
 static const char *built(struct scene *scene, const char *name)
 {
 	const char *folder = getenv("ASSAY_TEST_BINARIES");
-	const char *path = arena_format(
-		&scene->arena, "%s/%s", folder ? folder : "tests/workloads/binaries", name);
+	mem_auto char *path = realpath(arena_format(&scene->arena, "%s/%s",
+					       folder ? folder : "tests/workloads/binaries", name),
+		NULL);
 
-	if (access(path, R_OK) < 0)
+	if (!path)
 		skip_for(arena_format(
 			&scene->arena, "%s was not built, its compiler is not installed", name));
-	return path;
+	return arena_format(&scene->arena, "%s", path);
 }
 
 /* A shell command in the scene's folder; `$` of the format are paths without quotes in them. */
@@ -82,9 +83,10 @@ static bool run(struct scene *scene, const char *format, ...)
 	return system(line.at) == 0;
 }
 
-static bool has_program(struct scene *scene, const char *name)
+static void need_program(struct scene *scene, const char *name)
 {
-	return run(scene, "command -v %s", name);
+	if (!run(scene, "command -v %s", name))
+		skip_for(arena_format(&scene->arena, "%s is not installed", name));
 }
 
 static struct names *open_with(const struct names_options *options)
@@ -198,11 +200,11 @@ static void a_missing_dwo_file_is_said_and_lines_remain(void **state)
 	struct names *names;
 	unsigned count;
 
-	if (!run(scene,
-		    "cp '%s' moved && python3 -c \"d=open('moved','rb').read();"
-		    "open('moved','wb').write(d.replace(b'.dwo',b'.gon'))\"",
-		    path))
-		skip_for("python3 is not installed");
+	need_program(scene, "python3");
+	assert_true(run(scene,
+		"cp '%s' moved && python3 -c \"d=open('moved','rb').read();"
+		"open('moved','wb').write(d.replace(b'.dwo',b'.gon'))\"",
+		path));
 	names = open_path(arena_format(&scene->arena, "%s/moved", scene->folder));
 	count = find_inside(names, "outer", "outer", frames);
 	assert_int_equal(count, 1);
@@ -274,8 +276,8 @@ static void templates_lambdas_and_hidden_classes_have_full_names(void **state)
 	assert_non_null(strstr(frames[0].function, "(anonymous namespace)::quiet::store"));
 	assert_string_equal(frames[1].function, "marked(int)");
 	assert_int_equal(find_inside(names, "marked", "operator()", frames), 2);
-	assert_non_null(strstr(frames[0].function, "marked"));
-	assert_non_null(strstr(frames[0].function, "lambda"));
+	assert_string_equal(frames[0].function, "marked::{lambda:32}::operator()");
+	assert_int_equal(frames[0].line, 32);
 	names_close(names);
 }
 
@@ -337,11 +339,11 @@ static void stubs_of_library_calls_are_named(void **state)
 /* A copy of `name` without debug information, which a .debug file beside it has. */
 static const char *stripped(struct scene *scene, const char *name)
 {
-	if (!run(scene,
-		    "cp '%s' prog && objcopy --only-keep-debug prog prog.debug && strip prog && "
-		    "objcopy --add-gnu-debuglink=prog.debug prog",
-		    built(scene, name)))
-		skip_for("objcopy is not installed");
+	need_program(scene, "objcopy");
+	assert_true(run(scene,
+		"cp '%s' prog && objcopy --only-keep-debug prog prog.debug && strip prog && "
+		"objcopy --add-gnu-debuglink=prog.debug prog",
+		built(scene, name)));
 	return arena_format(&scene->arena, "%s/prog", scene->folder);
 }
 
@@ -387,11 +389,12 @@ static void mini_debug_info_names_hidden_functions(void **state)
 	struct names_frame frame;
 	struct names *names;
 
-	if (!run(scene,
-		    "cp '%s' prog && objcopy -S --keep-symbol=hidden prog mini && xz -k mini && "
-		    "strip prog && objcopy --add-section .gnu_debugdata=mini.xz prog",
-		    built(scene, "inline")))
-		skip_for("objcopy or xz is not installed");
+	need_program(scene, "objcopy");
+	need_program(scene, "xz");
+	assert_true(run(scene,
+		"cp '%s' prog && objcopy -S --keep-symbol=hidden prog mini && xz -k mini && "
+		"strip prog && objcopy --add-section .gnu_debugdata=mini.xz prog",
+		built(scene, "inline")));
 	names = open_path(arena_format(&scene->arena, "%s/prog", scene->folder));
 	assert_true(names_find_function(names, "hidden", &frame));
 	assert_non_null(strstr(names_basis(names), "mini debug info"));
@@ -404,8 +407,7 @@ static void debug_information_shared_by_dwz_is_followed(void **state)
 	struct names_frame frames[CHAIN];
 	struct names *names;
 
-	if (!has_program(scene, "dwz"))
-		skip_for("dwz is not installed");
+	need_program(scene, "dwz");
 	assert_true(run(scene, "cp '%s' a && cp '%s' b && dwz -m shared a b",
 		built(scene, "inline-cxx"), built(scene, "inline-cxx-dwarf4")));
 	names = open_path(arena_format(&scene->arena, "%s/a", scene->folder));
@@ -610,11 +612,11 @@ static void said_read(struct scene *scene, const char *path, struct said_all *re
 	const char *function = NULL;
 	char *save = NULL;
 
-	if (!run(scene,
-		    "readelf --debug-dump=decodedline '%s' 2>/dev/null | grep -o '0x[0-9a-f]*' | "
-		    "sort -u >addrs && test -s addrs && addr2line -a -i -f -C -e '%s' <addrs >said",
-		    path, path))
-		skip_for("readelf or addr2line is not installed");
+	need_program(scene, "addr2line");
+	assert_true(run(scene,
+		"readelf --debug-dump=decodedline '%s' 2>/dev/null | grep -o '0x[0-9a-f]*' | "
+		"sort -u >addrs && test -s addrs && addr2line -a -i -f -C -e '%s' <addrs >said",
+		path, path));
 	if (io_read(arena_format(&scene->arena, "%s/said", scene->folder), 1 << 30, &text, &err) <
 		0)
 		fail_msg("%s", err.text);
@@ -645,15 +647,18 @@ static void said_read(struct scene *scene, const char *path, struct said_all *re
  */
 static bool same_function(const char *ours, const char *theirs)
 {
-	size_t len = strcspn(theirs, "(<[."), at = strcspn(ours, "(<[.");
+	size_t len = strcspn(theirs, "(<[.");
 
 	if (!ours || strcmp(theirs, "??") == 0)
 		return true;
 	if (*theirs == '(' || *theirs == '<' || strstr(theirs, "operator"))
 		return true; /* where a name ends is not plain to see */
-	if (at == len && strncmp(ours, theirs, len) == 0)
-		return true;
-	return strstr(ours, arena_format(&(struct arena){0}, "::%.*s", (int)len, theirs)) != NULL;
+	for (const char *at = ours; at; at = strstr(at, "::")) {
+		at += at == ours ? 0 : 2;
+		if (strncmp(at, theirs, len) == 0)
+			return true;
+	}
+	return false;
 }
 
 static bool same_file(const char *ours, const char *theirs)
@@ -674,8 +679,11 @@ static bool same_answer(
 	for (unsigned i = 0; i < count; i++) {
 		const struct said_frame *theirs = &said_frames[i];
 
+		/* binutils 2.40 takes the unit's own file for some functions of a header: it says
+		 * inline.cc:229 of a file with 56 lines, where llvm-symbolizer says stl_heap.h. */
 		if (!frames[i].file || frames[i].line != theirs->line ||
-			!same_file(frames[i].file, theirs->file))
+			!(same_file(frames[i].file, theirs->file) ||
+				str_ends(theirs->file, "/inline.cc")))
 			return false;
 		/* binutils 2.40 calls the innermost by the symbol when it has no mangled name */
 		if (!same_function(frames[i].function, theirs->function) &&
