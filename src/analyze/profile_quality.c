@@ -170,7 +170,7 @@ void profile_quality_make(const struct run *run, const struct profile_filter *fi
 
 	*ret_quality = (struct profile_quality){
 		.event = *samples->name ? samples->name : "unknown event",
-		.event_reason = run_text(run, reason),
+		.event_note = run_text(run, reason),
 		.unit = samples->unit,
 		.target = run_text(run, run->target),
 		.precise = event_is_precise(samples->name),

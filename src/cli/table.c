@@ -3,6 +3,7 @@
 #include "cli.h"
 
 extern const struct command completions_command;
+extern const struct command diff_command;
 extern const struct command doctor_command;
 extern const struct command env_command;
 extern const struct command help_command_entry;
@@ -16,6 +17,7 @@ const struct command *const commands[] = {
 	&env_command,
 	&stat_command,
 	&report_command,
+	&diff_command,
 	&import_command,
 	&completions_command,
 	&help_command_entry,

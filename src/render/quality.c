@@ -71,7 +71,7 @@ static void put_count(struct jsonw *w, const char *key, double value, const char
 static void events_json(struct jsonw *w, const struct profile_quality *quality)
 {
 	jsonw_put_text(w, "event", quality->event);
-	jsonw_put_text(w, "event_reason", *quality->event_reason ? quality->event_reason : NULL);
+	jsonw_put_text(w, "event_note", *quality->event_note ? quality->event_note : NULL);
 	jsonw_put_bool(w, "precise", quality->precise);
 	jsonw_key(w, "other_events");
 	jsonw_begin_array(w);

@@ -170,8 +170,8 @@ static void events_line(struct paper *paper, const struct profile_quality *quali
 		str_add(&line, " (choose with --event)");
 		paper_wrap(paper, 0, INK_DIM, line.at);
 	}
-	if (*quality->event_reason)
-		paper_wrap(paper, 0, INK_DIM, quality->event_reason);
+	if (*quality->event_note)
+		paper_wrap(paper, 0, INK_DIM, quality->event_note);
 }
 
 void report_text(struct paper *paper, const struct report_page *page)
