@@ -287,7 +287,8 @@ int profile_samples_take(const struct run *run, const struct profile_filter *fil
 			sample_take(&sums, sample);
 	sums.unnamed = sums.by_stack[0].samples;
 	for (uint32_t i = 0; i < run->stacks.count; i++)
-		if (!location_is_named(run, run->stacks.at[i].location))
+		if (sums.by_stack[i + 1].samples &&
+			!location_is_named(run, run->stacks.at[i].location))
 			sums.unnamed += sums.by_stack[i + 1].samples;
 	if (!sums.total.samples)
 		sums.first_ns = 0;

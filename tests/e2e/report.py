@@ -97,7 +97,8 @@ def _():
 
 @case("the views of the run file agree with the document")
 def _():
-    rows = {(r["name"], r["module"] or ""): (r["self"], r["total"]) for r in report()["data"]["rows"]}
+    rows = {(r["name"], r["module"] or ""): (r["self"], r["total"])
+            for r in report()["data"]["rows"]}
     with sqlite3.connect("mine.assay") as db:
         views = {(f, m or ""): (s, t) for f, m, s, t in db.execute(
             "SELECT function, module, self, total FROM top_functions")}
