@@ -4,6 +4,7 @@
 
 extern const struct command annotate_command;
 extern const struct command completions_command;
+extern const struct command diff_command;
 extern const struct command doctor_command;
 extern const struct command env_command;
 extern const struct command help_command_entry;
@@ -20,6 +21,7 @@ const struct command *const commands[] = {
 	&record_command,
 	&report_command,
 	&annotate_command,
+	&diff_command,
 	&import_command,
 	&completions_command,
 	&help_command_entry,
