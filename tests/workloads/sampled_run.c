@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/map.h"
 #include "base/str.h"
@@ -193,6 +194,7 @@ int main(int argc, char **argv)
 		return 2;
 	run->command = run_intern(run, "record");
 	run->target = run_intern(run, argv[1]);
+	run->started_ns = (uint64_t)time(NULL) * 1000000000;
 	while (fgets(line, sizeof(line), stdin))
 		sample_add(&maker, line);
 	if (store_create(argv[2], &store, &err) < 0 || store_finish(store, run, &err) < 0)
