@@ -8,6 +8,7 @@ extern const struct command doctor_command;
 extern const struct command env_command;
 extern const struct command help_command_entry;
 extern const struct command import_command;
+extern const struct command report_command;
 extern const struct command stat_command;
 
 /* In the order of the work: what can be measured, where, what it does. */
@@ -15,6 +16,7 @@ const struct command *const commands[] = {
 	&doctor_command,
 	&env_command,
 	&stat_command,
+	&report_command,
 	&annotate_command,
 	&import_command,
 	&completions_command,

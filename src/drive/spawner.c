@@ -211,9 +211,14 @@ int spawner_result(struct spawner *spawner, struct spawner_result *ret_result, s
 	return -EPIPE;
 }
 
+pid_t spawner_target(const struct spawner *spawner)
+{
+	return atomic_load(&spawner->page->target);
+}
+
 void spawner_signal(const struct spawner *spawner, int signal)
 {
-	pid_t target = atomic_load(&spawner->page->target);
+	pid_t target = spawner_target(spawner);
 
 	if (target > 0)
 		kill(target, signal);

@@ -1,23 +1,64 @@
 /* import.c - which format is it: a table, asked in order, by content and never by file name.
  *
- * A file is read whole, because detection may have to look past a program's own output.  A day of
- * `perf stat -j -I 1000` with ten events is 164 MB; 57 MB take 1.2 s on 2 vCPUs. */
+ * Files with a mark of their own are asked for first, text that looks like anything last.  A plain
+ * file is mapped, so that a recording of gigabytes costs only the pages in use; a pipe is read
+ * whole, because detection may have to look past a program's own output. */
 #include "source/import.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "base/io.h"
 #include "base/str.h"
 #include "import_format.h"
 #include "source/emit.h"
 
-enum { IMPORT_LIMIT = 256 << 20 };
+enum { IMPORT_PIPE_LIMIT = 1 << 30 };
 
 static const struct import_format *const formats[] = {
+	&import_perf_data,
+	&import_pprof,
+	&import_callgrind,
 	&import_perf_stat_json,
+	&import_perf_script,
 	&import_perf_stat_csv,
+	&import_folded,
 	NULL,
+};
+
+struct import_reason {
+	const char *key, *words;
+	bool loss; /* worth a warning */
+};
+
+static const struct import_reason reasons[] = {
+	[IMPORT_FOREIGN] = {"foreign_lines", "lines of something else", true},
+	[IMPORT_MALFORMED] = {"malformed_lines", "malformed lines", true},
+	[IMPORT_METRIC] = {"metric_lines", NULL, false},
+	[IMPORT_RANGE] = {"values_out_of_range", "values out of range", true},
+	[IMPORT_TOO_MANY] = {"events_beyond_limit", "lines of events beyond the first 4096", true},
+	[IMPORT_TRUNCATED] = {"truncated_lines", "lines cut off at the end of the file", true},
+	[IMPORT_SAMPLE_MALFORMED] = {"malformed_samples", "malformed samples", true},
+	[IMPORT_SAMPLE_NO_EVENT] = {"samples_of_unknown_event",
+		"samples of an event that the file does not describe", true},
+	[IMPORT_SAMPLE_EMPTY] = {"samples_without_value", NULL, false},
+	[IMPORT_STACK_32] = {"user_stacks_of_32_bit", "user stacks of 32-bit programs", true},
+	[IMPORT_RECORD_MALFORMED] = {"malformed_records", "malformed records", true},
+	[IMPORT_RECORD_UNKNOWN] = {"unknown_records", "records of unknown type", true},
+	[IMPORT_AUX] = {"aux_records", "records of hardware traces (AUX)", true},
+	[IMPORT_SWITCH] = {"switch_records", NULL, false},
+	[IMPORT_NAMESPACE] = {"namespace_records", NULL, false},
+	[IMPORT_CGROUP] = {"cgroup_records", NULL, false},
+	[IMPORT_KSYMBOL] = {"ksymbol_records", NULL, false},
+	[IMPORT_BPF] = {"bpf_records", NULL, false},
+	[IMPORT_TEXT_POKE] = {"text_poke_records", NULL, false},
+	[IMPORT_DATA_MAP] = {"data_mappings", NULL, false},
+	[IMPORT_READ] = {"read_records", NULL, false},
 };
 
 bool import_line_next(struct import_text *rest, struct import_text *line, bool *ret_whole)
@@ -47,41 +88,71 @@ bool import_line_is_empty(struct import_text line)
 
 const char *import_skip_name(enum import_skip skip)
 {
-	static const char *const names[] = {[IMPORT_FOREIGN] = "foreign_lines",
-		[IMPORT_MALFORMED] = "malformed_lines",
-		[IMPORT_METRIC] = "metric_lines",
-		[IMPORT_RANGE] = "values_out_of_range",
-		[IMPORT_TOO_MANY] = "events_beyond_limit",
-		[IMPORT_TRUNCATED] = "truncated_lines"};
-
-	return names[skip];
+	return reasons[skip].key;
 }
 
-/* One warning for all lines that hold a loss; another tool's own metrics are none. */
+void import_damage(struct import_report *report, const char *format, ...)
+{
+	va_list args;
+
+	if (*report->damage)
+		return;
+	va_start(args, format);
+	vsnprintf(report->damage, sizeof(report->damage), format, args);
+	va_end(args);
+}
+
+void import_core_split(struct arena *arena, const char **name, const char **core)
+{
+	const char *slash = strchr(*name, '/'), *last = strrchr(*name, '/');
+	int inner;
+
+	if (!str_starts(*name, "cpu_") || !slash || last == slash)
+		return;
+	*core = arena_text(arena, *name, (size_t)(slash - *name));
+	inner = (int)(last - slash) - 1;
+	if (memchr(slash, '=', (size_t)(last - slash)) || !inner)
+		return;
+	*name = arena_format(arena, last[1] ? "%.*s:%s" : "%.*s%s", inner, slash + 1,
+		last + 1 + (last[1] == ':'));
+}
+
+/* One warning for everything that holds a loss. */
 static int note_skipped(const struct import_report *report, const struct wire_sink *sink)
 {
-	static const char *const words[] = {[IMPORT_FOREIGN] = "of something else",
-		[IMPORT_MALFORMED] = "malformed",
-		[IMPORT_RANGE] = "with a value out of range",
-		[IMPORT_TOO_MANY] = "of events beyond the first 4096",
-		[IMPORT_TRUNCATED] = "cut off at the end of the file"};
 	str_auto struct str text = {0};
 	uint64_t lost = 0;
 
 	for (unsigned i = 0; i < IMPORT_SKIPS; i++) {
-		if (i == IMPORT_METRIC || !report->skipped[i])
+		if (!reasons[i].loss || !report->skipped[i])
 			continue;
 		str_addf(&text, "%s%llu %s", lost ? ", " : "",
-			(unsigned long long)report->skipped[i], words[i]);
+			(unsigned long long)report->skipped[i], reasons[i].words);
 		lost += report->skipped[i];
 	}
 	if (!lost)
 		return 0;
-	str_addf(&text, "; %llu of %llu lines were not used", (unsigned long long)lost,
-		(unsigned long long)report->lines);
-	return emit_note(sink, "import-lines-skipped", str_text(&text),
+	if (report->lines)
+		str_addf(&text, "; %llu of %llu lines were not used", (unsigned long long)lost,
+			(unsigned long long)report->lines);
+	else
+		str_add(&text, " were not used");
+	return emit_note(sink, report->lines ? "import-lines-skipped" : "import-records-skipped",
+		str_text(&text),
 		report->skipped[IMPORT_TRUNCATED] ? "the file ends early: was perf still writing?"
 						  : NULL);
+}
+
+static int note_damage(const struct import_report *report, const struct wire_sink *sink)
+{
+	str_auto struct str text = {0};
+
+	if (!*report->damage)
+		return 0;
+	str_addf(&text, "the file is damaged: %s; the %llu samples before that were kept",
+		report->damage, (unsigned long long)report->samples);
+	return emit_note(sink, "import-damaged", str_text(&text),
+		"shares and totals are of what was kept; record again for the whole");
 }
 
 static int format_unknown(struct import_text text, const char *name, struct err *err)
@@ -94,8 +165,24 @@ static int format_unknown(struct import_text text, const char *name, struct err 
 		err_hint(err, "this is perf stat's text for people; record with `perf stat -j` or "
 			      "`perf stat -x,`");
 	else
-		err_hint(err, "it reads the output of `perf stat -j` and `perf stat -x SEPARATOR`");
+		err_hint(err,
+			"it reads perf.data, the text of `perf script`, folded stacks, pprof, "
+			"callgrind.out, cachegrind.out, and the output of `perf stat -j` "
+			"and `perf stat -x SEPARATOR`");
 	return -EINVAL;
+}
+
+static int format_read(const struct import_format *format, struct import_text text,
+	const struct wire_sink *sink, struct import_report *report)
+{
+	int r;
+
+	report->kind = format->kind;
+	report->profile = format->profile;
+	r = format->read(text, sink, report);
+	if (r == 0)
+		r = note_damage(report, sink);
+	return r < 0 ? r : note_skipped(report, sink);
 }
 
 int import_bytes(const char *bytes, size_t len, const char *name, const struct wire_sink *sink,
@@ -108,28 +195,57 @@ int import_bytes(const char *bytes, size_t len, const char *name, const struct w
 	for (const struct import_format *const *format = formats; *format; format++) {
 		if (!(*format)->detect(text))
 			continue;
-		report.kind = (*format)->kind;
-		r = (*format)->read(text, sink, &report);
-		if (r == 0)
-			r = note_skipped(&report, sink);
+		r = format_read(*format, text, sink, &report);
 		if (r < 0)
 			return err_set(
 				err, ERR_USAGE, -r, "cannot take in %s: %s", name, err_words(-r));
+		if (*report.damage && !report.samples) {
+			err_set(err, ERR_USAGE, EINVAL,
+				"%s (%s) holds nothing that can be used: %s", name, report.kind,
+				report.damage);
+			err_hint(err, "copy it again from where it was recorded, or record again");
+			return -EINVAL;
+		}
 		*ret_report = report;
 		return 0;
 	}
 	return format_unknown(text, name, err);
 }
 
+/* 0, or -ENODEV when it is no plain file that can be mapped.  Whoever shortens the file meanwhile
+ * ends us (SIGBUS), as with every reader that maps. */
+static int file_map(const char *path, struct import_text *ret_text)
+{
+	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat stat;
+	void *at;
+
+	if (fd < 0 || fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode) || stat.st_size <= 0)
+		return -ENODEV;
+	at = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (at == MAP_FAILED)
+		return -ENODEV;
+	*ret_text = (struct import_text){at, (size_t)stat.st_size};
+	return 0;
+}
+
 int import_file(const char *path, const struct wire_sink *sink, struct import_report *ret_report,
 	struct err *err)
 {
 	bool is_stdin = str_equal(path, "-");
+	const char *name = is_stdin ? "stdin" : path, *open_path = is_stdin ? "/dev/stdin" : path;
 	str_auto struct str text = {0};
-	int r = io_read(is_stdin ? "/dev/stdin" : path, IMPORT_LIMIT, &text, err);
+	struct import_text mapped;
+	int r;
 
+	/* A shell's redirection may stand in the middle of the file, so stdin is always read. */
+	if (!is_stdin && file_map(path, &mapped) == 0) {
+		r = import_bytes(mapped.at, mapped.len, name, sink, ret_report, err);
+		munmap((void *)(uintptr_t)mapped.at, mapped.len);
+		return r;
+	}
+	r = io_read(open_path, IMPORT_PIPE_LIMIT, &text, err);
 	if (r < 0)
 		return r;
-	return import_bytes(
-		str_text(&text), text.len, is_stdin ? "stdin" : path, sink, ret_report, err);
+	return import_bytes(str_text(&text), text.len, name, sink, ret_report, err);
 }

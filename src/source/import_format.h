@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "base/arena.h"
 #include "source/import.h"
 
 struct import_text {
@@ -21,11 +22,24 @@ bool import_line_is_empty(struct import_text line);
 
 struct import_format {
 	const char *kind;
+	bool profile;
 	bool (*detect)(struct import_text text);
-	/* Emit everything usable and count the rest.  0, or what the sink returned. */
+	/* Emit everything usable, count the rest, tell a damage.  0, or what the sink returned. */
 	int (*read)(struct import_text text, const struct wire_sink *sink,
 		struct import_report *report);
 };
 
-extern const struct import_format import_perf_stat_json;
+extern const struct import_format import_callgrind;
+extern const struct import_format import_folded;
+extern const struct import_format import_perf_data;
+extern const struct import_format import_perf_script;
 extern const struct import_format import_perf_stat_csv;
+extern const struct import_format import_perf_stat_json;
+extern const struct import_format import_pprof;
+
+/* From here on nothing can be read; the first damage is the one that is told. */
+void import_damage(struct import_report *report, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/* "cpu_core/cycles/u" is cycles:u on cpu_core; terms ("cpu_core/event=0x3c/") stay as they are. */
+void import_core_split(struct arena *arena, const char **name, const char **core);

@@ -59,22 +59,6 @@ static void import_table_done(struct import_table *table)
 	arena_done(&table->arena);
 }
 
-/* "cpu_core/cycles/u" is cycles:u on cpu_core; terms ("cpu_core/event=0x3c/") stay as they are. */
-static void hybrid_split(struct import_table *table, struct import_event *event)
-{
-	const char *slash = strchr(event->name, '/'), *last = strrchr(event->name, '/');
-	int inner;
-
-	if (!str_starts(event->name, "cpu_") || !slash || last == slash)
-		return;
-	event->core = arena_text(&table->arena, event->name, (size_t)(slash - event->name));
-	inner = (int)(last - slash) - 1;
-	if (memchr(slash, '=', (size_t)(last - slash)) || !inner)
-		return;
-	event->name = arena_format(&table->arena, last[1] ? "%.*s:%s" : "%.*s%s", inner, slash + 1,
-		last + 1 + (last[1] == ':'));
-}
-
 /* perf prints clocks in ms and everything else in its own unit; whole numbers stay whole, and six
  * decimals are what -j prints. */
 static struct import_event event_make(struct import_table *table, const struct stat_line *line)
@@ -86,7 +70,7 @@ static struct import_event event_make(struct import_table *table, const struct s
 	event.name = *line->cgroup ? arena_format(&table->arena, "%s cgroup=%s", line->event,
 					     line->cgroup)
 				   : arena_text(&table->arena, line->event, strlen(line->event));
-	hybrid_split(table, &event);
+	import_core_split(&table->arena, &event.name, &event.core);
 	if (str_equal(line->unit, "msec")) {
 		event.unit = "ns";
 		event.decimals = 6;
@@ -489,5 +473,6 @@ static int read_csv(
 	return r;
 }
 
-const struct import_format import_perf_stat_json = {"perf-stat-json", detect_json, read_json};
-const struct import_format import_perf_stat_csv = {"perf-stat-csv", detect_csv, read_csv};
+const struct import_format import_perf_stat_json = {
+	"perf-stat-json", false, detect_json, read_json};
+const struct import_format import_perf_stat_csv = {"perf-stat-csv", false, detect_csv, read_csv};

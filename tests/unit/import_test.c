@@ -303,21 +303,22 @@ static void a_last_line_that_is_cut_off_costs_only_itself(void **state)
 	}
 }
 
+#define READS                                                                                      \
+	"it reads perf.data, the text of `perf script`, folded stacks, pprof, callgrind.out, "     \
+	"cachegrind.out, and the output of `perf stat -j` and `perf stat -x SEPARATOR`"
+
 static void a_file_of_which_nothing_can_be_used_is_refused(void **state)
 {
 	static const struct {
 		const char *text, *sentence, *hint;
 	} cases[] = {
-		{"", "t is empty",
-			"it reads the output of `perf stat -j` and `perf stat -x SEPARATOR`"},
-		{"a,b,c\n1,2,3\n", "t is in no format that assay reads",
-			"it reads the output of `perf stat -j` and `perf stat -x SEPARATOR`"},
+		{"", "t is empty", READS},
+		{"a,b,c\n1,2,3\n", "t is in no format that assay reads", READS},
 		{"\n Performance counter stats for 'true':\n\n 0.4 msec task-clock\n",
 			"t is in no format that assay reads",
 			"this is perf stat's text for people; record with `perf stat -j` or `perf "
 			"stat -x,`"},
-		{"{\"counter-value\" : 5}\n", "t is in no format that assay reads",
-			"it reads the output of `perf stat -j` and `perf stat -x SEPARATOR`"},
+		{"{\"counter-value\" : 5}\n", "t is in no format that assay reads", READS},
 	};
 
 	(void)state;

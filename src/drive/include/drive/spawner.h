@@ -44,6 +44,9 @@ int spawner_start(struct spawner *spawner, struct err *err);
 int spawner_descriptor(const struct spawner *spawner);
 int spawner_result(struct spawner *spawner, struct spawner_result *ret_result, struct err *err);
 
+/* The process id of the target that runs now, 0: none. */
+pid_t spawner_target(const struct spawner *spawner);
+
 /* Send a signal to the target that runs now; nothing happens when none does. */
 void spawner_signal(const struct spawner *spawner, int signal);
 

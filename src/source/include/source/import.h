@@ -2,9 +2,11 @@
  *
  * Does: find out from its content what a file is, and emit what it holds.  Does not: trust it.
  * Owns: nothing that outlives the call.  What could not be used is counted by reason, never dropped
- * in silence; a file of which nothing can be used is an error. */
+ * in silence; what stands before a damage is kept; a file of which nothing can be used is an error.
+ * Samples are borrowed from the file: they live for the call that hands them over. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,17 +20,36 @@ enum import_skip {
 	IMPORT_RANGE,	  /* a value that is negative or too large */
 	IMPORT_TOO_MANY,  /* an event beyond the 4,096 that are kept */
 	IMPORT_TRUNCATED, /* the last line, cut off */
+	/* Of recordings: */
+	IMPORT_SAMPLE_MALFORMED, /* a sample whose parts do not fit into it */
+	IMPORT_SAMPLE_NO_EVENT,	 /* a sample of an event that the file does not describe */
+	IMPORT_SAMPLE_EMPTY,	 /* a sample that weighs nothing in the chosen unit */
+	IMPORT_STACK_32,	 /* user stack of a 32-bit process; the sample itself is kept */
+	IMPORT_RECORD_MALFORMED, /* any other record that cannot be read */
+	IMPORT_RECORD_UNKNOWN,	 /* of a type newer than this program */
+	IMPORT_AUX,		 /* traces of the CPU: Intel PT, CoreSight, SPE */
+	IMPORT_SWITCH,
+	IMPORT_NAMESPACE,
+	IMPORT_CGROUP,
+	IMPORT_KSYMBOL,
+	IMPORT_BPF,
+	IMPORT_TEXT_POKE,
+	IMPORT_DATA_MAP, /* a mapping that cannot hold code */
+	IMPORT_READ,	 /* a count that perf record read at the end of a thread */
 	IMPORT_SKIPS,
 };
 
 struct import_report {
 	const char *kind; /* "perf-stat-json" */
-	uint64_t lines;	  /* that held something */
+	bool profile;	  /* it holds samples, not counts */
+	uint64_t lines;	  /* that held something; 0: not a file of lines */
+	uint64_t samples; /* handed over */
 	uint64_t skipped[IMPORT_SKIPS];
+	char damage[160]; /* what is broken, from there on nothing was read; "": nothing */
 };
 
-/* Read the file (at most 256 MiB; "-" is stdin) and emit its records.  An error of the sink is
- * returned as it is. */
+/* Read the file ("-" is stdin; what is no plain file may have 1 GiB) and emit its records.  An
+ * error of the sink is returned as it is. */
 int import_file(const char *path, const struct wire_sink *sink, struct import_report *ret_report,
 	struct err *err);
 

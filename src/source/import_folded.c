@@ -1,0 +1,144 @@
+/* import_folded.c - folded stacks: "root;caller;leaf 12", one stack a line, as flame graph scripts
+ * write them.
+ *
+ * A ';' inside a name may be written as "\;".  The scripts mark frames behind their name: _[k] of
+ * the kernel, _[i] inlined into the caller, _[j] compiled at run time, _[w] where a thread was
+ * woken. The format has no event, no thread and no time; the number is the weight of the stack. */
+#include <string.h>
+
+#include "import_named.h"
+
+enum { FOLDED_LOOK = 64 }; /* lines that must look right before we believe it */
+
+/* The number at the end and the stack before it; -1: no such line, -ERANGE-like 1: too large. */
+static int line_split(struct import_text line, struct import_text *ret_stack, uint64_t *ret_weight)
+{
+	size_t end = line.len, digits;
+	uint64_t weight = 0;
+
+	while (end && (line.at[end - 1] == ' ' || line.at[end - 1] == '\t'))
+		end--;
+	digits = end;
+	while (digits && line.at[digits - 1] >= '0' && line.at[digits - 1] <= '9')
+		digits--;
+	if (digits == end || !digits || (line.at[digits - 1] != ' ' && line.at[digits - 1] != '\t'))
+		return -1;
+	for (size_t i = digits; i < end; i++)
+		if (__builtin_mul_overflow(weight, 10, &weight) ||
+			__builtin_add_overflow(weight, (uint64_t)(line.at[i] - '0'), &weight))
+			return 1;
+	while (digits && (line.at[digits - 1] == ' ' || line.at[digits - 1] == '\t'))
+		digits--;
+	*ret_stack = (struct import_text){line.at, digits};
+	*ret_weight = weight;
+	return digits ? 0 : -1;
+}
+
+/* Where the last frame of the stack begins. */
+static size_t frame_start(struct import_text stack)
+{
+	size_t at = stack.len;
+
+	while (at && !(stack.at[at - 1] == ';' && (at < 2 || stack.at[at - 2] != '\\')))
+		at--;
+	return at;
+}
+
+static void push_frame(struct named *named, const char *at, size_t len)
+{
+	struct wire_named frame = {0};
+	mem_auto char *name = mem_copy_text(at, len);
+	size_t kept = 0;
+
+	if (len > 4 && memcmp(at + len - 4, "_[", 2) == 0 && at[len - 1] == ']') {
+		char mark = at[len - 2];
+
+		frame.module = mark == 'k' ? "[kernel]" : mark == 'j' ? "[jit]" : NULL;
+		frame.inlined = mark == 'i';
+		if (strchr("kijw", mark))
+			len -= 4;
+	}
+	for (size_t i = 0; i < len; i++)
+		if (!(at[i] == '\\' && i + 1 < len && at[i + 1] == ';'))
+			name[kept++] = at[i];
+	if (kept != 9 || memcmp(name, "[unknown]", 9) != 0)
+		frame.function = named_text(named, name, kept);
+	vec_push(&named->frames, frame);
+}
+
+static void push_stack(struct named *named, struct import_text stack)
+{
+	for (;;) {
+		size_t start = frame_start(stack);
+
+		if (start < stack.len)
+			push_frame(named, stack.at + start, stack.len - start);
+		if (!start)
+			return;
+		stack.len = start - 1;
+	}
+}
+
+static bool detect(struct import_text text)
+{
+	struct import_text line, stack;
+	unsigned seen = 0, stacks = 0;
+	uint64_t weight;
+	bool whole;
+
+	while (seen < FOLDED_LOOK && import_line_next(&text, &line, &whole)) {
+		if (import_line_is_empty(line))
+			continue;
+		if (memchr(line.at, '\0', line.len))
+			return false;
+		if (line_split(line, &stack, &weight) != 0) {
+			if (whole)
+				return false;
+			continue;
+		}
+		seen++;
+		stacks += memchr(stack.at, ';', stack.len) != NULL;
+	}
+	return stacks > 0;
+}
+
+static int take_line(struct named *named, struct import_text line, bool whole, uint32_t event)
+{
+	struct wire_sample sample = {.event = event, .cpu = UINT32_MAX};
+	struct import_text stack;
+	int r = line_split(line, &stack, &sample.period);
+
+	if (r != 0) {
+		named->report->skipped[r > 0   ? IMPORT_RANGE
+				       : whole ? IMPORT_MALFORMED
+					       : IMPORT_TRUNCATED]++;
+		return 0;
+	}
+	if (!sample.period) {
+		named->report->skipped[IMPORT_SAMPLE_EMPTY]++;
+		return 0;
+	}
+	push_stack(named, stack);
+	return named_sample(named, &sample);
+}
+
+static int read_folded(
+	struct import_text text, const struct wire_sink *sink, struct import_report *report)
+{
+	struct named named = named_of(sink, report);
+	struct import_text line;
+	uint32_t event;
+	bool whole;
+	int r = named_event(&named, "samples", "", &event);
+
+	while (r == 0 && import_line_next(&text, &line, &whole)) {
+		if (import_line_is_empty(line))
+			continue;
+		report->lines++;
+		r = take_line(&named, line, whole, event);
+	}
+	named_done(&named);
+	return r;
+}
+
+const struct import_format import_folded = {"folded", true, detect, read_folded};
