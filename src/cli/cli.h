@@ -137,6 +137,9 @@ void help_man(struct str *out, const struct command *command); /* NULL: assay(1)
 const struct command *command_find(const char *name);
 int command_unknown(const char *name, struct err *err);
 
+/* Load a run file.  One that was killed before its places were named gets the names now. */
+int cli_load_run(const struct cli *cli, const char *path, struct run **ret_run, struct err *err);
+
 /* The exit status for a failure. */
 int cli_status_of(const struct err *err);
 

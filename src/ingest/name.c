@@ -157,7 +157,9 @@ void ingest_name(struct run *run, const struct ingest_naming *options)
 	struct naming naming = {
 		.run = run, .options = options ? options : &defaults, .namer = {.run = run}};
 	mem_auto row_id *ids = places_sorted(run, &naming.of);
+	bool frozen = run->frozen;
 
+	run->frozen = false; /* names are all that is added to a run that was loaded */
 	while (naming.done < naming.of) {
 		row_id module = run->locations.at[ids[naming.done] - 1].module;
 		struct names *names = NULL;
@@ -178,4 +180,5 @@ void ingest_name(struct run *run, const struct ingest_naming *options)
 			naming.options->progress(naming.options->context, naming.done, naming.of);
 	}
 	namer_done(&naming.namer);
+	run->frozen = frozen;
 }
