@@ -288,13 +288,17 @@ static void instructions_rank(struct annotate_work *work)
 {
 	struct annotate_view *view = work->view;
 	mem_auto struct heat *heats = mem_new(view->instruction_count + 1, sizeof(*heats));
-	uint32_t hot;
+	uint32_t warm = 0, hot;
 
-	for (uint32_t i = 0; i < view->instruction_count; i++)
-		heats[i] = (struct heat){
-			heat_of(view, view->instructions[i].self, view->instructions[i].below), i};
-	qsort(heats, view->instruction_count, sizeof(*heats), hotter_first);
-	hot = heats_count(heats, view->instruction_count, work->options->hot_rows);
+	for (uint32_t i = 0; i < view->instruction_count; i++) {
+		const struct annotate_instruction *row = &view->instructions[i];
+		double heat = heat_of(view, row->self, row->below);
+
+		if (heat > 0)
+			heats[warm++] = (struct heat){heat, i};
+	}
+	qsort(heats, warm, sizeof(*heats), hotter_first);
+	hot = heats_count(heats, warm, work->options->hot_rows);
 	for (uint32_t i = 0; i < hot; i++)
 		view->instructions[heats[i].index].hot = true;
 }
