@@ -4,8 +4,7 @@
 static void stream_give(struct stream *stream)
 {
 	if (!stream->error && stream->text.len)
-		stream->error =
-			stream->write(stream->context, stream->text.at, stream->text.len);
+		stream->error = stream->write(stream->context, stream->text.at, stream->text.len);
 	if (!stream->error)
 		stream->given_bytes += stream->text.len;
 	str_clear(&stream->text);

@@ -28,7 +28,7 @@ void export_plain(struct str *out, const char *text, char separator)
 	for (; *text; text++) {
 		unsigned char c = (unsigned char)*text;
 
-		str_add_char(out, c < 0x20 || c == 0x7f	      ? ' '
+		str_add_char(out, c < 0x20 || c == 0x7f		? ' '
 				  : separator && c == separator ? ':'
 								: (char)c);
 	}

@@ -6,6 +6,8 @@
  * thread follows without a gap, what both have in common is one slice.  Other events have no time
  * of their own: there a sample reaches back to the one before it, at most twice their mean
  * distance. */
+#include <stdio.h>
+
 #include "base/jsonw.h"
 #include "export_parts.h"
 
@@ -66,8 +68,7 @@ static void close_slices(struct chrome *c, uint32_t kept, uint64_t end_ns)
 {
 	while (c->open.count > kept) {
 		const struct slice *slice = &c->open.at[--c->open.count];
-		const struct walk_function *function =
-			&c->walk->functions.at[slice->function];
+		const struct walk_function *function = &c->walk->functions.at[slice->function];
 
 		begin_event(c, "X", function->name);
 		if (function->module != WALK_NONE)
@@ -187,8 +188,8 @@ static void add_samples(struct chrome *c)
 	jsonw_end_array(&c->w);
 }
 
-void export_chrome(struct stream *out, const struct sample_walk *walk,
-	const struct export_options *options)
+void export_chrome(
+	struct stream *out, const struct sample_walk *walk, const struct export_options *options)
 {
 	struct chrome c = {.out = out, .walk = walk, .w = {.out = &out->text, .compact = true}};
 

@@ -22,7 +22,7 @@ struct firefox {
 	uint32_t *first_frame; /* by location: its outermost frame; what is inlined follows */
 	struct {
 		uint32_t location, frame, inline_depth;
-	} *frames;
+	} * frames;
 	uint32_t frame_count;
 };
 
@@ -414,8 +414,8 @@ static void add_thread_names(struct jsonw *w, const struct walk_thread *thread)
 
 static uint32_t add_thread(struct firefox *f, uint32_t first)
 {
-	static const char *const markers[] = {"data", "name", "startTime", "endTime", "phase",
-		"category", NULL};
+	static const char *const markers[] = {
+		"data", "name", "startTime", "endTime", "phase", "category", NULL};
 	const struct sample_walk *walk = f->walk;
 	struct jsonw *w = &f->w;
 	uint32_t thread = walk->samples.at[first].thread, past = first;
@@ -440,11 +440,10 @@ static uint32_t add_thread(struct firefox *f, uint32_t first)
 	return past;
 }
 
-void export_firefox(struct stream *out, const struct sample_walk *walk,
-	const struct export_options *options)
+void export_firefox(
+	struct stream *out, const struct sample_walk *walk, const struct export_options *options)
 {
-	struct firefox f = {
-		.out = out, .walk = walk, .w = {.out = &out->text, .compact = true}};
+	struct firefox f = {.out = out, .walk = walk, .w = {.out = &out->text, .compact = true}};
 
 	(void)options;
 	number_frames(&f);

@@ -154,8 +154,8 @@ static void add_head(struct jsonw *w, const struct sample_walk *walk, bool merge
 	jsonw_put_bool(w, "merged", merged);
 }
 
-void export_json(struct stream *out, const struct sample_walk *walk,
-	const struct export_options *options)
+void export_json(
+	struct stream *out, const struct sample_walk *walk, const struct export_options *options)
 {
 	struct jsonw w = {.out = &out->text, .compact = true};
 

@@ -3,20 +3,20 @@
 
 #include "render/export.h"
 
-void export_chrome(struct stream *out, const struct sample_walk *walk,
-	const struct export_options *options);
-void export_firefox(struct stream *out, const struct sample_walk *walk,
-	const struct export_options *options);
+void export_chrome(
+	struct stream *out, const struct sample_walk *walk, const struct export_options *options);
+void export_firefox(
+	struct stream *out, const struct sample_walk *walk, const struct export_options *options);
 void export_folded(
 	struct stream *out, const struct call_tree *tree, const struct export_options *options);
-void export_json(struct stream *out, const struct sample_walk *walk,
-	const struct export_options *options);
-void export_perf_script(struct stream *out, const struct sample_walk *walk,
-	const struct export_options *options);
-void export_pprof(struct stream *out, const struct sample_walk *walk,
-	const struct export_options *options);
-void export_speedscope(struct stream *out, const struct sample_walk *walk,
-	const struct export_options *options);
+void export_json(
+	struct stream *out, const struct sample_walk *walk, const struct export_options *options);
+void export_perf_script(
+	struct stream *out, const struct sample_walk *walk, const struct export_options *options);
+void export_pprof(
+	struct stream *out, const struct sample_walk *walk, const struct export_options *options);
+void export_speedscope(
+	struct stream *out, const struct sample_walk *walk, const struct export_options *options);
 
 /* A name in a text format: control characters are blanks, and `separator` (0: none) is ':'. */
 void export_plain(struct str *out, const char *text, char separator);

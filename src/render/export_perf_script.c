@@ -27,8 +27,7 @@ static void add_header(
 
 static void add_frame(struct str *out, const struct sample_walk *walk, uint32_t node)
 {
-	const struct walk_location *location =
-		&walk->locations.at[walk->nodes.at[node].location];
+	const struct walk_location *location = &walk->locations.at[walk->nodes.at[node].location];
 	const struct walk_function *function = export_function(walk, node);
 	const struct walk_module *module = sample_walk_module(walk, node);
 
@@ -45,8 +44,8 @@ static void add_frame(struct str *out, const struct sample_walk *walk, uint32_t 
 	str_add(out, ")\n");
 }
 
-void export_perf_script(struct stream *out, const struct sample_walk *walk,
-	const struct export_options *options)
+void export_perf_script(
+	struct stream *out, const struct sample_walk *walk, const struct export_options *options)
 {
 	(void)options;
 	vec_foreach (const struct walk_sample, sample, &walk->samples) {

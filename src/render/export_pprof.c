@@ -5,6 +5,7 @@
  * Two values a sample: how many, and what they weigh (the event); pprof shows the last by default.
  * Threads are labels: `go tool pprof -tagfocus thread=NAME`. */
 #include <string.h>
+#define ZLIB_CONST
 #include <zlib.h>
 
 #include "base/map.h"
@@ -40,7 +41,7 @@ static int zip_bytes(struct pprof *p, const void *bytes, size_t len, int flush)
 {
 	unsigned char piece[16384];
 
-	p->zip.next_in = (z_const unsigned char *)bytes;
+	p->zip.next_in = bytes;
 	p->zip.avail_in = (uInt)len;
 	do {
 		p->zip.next_out = piece;
@@ -119,8 +120,10 @@ static void add_types(struct pprof *p, const struct sample_walk *walk)
 	const char *unit = walk->period_is_ns ? "nanoseconds" : "count";
 
 	put_value_type(p, PROFILE_SAMPLE_TYPE, "samples", "count");
-	put_value_type(p, PROFILE_SAMPLE_TYPE, type, unit);
-	put_value_type(p, PROFILE_PERIOD_TYPE, type, unit);
+	if (walk->weighted) {
+		put_value_type(p, PROFILE_SAMPLE_TYPE, type, unit);
+		put_value_type(p, PROFILE_PERIOD_TYPE, type, unit);
+	}
 	put_number(&p->plain.text, PROFILE_PERIOD, walk->common_period);
 	put_number(&p->plain.text, PROFILE_TIME_NANOS, walk->started_ns);
 	put_number(&p->plain.text, PROFILE_DURATION_NANOS, walk->last_ns - walk->first_ns);
@@ -141,7 +144,8 @@ static void add_mappings(struct pprof *p, const struct sample_walk *walk)
 			module->high == UINT64_MAX ? module->high : module->high + 1);
 		put_number(&p->scratch, 5, string_index(p, module->path));
 		put_number(&p->scratch, 6, string_index(p, module->build_id));
-		for (unsigned flag = 7; flag <= 10; flag++) /* has functions, files, lines, inlines */
+		for (unsigned flag = 7; flag <= 10;
+			flag++) /* has functions, files, lines, inlines */
 			put_number(&p->scratch, flag, 1);
 		put_message(p, PROFILE_MAPPING);
 	}
@@ -168,7 +172,8 @@ static void add_locations(struct pprof *p, const struct sample_walk *walk)
 		unsigned depth = 0;
 
 		put_number(&p->scratch, 1, i + 1);
-		put_number(&p->scratch, 2, location->module == WALK_NONE ? 0 : location->module + 1);
+		put_number(
+			&p->scratch, 2, location->module == WALK_NONE ? 0 : location->module + 1);
 		put_number(&p->scratch, 3, location->addr);
 		for (uint32_t frame = location->frame;
 			frame != WALK_NONE && depth < LABEL_INLINES_MAX;
@@ -204,7 +209,8 @@ static void add_samples(struct pprof *p, const struct sample_walk *walk)
 		put_bytes(&p->scratch, 1, str_text(&p->inner), p->inner.len);
 		str_clear(&p->inner);
 		put_varint(&p->inner, sample->samples);
-		put_varint(&p->inner, sample->period);
+		if (walk->weighted)
+			put_varint(&p->inner, sample->period);
 		put_bytes(&p->scratch, 2, str_text(&p->inner), p->inner.len);
 		if (*thread->name)
 			put_label(p, "thread", thread->name, 0);
@@ -222,8 +228,8 @@ static void add_strings(struct pprof *p)
 	}
 }
 
-void export_pprof(struct stream *out, const struct sample_walk *walk,
-	const struct export_options *options)
+void export_pprof(
+	struct stream *out, const struct sample_walk *walk, const struct export_options *options)
 {
 	struct pprof p = {.out = out, .plain = {.write = zip_write}};
 

@@ -106,8 +106,8 @@ static uint32_t busiest_profile(const struct sample_walk *walk)
 	return profile;
 }
 
-void export_speedscope(struct stream *out, const struct sample_walk *walk,
-	const struct export_options *options)
+void export_speedscope(
+	struct stream *out, const struct sample_walk *walk, const struct export_options *options)
 {
 	struct jsonw w = {.out = &out->text, .compact = true};
 

@@ -2,18 +2,17 @@
  *
  * Only what the samples use is in the tables, numbered from 0, so an exporter writes them as they
  * stand.  Nothing needs a second case: code without a name has a function and a frame as well
- * ("[unknown]" of its module), and so has a sample without a stack ("[no stack]").
- * Pure.  Owns: its tables, until sample_walk_done().  Texts are the run's, which must live on. */
+ * ("[libc.so.6]"), and so has a sample without a stack ("[no stack]").
+ * Pure.  Owns: its tables, until sample_walk_done(); texts are the run's, which must live on. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/profile_filter.h"
 #include "base/arena.h"
+#include "base/err.h"
 #include "base/vec.h"
-
-struct run;
-struct profile_filter;
 
 #define WALK_NONE UINT32_MAX
 
@@ -74,7 +73,10 @@ enum walk_order {
 };
 
 struct sample_walk {
-	const char *event, *unit; /* of the period; "" is a count */
+	const char *event;
+	uint32_t event_row; /* its id in the run */
+	const char *unit;   /* of a period: "ns", "samples", else the event's own */
+	bool weighted;	  /* false: the samples have no periods, each is 1 */
 	bool period_is_ns;
 	const char *target; /* the command line that was measured */
 	uint64_t started_ns;
@@ -88,21 +90,27 @@ struct sample_walk {
 	vec_of(struct walk_node) nodes;
 	vec_of(struct walk_thread) threads;
 	vec_of(struct walk_sample) samples;
+	struct arena texts;
 };
 
-/* The samples that pass `filter`, in this order. */
-void sample_walk_make(const struct run *run, const struct profile_filter *filter,
-	enum walk_order order, struct sample_walk *ret_walk);
+/* The samples that pass `filter`, in this order.  Errors as profile_samples_take() has them. */
+int sample_walk_make(const struct run *run, const struct profile_filter *filter,
+	enum walk_order order, struct sample_walk *ret_walk, struct err *err);
 void sample_walk_done(struct sample_walk *walk);
 #define sample_walk_auto __attribute__((cleanup(sample_walk_done)))
 
-/* The nodes of a chain, outermost first, into `ret_nodes` (emptied first). */
+/* The nodes of a chain, outermost first; reused from call to call. */
 struct walk_chain {
 	vec_of(uint32_t) nodes;
 };
+
 void sample_walk_chain(const struct sample_walk *walk, uint32_t node, struct walk_chain *chain);
 void walk_chain_done(struct walk_chain *chain);
 #define walk_chain_auto __attribute__((cleanup(walk_chain_done)))
 
 /* The module of a node: that of its location; NULL: in none. */
 const struct walk_module *sample_walk_module(const struct sample_walk *walk, uint32_t node);
+
+/* Samples of the run that belong to other events than this row: what a profile of one event leaves
+ * out. */
+uint64_t sample_walk_others(const struct run *run, uint32_t event);

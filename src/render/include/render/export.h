@@ -18,11 +18,11 @@ struct export_options {
 
 struct export_format {
 	const char *name;
-	const char *file;	/* default name of the result */
-	const char *read_by;	/* who opens it, for people */
-	enum walk_order order;	/* of the walk that it wants */
-	bool can_merge;		/* or WALK_MERGED, with --merged */
-	bool has_weight;	/* by_period means something */
+	const char *file;      /* default name of the result */
+	const char *read_by;   /* who opens it, for people */
+	enum walk_order order; /* of the walk that it wants */
+	bool can_merge;	       /* or WALK_MERGED, with --merged */
+	bool has_weight;       /* by_period means something */
 	void (*write)(struct stream *out, const struct sample_walk *walk,
 		const struct export_options *options);
 	/* Instead, for a format that is a merged tree and nothing else. */
