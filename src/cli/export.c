@@ -136,13 +136,12 @@ static void export_text_page(struct paper *paper, const struct export_summary *s
 {
 	char count[32], weight[32], bytes[32];
 
-	paper_add(paper, "%s samples",
-		paper_count(count, sizeof(count), (double)summary->samples));
+	paper_add(paper, "%s samples", paper_count(count, sizeof(count), (double)summary->samples));
 	if (*summary->event)
 		paper_add(paper, " of %s", summary->event);
 	if (str_equal(summary->unit, "ns"))
-		paper_add(paper, ", %s",
-			paper_time(weight, sizeof(weight), (double)summary->period));
+		paper_add(
+			paper, ", %s", paper_time(weight, sizeof(weight), (double)summary->period));
 	paper_add(paper, ", written to ");
 	paper_ink(paper, INK_BOLD, "%s", str_equal(summary->path, "-") ? "stdout" : summary->path);
 	paper_add(paper, " (%s %s, %s)\n", summary->format->name, "format",
@@ -153,8 +152,8 @@ static void export_text_page(struct paper *paper, const struct export_summary *s
 	paper_add(paper, "read by %s\n", summary->format->read_by);
 }
 
-static int export_show(struct cli *cli, const struct run *run,
-	const struct export_summary *summary, struct err *err)
+static int export_show(struct cli *cli, const struct run *run, const struct export_summary *summary,
+	struct err *err)
 {
 	struct cli_page page = {.run = run, .to_stderr = str_equal(summary->path, "-")};
 
@@ -208,7 +207,8 @@ static const struct option_spec options[] = {
 const struct command export_command = {
 	.name = "export",
 	.summary = "the samples of a run in another tool's format",
-	.usage = "RUN --format FORMAT [-o FILE] [--event EVENT] [--thread THREAD] [--time FROM..TO]",
+	.usage =
+		"RUN --format FORMAT [-o FILE] [--event EVENT] [--thread THREAD] [--time FROM..TO]",
 	.examples = (const char *const[]){"assay export run.assay --format pprof -o cpu.pb.gz",
 		"for go tool pprof -http : cpu.pb.gz",
 		"assay export run.assay --format folded -o - | flamegraph.pl >flame.svg",

@@ -76,7 +76,7 @@ struct sample_walk {
 	const char *event;
 	uint32_t event_row; /* its id in the run */
 	const char *unit;   /* of a period: "ns", "samples", else the event's own */
-	bool weighted;	  /* false: the samples have no periods, each is 1 */
+	bool weighted;	    /* false: the samples have no periods, each is 1 */
 	bool period_is_ns;
 	const char *target; /* the command line that was measured */
 	uint64_t started_ns;
