@@ -6,6 +6,7 @@ extern const struct command completions_command;
 extern const struct command doctor_command;
 extern const struct command env_command;
 extern const struct command export_command;
+extern const struct command flame_command;
 extern const struct command help_command_entry;
 extern const struct command import_command;
 extern const struct command stat_command;
@@ -15,6 +16,7 @@ const struct command *const commands[] = {
 	&doctor_command,
 	&env_command,
 	&stat_command,
+	&flame_command,
 	&import_command,
 	&export_command,
 	&completions_command,

@@ -158,7 +158,8 @@ static void add_functions(struct pprof *p, const struct sample_walk *walk)
 
 		put_number(&p->scratch, 1, i + 1);
 		put_number(&p->scratch, 2, string_index(p, function->name));
-		put_number(&p->scratch, 3, string_index(p, function->name));
+		/* no system name: with one that is the same, pprof would take the name for mangled
+		 * and cut its templates and arguments */
 		put_number(&p->scratch, 4, string_index(p, function->file));
 		put_number(&p->scratch, 5, function->line);
 		put_message(p, PROFILE_FUNCTION);
