@@ -295,3 +295,54 @@ void call_tree_sort(struct call_tree *tree, enum call_tree_order order)
 	}
 	vec_done(&children);
 }
+
+/* ---- what is worth showing ---- */
+
+static int compare_weights(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x < y) - (x > y);
+}
+
+/* The weight of the `limit`-th heaviest node.  A child is never heavier than its parent, so the
+ * nodes above it are connected. */
+static uint64_t weight_at(const struct call_tree *tree, uint32_t limit)
+{
+	mem_auto uint64_t *weights = mem_new(tree->nodes.count, sizeof(*weights));
+
+	for (uint32_t i = 1; i < tree->nodes.count; i++)
+		weights[i - 1] = tree->nodes.at[i].total.weight;
+	qsort(weights, tree->nodes.count - 1, sizeof(*weights), compare_weights);
+	return weights[limit - 1];
+}
+
+uint32_t call_tree_pick(
+	const struct call_tree *tree, uint32_t limit, double min_share, uint32_t *ret_nodes)
+{
+	const struct call_tree_node *nodes = tree->nodes.at;
+	uint64_t least = 0;
+	uint32_t count = 0, at;
+
+	if (!limit)
+		limit = UINT32_MAX;
+	if (limit < tree->nodes.count - 1)
+		least = weight_at(tree, limit);
+	at = nodes[0].first_child;
+	while (at && count < limit) {
+		bool shown =
+			nodes[at].total.weight >= least &&
+			(double)nodes[at].total.weight >= min_share * (double)nodes[0].total.weight;
+
+		if (shown)
+			ret_nodes[count++] = at;
+		if (shown && nodes[at].first_child) {
+			at = nodes[at].first_child;
+			continue;
+		}
+		while (at && !nodes[at].next_sibling)
+			at = nodes[at].parent;
+		at = nodes[at].next_sibling;
+	}
+	return count;
+}

@@ -78,12 +78,12 @@ static void warn_of_losses(struct profile_quality *quality)
 				"%.1f %% of the samples were lost: busy moments are "
 				"under-represented",
 				quality->lost_share * 100),
-			"record with a lower rate (-F)");
+			"a lower rate loses fewer: assay record -F 499");
 	else if (isnan(quality->lost_share) && quality->lost_records > 0)
 		warn(quality, "lost-records",
 			arena_format(texts, "%.0f records were lost, some of them samples",
 				quality->lost_records),
-			"record with a lower rate (-F)");
+			"a lower rate loses fewer: assay record -F 499");
 }
 
 static void warn_of_names(struct profile_quality *quality)
@@ -170,7 +170,7 @@ void profile_quality_make(const struct run *run, const struct profile_filter *fi
 
 	*ret_quality = (struct profile_quality){
 		.event = *samples->name ? samples->name : "unknown event",
-		.event_reason = run_text(run, reason),
+		.event_note = run_text(run, reason),
 		.unit = samples->unit,
 		.target = run_text(run, run->target),
 		.precise = event_is_precise(samples->name),

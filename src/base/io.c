@@ -140,36 +140,33 @@ static void io_writer_done(struct io_writer *writer)
 {
 	io_close_pointer(&writer->fd);
 	free(writer->path);
+	free(writer->real);
 	free(writer->temporary);
 	*writer = (struct io_writer){.fd = -1};
 }
 
 int io_writer_open(struct io_writer *writer, const char *path, struct err *err)
 {
-	char *real = realpath(path, NULL); /* a link stays a link */
 	str_auto struct str temporary = {0};
 	bool through = io_is_stream(path);
-	int fd;
 
-	*writer = (struct io_writer){.fd = -1};
-	if (!real || through) {
-		free(real);
-		real = mem_copy_text(path, strlen(path));
-	}
-	writer->path = real;
+	*writer = (struct io_writer){.fd = -1, .path = mem_copy_text(path, strlen(path))};
 	if (through) {
-		fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-		fd = fd < 0 ? -errno : fd;
+		writer->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+		writer->fd = writer->fd < 0 ? -errno : writer->fd;
 	} else {
-		fd = io_open_temporary(real, &temporary);
+		writer->real = realpath(path, NULL); /* a link stays a link */
+		if (!writer->real)
+			writer->real = mem_copy_text(path, strlen(path));
+		writer->fd = io_open_temporary(writer->real, &temporary);
+		writer->temporary = mem_copy_text(str_text(&temporary), temporary.len);
 	}
-	if (fd < 0) {
+	if (writer->fd < 0) {
+		int r = io_fail(path, writer->fd, err);
+
 		io_writer_done(writer);
-		return io_fail(path, fd, err);
+		return r;
 	}
-	writer->fd = fd;
-	if (!through)
-		writer->temporary = mem_copy_text(temporary.at, temporary.len);
 	return 0;
 }
 
@@ -184,12 +181,12 @@ int io_writer_close(struct io_writer *writer, int failure, struct err *err)
 
 	if (r == 0 && writer->temporary && fsync(writer->fd) < 0)
 		r = -errno;
-	if (r == 0 && writer->temporary && rename(writer->temporary, writer->path) < 0)
+	if (r == 0 && writer->temporary && rename(writer->temporary, writer->real) < 0)
 		r = -errno;
 	if (r < 0 && writer->temporary)
 		unlink(writer->temporary);
 	else if (writer->temporary)
-		io_sync_folder(writer->path);
+		io_sync_folder(writer->real);
 	if (r < 0)
 		io_fail(writer->path, r, err);
 	io_writer_done(writer);

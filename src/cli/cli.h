@@ -95,22 +95,6 @@ int cli_duration(const struct cli *cli, const char *name, uint64_t fallback_ns, 
 	struct err *err);
 
 struct run;
-struct profile_filter;
-
-/* The options that choose samples, the same in each command that shows them; read them with
- * cli_profile_filter(). */
-#define CLI_PROFILE_OPTIONS                                                                        \
-	{"event", 'e', "EVENT", false, NULL, "only samples of this event (default: the first)"},   \
-		{"thread", 0, "THREAD", false, NULL, "only this thread: a name or a tid"},         \
-		{"module", 0, "MODULE", false, NULL, "only samples taken in this file"},           \
-		{"function", 0, "FUNCTION", false, NULL,                                           \
-			"only samples with this function on the stack"},                           \
-		{"time", 0, "FROM..TO", false, NULL, "only this part: 2s..5s, ..500ms, 1m.."},     \
-	{                                                                                          \
-		"side", 0, "SIDE", false, "user|kernel|both", "only samples taken on this side"    \
-	}
-
-int cli_profile_filter(const struct cli *cli, struct profile_filter *ret_filter, struct err *err);
 
 /* What a command shows, in each form that was asked for:
  *

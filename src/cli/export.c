@@ -6,9 +6,8 @@
 #include <unistd.h>
 
 #include "base/io.h"
-#include "cli.h"
 #include "model/run.h"
-#include "model/store.h"
+#include "profile_options.h"
 #include "render/export.h"
 
 /* What was written, for the page. */
@@ -100,7 +99,7 @@ static int export_write(
 	struct stream out = {.write = io_writer_write, .context = &writer};
 	struct profile_filter filter;
 	bool to_stdout = str_equal(summary->path, "-");
-	int r = cli_profile_filter(cli, &filter, err), written;
+	int r = profile_filter_take(cli, &filter, err), written;
 
 	if (r >= 0)
 		r = io_writer_open(&writer, to_stdout ? "/dev/stdout" : summary->path, err);
@@ -182,7 +181,7 @@ static int export_run(struct cli *cli, struct err *err)
 		err_hint(err, "write --json=FILE, or -o FILE");
 		return -EINVAL;
 	}
-	r = store_load(cli->operands.at[0], &run, err);
+	r = profile_run_load(cli->operands.at[0], &run, err);
 	if (r >= 0)
 		r = export_write(cli, run, &summary, err);
 	if (r >= 0)
@@ -200,7 +199,7 @@ static const struct option_spec options[] = {
 	{"merged", 0, NULL, false, NULL,
 		"speedscope, json: equal stacks of a thread once, without their times"},
 	{"kernel-marks", 0, NULL, false, NULL, "folded: kernel functions end in _[k]"},
-	CLI_PROFILE_OPTIONS,
+	PROFILE_FILTER_OPTIONS,
 	{0},
 };
 

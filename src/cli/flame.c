@@ -4,9 +4,8 @@
 
 #include "analyze/sample_walk.h"
 #include "base/io.h"
-#include "cli.h"
 #include "model/run.h"
-#include "model/store.h"
+#include "profile_options.h"
 #include "render/flame.h"
 
 #define FLAME_FILE "assay.flame.svg"
@@ -45,33 +44,18 @@ static enum label_kind by_choose(const char *by)
 	return LABEL_FUNCTION;
 }
 
-static int share_choose(const struct cli *cli, double *ret_share, struct err *err)
-{
-	const char *text = cli_value(cli, "min");
-	char *end;
-	double pct = text ? strtod(text, &end) : 0;
-
-	if (text && (end == text || *end || !(pct >= 0 && pct <= 100))) {
-		err_set(err, ERR_USAGE, EINVAL, "--min cannot be '%s'", text);
-		err_hint(err, "it is a percentage from 0 to 100, such as 0.1");
-		return -EINVAL;
-	}
-	*ret_share = pct / 100;
-	return 0;
-}
-
 static int flame_options_read(struct flame_job *job, struct err *err)
 {
 	const struct cli *cli = job->cli;
 	uint64_t width, depth;
-	int r = cli_profile_filter(cli, &job->how.filter, err);
+	int r = profile_filter_take(cli, &job->how.filter, err);
 
 	if (r >= 0)
 		r = cli_number(cli, "width", 400, 20000, 0, &width, err);
 	if (r >= 0)
 		r = cli_number(cli, "depth", 1, 100000, 1024, &depth, err);
 	if (r >= 0)
-		r = share_choose(cli, &job->cut.min_share, err);
+		r = profile_min_take(cli, &job->cut.min_share, err);
 	if (r < 0)
 		return r;
 	job->how.by = by_choose(cli_value(cli, "by"));
@@ -94,12 +78,12 @@ static int flame_make(struct flame_job *job, struct err *err)
 {
 	const char *order = cli_value(job->cli, "order"), *other = cli_value(job->cli, "diff");
 	bool heaviest_first = order ? str_equal(order, "weight") : job->how.inverted;
-	int r = store_load(job->cli->operands.at[0], &job->run, err);
+	int r = profile_run_load(job->cli->operands.at[0], &job->run, err);
 
 	if (r >= 0)
 		r = call_tree_make(job->run, &job->how, &job->tree, err);
 	if (r >= 0 && other)
-		r = store_load(other, &job->run_b, err);
+		r = profile_run_load(other, &job->run_b, err);
 	if (r >= 0 && other)
 		r = call_tree_make(job->run_b, &job->how, &job->tree_b, err);
 	if (r < 0)
@@ -238,7 +222,7 @@ static const struct option_spec options[] = {
 	{"depth", 0, "N", false, NULL, "frames from the root (default 1024)"},
 	{"title", 0, "TEXT", false, NULL, "the title"},
 	{"width", 0, "PIXELS", false, NULL, "a fixed width (default: that of the window)"},
-	CLI_PROFILE_OPTIONS,
+	PROFILE_FILTER_OPTIONS,
 	{0},
 };
 

@@ -57,6 +57,12 @@ void call_tree_done(struct call_tree *tree);
 /* Put the children of every node in this order; made, they are in no order to rely on. */
 void call_tree_sort(struct call_tree *tree, enum call_tree_order order);
 
+/* The nodes worth showing, parents before their children and these in their order: at most `limit`
+ * (0: all) of the heaviest, each of at least `min_share` of the root.  `ret_nodes` has room for
+ * every node; returns how many. */
+uint32_t call_tree_pick(
+	const struct call_tree *tree, uint32_t limit, double min_share, uint32_t *ret_nodes);
+
 /* The label of a node that is not the root. */
 static inline const struct label *call_tree_label(
 	const struct call_tree *tree, const struct call_tree_node *node)

@@ -34,7 +34,8 @@ int io_replace(const char *path, const void *bytes, size_t len, struct err *err)
 /* The same piece by piece: open, write, close.  Until the close nothing stands at `path`. */
 struct io_writer {
 	int fd;
-	char *path;	 /* where it goes */
+	char *path;	 /* where it goes, as the user calls it */
+	char *real;	 /* the same, links followed */
 	char *temporary; /* where it is until then; NULL: written through (a pipe, a device) */
 };
 
