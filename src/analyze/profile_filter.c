@@ -305,6 +305,17 @@ void profile_samples_done(struct profile_samples *samples)
 	samples->by_event = NULL;
 }
 
+int profile_filter_mark(const struct run *run, const struct profile_filter *filter,
+	bool *ret_marks, struct err *err)
+{
+	sieve_auto struct sieve sieve = {0};
+	int r = run->samples.count ? sieve_make(run, filter, &sieve, err) : no_samples(run, err);
+
+	for (uint32_t i = 0; r >= 0 && i < run->samples.count; i++)
+		ret_marks[i] = sieve_passes(&sieve, &run->samples.at[i]);
+	return r;
+}
+
 int profile_filter_time(struct profile_filter *filter, const char *text, struct err *err)
 {
 	const char *dots = strstr(text, "..");

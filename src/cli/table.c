@@ -7,6 +7,8 @@ extern const struct command completions_command;
 extern const struct command diff_command;
 extern const struct command doctor_command;
 extern const struct command env_command;
+extern const struct command export_command;
+extern const struct command flame_command;
 extern const struct command help_command_entry;
 extern const struct command import_command;
 extern const struct command record_command;
@@ -22,7 +24,9 @@ const struct command *const commands[] = {
 	&report_command,
 	&annotate_command,
 	&diff_command,
+	&flame_command,
 	&import_command,
+	&export_command,
 	&completions_command,
 	&help_command_entry,
 	NULL,

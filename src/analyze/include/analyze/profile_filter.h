@@ -53,5 +53,9 @@ int profile_samples_take(const struct run *run, const struct profile_filter *fil
 void profile_samples_done(struct profile_samples *samples);
 #define profile_samples_auto __attribute__((cleanup(profile_samples_done)))
 
+/* Which samples pass, one by one: ret_marks[i] for row i.  Errors as above. */
+int profile_filter_mark(const struct run *run, const struct profile_filter *filter, bool *ret_marks,
+	struct err *err);
+
 /* "2s..5s", "..500ms", "1m.." into from_ns and to_ns. */
 int profile_filter_time(struct profile_filter *filter, const char *text, struct err *err);
