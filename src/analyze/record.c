@@ -86,7 +86,7 @@ void record_view_make(const struct run *run, const char *path, uint64_t bytes, s
 		.path = path,
 		.bytes = bytes,
 		.event_count = run->events.count,
-		.rate_hz = count_of(run, "sample_rate_hz", "a period was asked for"),
+		.rate_hz = count_of(run, "rate_hz", "a period was asked for"),
 		.period = count_of(run, "sample_period", "a rate was asked for"),
 		.ring_bytes = count_of(run, "ring_bytes", "the recording did not end by itself"),
 		.dump_bytes = count_of(run, "stack_dump_bytes", "no stacks were copied"),

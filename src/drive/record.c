@@ -267,7 +267,7 @@ static int emit_qualities(const struct recording *c, const struct sampler_facts 
 		{"recorder_cpu_ns", own_cpu_ns() - c->own_cpu_ns, true},
 		{"target_cpu_ns", result->user_ns + result->system_ns, own},
 		{"sampled_cpu_ns", facts->clock_ns, facts->clock},
-		{"sample_rate_hz", facts->rate_hz, facts->rate_hz != 0},
+		{"rate_hz", facts->rate_hz, facts->rate_hz != 0},
 		{"sample_period", facts->period, facts->period != 0},
 		{"sampling_delay_ns", c->options->delay_ns, c->options->delay_ns != 0},
 		{"sampling_duration_ns", c->options->duration_ns, c->options->duration_ns != 0},
