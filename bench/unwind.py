@@ -4,8 +4,9 @@ whether the two agree frame by frame.
     unwind.py BUILD [HZ]
 
 Each program is recorded by `perf record -e cpu-clock --call-graph dwarf,32768`; `perf script` and
-bench/unwind_perf then unwind the same bytes.  perf's cost is the user time of `perf script`, less that of
-the same command on as many samples without stacks."""
+bench/unwind_perf then unwind the same bytes.  perf's cost is the user time of `perf script`, less
+that of the same command on as many samples without stacks.  "once" is what compiling the
+rules took in all: the most that a cache of them on disk could save."""
 import collections
 import os
 import resource
@@ -28,7 +29,8 @@ int main() { std::string s; for (int i = 0; i < 3000; i++) s += "key" + std::to_
 PYTHON = """
 import json, re
 def f(n): return n if n < 2 else f(n - 1) + f(n - 2)
-f(27); [json.loads(json.dumps([{"a": i, "b": [str(i)] * 3} for i in range(3000)])) for k in range(60)]
+f(27)
+for k in range(60): json.loads(json.dumps([{"a": i, "b": [str(i)] * 3} for i in range(3000)]))
 re.findall("(x+x+)+y", "x" * 18 + "z")
 """
 SQL = ("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c WHERE x<300000) "
@@ -56,8 +58,8 @@ def programs(folder):
 
 
 def record(argv, hertz, data, graph):
-    subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", hertz, *graph, "-o", data, "--",
-                    *argv], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", hertz, *graph, "-o", data,
+                    "--", *argv], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
 
 
 def user_seconds(argv):
@@ -66,10 +68,13 @@ def user_seconds(argv):
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
+def output_of(*argv):
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+
+
 def stacks_of_perf(data):
     """(tid, time) -> user addresses as perf unwinds them."""
-    text = subprocess.run(["perf", "script", "-i", data, "--ns", "--no-inline", "-F", "tid,time,ip"],
-                          capture_output=True, text=True, check=True).stdout
+    text = output_of("perf", "script", "-i", data, "--ns", "--no-inline", "-F", "tid,time,ip")
     stacks, frames = {}, None
     for line in text.splitlines():
         words = line.split()
@@ -81,7 +86,7 @@ def stacks_of_perf(data):
 
 
 def stacks_of_ours(tool, data):
-    text = subprocess.run([tool, "--frames", data], capture_output=True, text=True, check=True).stdout
+    text = output_of(tool, "--frames", data)
     stacks, frames = {}, None
     for line in text.splitlines():
         if line[0] == " ":
@@ -115,8 +120,7 @@ def measure(name, argv, tools, hertz, folder):
     data, plain = os.path.join(folder, "dwarf.data"), os.path.join(folder, "plain.data")
     record(argv, hertz, data, ["--call-graph", "dwarf,32768"])
     record(argv, hertz, plain, [])
-    facts = dict(word.split("=") for word in subprocess.run(
-        [tools, data], capture_output=True, text=True, check=True).stdout.split())
+    facts = dict(word.split("=") for word in output_of(tools, data).split())
     n = {key: int(value) for key, value in facts.items()}
     script = ["perf", "script", "--no-inline", "-F", "ip", "-i"]
     cost = min(user_seconds(script + [data]) for _ in range(3)) - \
@@ -126,7 +130,7 @@ def measure(name, argv, tools, hertz, folder):
     print(f"{name:<12}{samples:>8}{n['frames'] / samples:>8.1f}{n['root'] / samples:>9.2%}"
           f"{n['truncated'] / samples:>9.2%}{n['broken'] / samples:>8.2%}"
           f"{n['warm_ns'] / samples / 1e3:>8.2f}{n['cold_ns'] / samples / 1e3:>8.2f}"
-          f"{cost / samples * 1e6:>8.1f}{(n['cold_ns'] - n['warm_ns']) / 1e6:>8.1f}"
+          f"{cost / samples * 1e6:>8.1f}{n['compile_ns'] / 1e6:>8.2f}"
           f"{n['eh_frame'] / 1024:>9.0f}{n['tables'] / 1024:>8.0f}   "
           + ", ".join(f"{kind} {count / samples:.2%}" for kind, count in kinds.most_common()),
           flush=True)

@@ -9,7 +9,7 @@
 #include "code/image.h"
 #include "code/unwind.h"
 
-enum { SLOTS = 512, WALKS = 256, FRAMES = 16, ADDR = 0x1000 };
+enum { SLOTS = 128, WALKS = 64, FRAMES = 16, ADDR = 0x1000 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

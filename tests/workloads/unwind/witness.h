@@ -23,5 +23,5 @@ int witness_report(unsigned depth);
 }
 #endif
 
-#define OUT_OF_LINE __attribute__((noinline, noclone))
+#define OUT_OF_LINE __attribute__((noinline))
 #define BARRIER() __asm__ volatile("" ::: "memory")
