@@ -4,7 +4,8 @@
  * c++filt: overloads are different functions, and a renderer can shorten what it shows.  Rust's
  * hash goes.  A name of 4 KiB can be made to unfold into gigabytes (back references that double),
  * so the callback leaves by longjmp() once the text is too long; the C++ demangler keeps everything
- * on its stack, so nothing is lost by that. */
+ * on its stack, so nothing is lost by that.  The one for D has no callback: 125 bytes kept it busy
+ * for 7 s (binutils 2.40), so a name with many back references is left as it is. */
 #include <libiberty/demangle.h>
 #include <setjmp.h>
 #include <stdlib.h>
@@ -13,7 +14,7 @@
 #include "base/mem.h"
 #include "code/names.h"
 
-enum { MANGLED_LIMIT = 4096, TEXT_LIMIT = 32768 };
+enum { MANGLED_LIMIT = 4096, TEXT_LIMIT = 32768, D_REFERENCE_LIMIT = 24 };
 
 struct demangling {
 	struct str *text;
@@ -53,9 +54,16 @@ static bool demangle_with(demangler *demangle, const char *linkage, struct str *
 
 static bool demangle_d(const char *linkage, struct str *name)
 {
-	char *text = strlen(linkage) < 512 ? dlang_demangle(linkage, 0) : NULL;
-	bool good = text && strlen(text) < TEXT_LIMIT;
+	unsigned references = 0;
+	char *text;
+	bool good;
 
+	for (const char *at = linkage; *at; at++)
+		references += *at == 'Q';
+	if (references > D_REFERENCE_LIMIT)
+		return false;
+	text = dlang_demangle(linkage, 0);
+	good = text && strlen(text) < TEXT_LIMIT;
 	if (good)
 		str_add(name, text);
 	free(text);

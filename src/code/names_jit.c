@@ -92,12 +92,13 @@ static void code_add(struct jit *jit, struct jit_code code, uint64_t size)
  * its header; a function's first instruction has a line, so that shows. */
 static void lines_attach(struct dump *dump, struct jit_code *code)
 {
-	struct jit_line *lines = &dump->jit->lines.at[dump->pending];
 	uint32_t count = dump->jit->lines.count - dump->pending;
+	struct jit_line *lines;
 	bool behind_head = true;
 
 	if (!count || dump->lines_addr != code->low)
 		return;
+	lines = &dump->jit->lines.at[dump->pending];
 	for (uint32_t i = 0; i < count; i++)
 		behind_head &= lines[i].addr >= code->low + ELF_HEAD;
 	for (uint32_t i = 0; i < count && behind_head; i++)
@@ -338,10 +339,15 @@ int jit_read(struct jit **ret_jit, const char *path, const char *bytes, size_t l
 static const struct jit_line *line_find(
 	const struct jit *jit, const struct jit_code *code, uint64_t addr)
 {
-	const struct jit_line *lines = jit->lines.at + code->first_line, *found = NULL;
+	const struct jit_line *found = NULL;
 
-	for (uint32_t i = 0; i < code->line_count && lines[i].addr <= addr; i++)
-		found = &lines[i];
+	for (uint32_t i = 0; i < code->line_count; i++) {
+		const struct jit_line *line = &jit->lines.at[code->first_line + i];
+
+		if (line->addr > addr)
+			break;
+		found = line;
+	}
 	return found;
 }
 

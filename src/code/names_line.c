@@ -50,14 +50,24 @@ static void row_emit(struct program *program)
 		vec_push(&program->rows, row);
 }
 
+/* What the linker threw away begins at 0 or near the top. */
+static bool sequence_is_real(const struct program *program)
+{
+	uint64_t top = program->unit.address_size == 4 ? UINT32_MAX : UINT64_MAX, low;
+
+	if (program->rows.count == program->first_row)
+		return false;
+	low = program->rows.at[program->first_row].addr;
+	return low > 1 && low < top - 1;
+}
+
 static void sequence_end(struct program *program)
 {
 	uint32_t first = program->first_row, count = program->rows.count - first;
-	uint64_t top = program->unit.address_size == 4 ? UINT32_MAX : UINT64_MAX;
-	struct debug_row *rows = &program->rows.at[first];
+	struct debug_row *rows;
 	bool sorted = true;
 
-	if (count && rows[0].addr > 1 && rows[0].addr < top - 1) {
+	if (sequence_is_real(program)) {
 		vec_push(&program->rows, (struct debug_row){program->addr, 0, SPAN_NONE});
 		rows = &program->rows.at[first];
 		for (uint32_t i = 0; i < count; i++)
@@ -66,7 +76,7 @@ static void sequence_end(struct program *program)
 			qsort(rows, count + 1, sizeof(*rows), row_order);
 		vec_push(&program->sequences, (struct sequence){rows[0].addr, first, count + 1});
 	} else {
-		program->rows.count = first; /* thrown away by the linker */
+		program->rows.count = first;
 	}
 	program->first_row = program->rows.count;
 	program->addr = 0;

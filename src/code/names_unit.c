@@ -97,32 +97,31 @@ static bool is_wanted(unsigned name)
 
 static struct entry_said entry_read(struct walk *walk, const struct debug_abbrev *abbrev)
 {
-	const struct debug_spec *specs = &walk->abbrevs->specs.at[abbrev->first];
 	struct entry_said said = {0};
 
 	for (uint32_t i = 0; i < abbrev->count && !walk->cursor.broken; i++) {
+		const struct debug_spec *spec = &walk->abbrevs->specs.at[abbrev->first + i];
 		struct debug_value value;
 
-		if (!is_wanted(specs[i].name)) {
-			debug_form_skip(&walk->cursor, walk->unit, specs[i].form);
+		if (!is_wanted(spec->name)) {
+			debug_form_skip(&walk->cursor, walk->unit, spec->form);
 			continue;
 		}
-		value = debug_form_read(&walk->cursor, walk->unit, &specs[i]);
-		take(&said, specs[i].name, &value);
+		value = debug_form_read(&walk->cursor, walk->unit, spec);
+		take(&said, spec->name, &value);
 	}
 	return said;
 }
 
 static void entry_skip(struct walk *walk, const struct debug_abbrev *abbrev)
 {
-	const struct debug_spec *specs = &walk->abbrevs->specs.at[abbrev->first];
-
 	if (abbrev->bytes >= 0) {
 		cursor_skip(&walk->cursor, (uint64_t)abbrev->bytes);
 		return;
 	}
 	for (uint32_t i = 0; i < abbrev->count && !walk->cursor.broken; i++)
-		debug_form_skip(&walk->cursor, walk->unit, specs[i].form);
+		debug_form_skip(
+			&walk->cursor, walk->unit, walk->abbrevs->specs.at[abbrev->first + i].form);
 }
 
 static uint32_t node_add(
@@ -198,11 +197,10 @@ static void entry_walk(struct walk *walk, const struct debug_abbrev *abbrev, uin
 	case DW_TAG_class_type:
 	case DW_TAG_structure_type:
 	case DW_TAG_union_type:
-		if (abbrev->children) {
-			said = entry_read(walk, abbrev);
+		said = entry_read(walk, abbrev);
+		if (abbrev->children)
 			scope_add(walk, abbrev->tag, &said, &level);
-			break;
-		} /* fallthrough */
+		break;
 	default:
 		entry_skip(walk, abbrev);
 	}

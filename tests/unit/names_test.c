@@ -70,7 +70,7 @@ static const char *built(struct scene *scene, const char *name)
 }
 
 /* A shell command in the scene's folder; `$` of the format are paths without quotes in them. */
-static bool run(struct scene *scene, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool run(struct scene *scene, const char *format, ...)
 {
 	str_auto struct str line = {0};
 	va_list args;
@@ -190,6 +190,18 @@ static void clang_writes_it_differently_and_it_reads_the_same(void **state)
 		check_chain(names, kinds[i]);
 		names_close(names);
 	}
+}
+
+static void code_of_another_machine_is_named_the_same(void **state)
+{
+	struct names *names = open_path(built(*state, "inline-aarch64"));
+	struct names_frame frame, back;
+
+	check_chain(names, "aarch64");
+	assert_true(names_find_function(names, "puts@plt", &frame));
+	assert_int_equal(names_find(names, frame.function_addr + 8, 0, &back, 1), 1);
+	assert_string_equal(back.function, "puts@plt");
+	names_close(names);
 }
 
 static void a_missing_dwo_file_is_said_and_lines_remain(void **state)
@@ -351,16 +363,18 @@ static void a_stripped_file_is_named_through_its_debug_link(void **state)
 {
 	static const char *const kinds[] = {"inline", "inline-no-build-id"};
 	struct scene *scene = *state;
+	struct names *names;
 
 	for (size_t i = 0; i < 2; i++) {
-		struct names *names = open_path(stripped(scene, kinds[i]));
-
+		names = open_path(stripped(scene, kinds[i]));
 		check_chain(names, kinds[i]);
 		assert_non_null(strstr(names_basis(names), "prog.debug"));
 		names_close(names);
 	}
 	assert_true(run(scene, "mkdir .debug && mv prog.debug .debug/"));
-	check_chain(open_path(arena_format(&scene->arena, "%s/prog", scene->folder)), ".debug");
+	names = open_path(arena_format(&scene->arena, "%s/prog", scene->folder));
+	check_chain(names, ".debug");
+	names_close(names);
 }
 
 static void a_debug_file_of_another_build_is_not_used(void **state)
@@ -563,30 +577,33 @@ static void mangled_names_become_readable(void **state)
 	}
 }
 
-/* _Z1fSt4pairI..: each level names the one before twice, so the text doubles. */
-static void a_name_that_unfolds_without_end_stays_mangled(void **state)
+static void check_bomb(const char *start, const char *level, const char *end)
 {
 	str_auto struct str bomb = {0}, name = {0};
 
+	str_add(&bomb, start);
+	for (unsigned i = 0; i < 34; i++) { /* `level` has two places for the level before */
+		char before = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i];
+
+		for (const char *at = level; *at; at++)
+			str_add_char(&bomb, *at == '?' ? before : *at);
+	}
+	str_add(&bomb, end);
+	names_demangle(bomb.at, &name);
+	assert_string_equal(str_text(&name), bomb.at);
+}
+
+/* Each level names the one before twice: 2^34 times the first in the end. */
+static void a_name_that_unfolds_without_end_stays_mangled(void **state)
+{
+	str_auto struct str name = {0};
+
 	(void)state;
-	str_add(&bomb, "_Z1f1AI");
-	for (unsigned i = 0; i < 100; i++)
-		str_addf(&bomb, "1AI");
-	for (unsigned i = 0; i < 100; i++)
-		str_addf(&bomb, "iiE");
-	str_add(&bomb, "E");
-	names_demangle(bomb.at, &name);
-	assert_true(name.len > 0 && name.len < 65536);
-	str_clear(&name);
-	str_clear(&bomb);
-	str_add(&bomb, "_Z1fP1AI");
-	str_add(&bomb, "iE");
-	for (unsigned i = 0; i < 30; i++)
-		str_addf(&bomb, "1BIS%.*s_S%.*s_E", i ? 1 : 0,
-			&"0123456789ABCDEFGHIJKLMNOPQRSTU"[i], i ? 1 : 0,
-			&"0123456789ABCDEFGHIJKLMNOPQRSTU"[i]);
-	names_demangle(bomb.at, &name);
-	assert_true(name.len > 0 && name.len < 65536);
+	check_bomb("_Z1f1XIiE", "S_IS?_S?_E", "");
+	check_bomb("_D1fFHiiHQeQg", "HQgQi", "Zv");
+	names_demangle("_Z1f1XIiES_IS0_S0_ES_IS1_S1_E", &name); /* and two levels do unfold */
+	assert_string_equal(name.at, "f(X<int>, X<X<int>, X<int> >, X<X<X<int>, X<int> >, "
+				     "X<X<int>, X<int> > >)");
 }
 
 /* One answer of addr2line -a -i -f -C. */
@@ -693,37 +710,53 @@ static bool same_answer(
 	return true;
 }
 
+static void check_agreement(struct scene *scene, const char *path, const char *what)
+{
+	struct names *names = open_path(path);
+	struct said_all all = {0};
+	uint32_t same = 0, inside = 0;
+
+	said_read(scene, path, &all);
+	vec_foreach (const struct said, said, &all.list) {
+		struct names_frame frame;
+
+		/* The table also has where code ends; addr2line guesses there. */
+		if (!names_find(names, said->addr, 0, &frame, 1) || !frame.function)
+			continue;
+		inside++;
+		same += same_answer(names, said, &all.frames.at[said->first]);
+	}
+	print_message("# %s: %u of %u addresses agree with addr2line\n", what, same, inside);
+	assert_true(inside > 10);
+	assert_true(same >= inside * 0.99);
+	vec_done(&all.list);
+	vec_done(&all.frames);
+	names_close(names);
+}
+
 static void addr2line_agrees_on_every_row_of_the_line_tables(void **state)
 {
 	static const char *const kinds[] = {
 		"inline", "inline-dwarf4", "inline-compressed", "inline-cxx", "inline-cxx-dwarf4"};
 	struct scene *scene = *state;
 
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++) {
-		const char *path = built(scene, kinds[i]);
-		struct said_all all = {0};
-		struct names *names;
-		uint32_t same = 0, inside = 0;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		check_agreement(scene, built(scene, kinds[i]), kinds[i]);
+}
 
-		said_read(scene, path, &all);
-		names = open_path(path);
-		vec_foreach (const struct said, said, &all.list) {
-			struct names_frame frame;
+/* All of assay is in this program. */
+static void addr2line_agrees_on_this_very_program(void **state)
+{
+	struct scene *scene = *state;
+	char path[4096];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
-			/* The table also has where code ends; addr2line guesses there. */
-			if (!names_find(names, said->addr, 0, &frame, 1) || !frame.function)
-				continue;
-			inside++;
-			same += same_answer(names, said, &all.frames.at[said->first]);
-		}
-		print_message(
-			"# %s: %u of %u addresses agree with addr2line\n", kinds[i], same, inside);
-		assert_true(inside > 10);
-		assert_true(same >= inside * 0.99);
-		vec_done(&all.list);
-		vec_done(&all.frames);
-		names_close(names);
-	}
+#ifdef __clang__
+	skip_for("binutils 2.40 does not read clang's range lists: 69 % agree");
+#endif
+	assert_true(len > 0);
+	path[len] = '\0';
+	check_agreement(scene, path, "this program");
 }
 
 static void a_file_cut_anywhere_gives_names_or_a_sentence(void **state)
@@ -754,6 +787,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		sentence(inlined_functions_come_with_the_lines_that_call_them),
 		sentence(clang_writes_it_differently_and_it_reads_the_same),
+		sentence(code_of_another_machine_is_named_the_same),
 		sentence(a_missing_dwo_file_is_said_and_lines_remain),
 		sentence(lines_only_leaves_inlined_functions_out),
 		sentence(symbols_only_reads_no_lines),
@@ -776,6 +810,7 @@ int main(void)
 		sentence(mangled_names_become_readable),
 		sentence(a_name_that_unfolds_without_end_stays_mangled),
 		sentence(addr2line_agrees_on_every_row_of_the_line_tables),
+		sentence(addr2line_agrees_on_this_very_program),
 		sentence(a_file_cut_anywhere_gives_names_or_a_sentence),
 	};
 
