@@ -67,6 +67,7 @@ void recording_add_event(struct recording *rec, const char *attr, size_t attr_le
 				       .regs_user = known.sample_regs_user,
 				       .regs_intr = known.sample_regs_intr,
 				       .scale = 1,
+				       .changed = true,
 			       });
 	memcpy(&rec->events.at[rec->events.count - 1].flags, attr + 40, sizeof(uint64_t));
 	rec->events_changed = true;
@@ -116,7 +117,7 @@ static void take_event_desc(struct recording *rec, struct cursor in)
 		cursor_take(&in, (uint64_t)ids * sizeof(uint64_t));
 		if (*name) {
 			rec->events.at[i].name = name;
-			rec->events_changed = true;
+			rec->events.at[i].changed = rec->events_changed = true;
 		}
 	}
 }
@@ -125,7 +126,7 @@ static void take_pmu_mappings(struct recording *rec, struct cursor in)
 {
 	uint32_t count = cursor_u32(&in);
 
-	for (uint32_t i = 0; i < count && !in.bad; i++) {
+	for (uint32_t i = 0; i < count && i < EVENTS_MOST && !in.bad; i++) {
 		uint32_t type = cursor_u32(&in);
 		const char *name = feature_text(rec, &in);
 
@@ -138,15 +139,17 @@ static void take_group_desc(struct recording *rec, struct cursor in)
 {
 	uint32_t count = cursor_u32(&in);
 
-	for (uint32_t i = 0; i < count && !in.bad; i++) {
+	for (uint32_t i = 0; i < count && i < rec->events.count && !in.bad; i++) {
 		uint32_t leader, members;
 
 		feature_text(rec, &in);
 		leader = cursor_u32(&in);
 		members = cursor_u32(&in);
 		for (uint32_t j = 0; !in.bad && j < members && j < rec->events.count; j++)
-			if (leader < rec->events.count - j)
+			if (leader < rec->events.count - j) {
 				rec->events.at[leader + j].group = i + 1;
+				rec->events.at[leader + j].changed = true;
+			}
 		rec->events_changed = true;
 	}
 }
@@ -184,10 +187,11 @@ void recording_take_feature(struct recording *rec, unsigned feature, struct curs
 	case FEATURE_BUILD_ID:
 		while (in.left >= RECORD_HEAD) {
 			size_t size = record_head((const char *)in.at).size;
-			const void *record = cursor_take(&in, size < RECORD_HEAD ? SIZE_MAX : size);
+			const void *record = cursor_take(&in, size);
 
-			if (record)
-				recording_take_build_id(rec, cursor_of(record, size));
+			if (!record || size < RECORD_HEAD)
+				return;
+			recording_take_build_id(rec, cursor_of(record, size));
 		}
 		return;
 	case FEATURE_ARCH:
@@ -372,8 +376,11 @@ int recording_emit_events(struct recording *rec)
 
 	if (!rec->events_changed)
 		return 0;
-	for (uint32_t i = 0; r == 0 && i < rec->events.count; i++)
-		r = emit_event(rec, i);
+	for (uint32_t i = 0; r == 0 && i < rec->events.count; i++) {
+		if (rec->events.at[i].changed)
+			r = emit_event(rec, i);
+		rec->events.at[i].changed = false;
+	}
 	rec->events_changed = false;
 	return r;
 }

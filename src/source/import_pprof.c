@@ -284,7 +284,7 @@ static int pprof_read(struct pprof *p, struct import_text text)
 		take_table(p, &field);
 	if (in.bad)
 		import_damage(p->named.report, "the message breaks off at byte %zu of %zu",
-			text.len - in.left, text.len);
+			(size_t)((const char *)in.at - text.at), text.len);
 	if (!p->types.count) {
 		import_damage(p->named.report, "it says nothing about what its samples count");
 		return 0;
