@@ -38,9 +38,12 @@ static long run_ns(char **argv)
 
 int main(int argc, char **argv)
 {
-	long runs = argc > 2 ? atol(argv[1]) : 0, *each = calloc((size_t)runs + 1, sizeof(*each));
+	long runs = argc > 2 ? atol(argv[1]) : 0, *each;
 
-	if (runs < 1 || !each)
+	if (runs < 1)
+		return 2;
+	each = calloc((size_t)runs, sizeof(*each));
+	if (!each)
 		return 2;
 	for (long i = 0; i < runs; i++)
 		each[i] = run_ns(argv + 2);

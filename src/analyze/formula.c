@@ -211,7 +211,7 @@ static int apply(enum formula_op op, double *left, double right)
 int formula_value(const struct formula *formula, const double *values, double *ret_value)
 {
 	/* Each open parenthesis or sign holds at most a sum's and a product's left side. */
-	double stack[3 * (FORMULA_DEPTH + 1)];
+	double stack[3 * (FORMULA_DEPTH + 1)] = {0};
 	unsigned top = 0;
 
 	for (uint32_t i = 0; i < formula->steps_count; i++) {

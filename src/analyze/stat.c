@@ -1,6 +1,7 @@
 /* stat.c - see stat.h. */
 #include "analyze/stat.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -83,6 +84,7 @@ static void executions_make(const struct run *run, struct arena *arena, struct s
 			.user_ns = row->user_ns,
 			.system_ns = row->system_ns,
 			.max_rss_bytes = row->max_rss_bytes,
+			.rss_floor_bytes = row->rss_floor_bytes,
 			.minor_faults = row->minor_faults,
 			.major_faults = row->major_faults,
 			.voluntary_switches = row->voluntary_switches,
@@ -179,6 +181,7 @@ static void interval_take(const struct run *run, const struct count_row *count, 
 	struct stat_interval *last =
 		view->interval_count ? &view->intervals[view->interval_count - 1] : NULL;
 
+	assert(view->intervals); /* counts_take() made room */
 	if (!last || last->execution != count->execution || last->at_ns != count->at_ns) {
 		last = &view->intervals[view->interval_count++];
 		last->execution = count->execution;

@@ -106,10 +106,24 @@ static struct target_row *add_row(struct target_work *work, const char *name, co
 	return row;
 }
 
+/* A row whose fact may not be known: `value` NULL. */
+static struct target_row *add_row_or_reason(
+	struct target_work *work, const char *name, const char *value, const char *reason)
+{
+	struct target_row *row;
+
+	if (value)
+		return add_row(work, name, value);
+	row = add_row(work, name, arena_format(work->arena, "not known: %s", reason));
+	row->unknown = true;
+	return row;
+}
+
 static void set_finding(struct target_work *work, struct target_row *row, enum target_status status,
 	const char *finding)
 {
 	row->status = status;
+	row->unknown = false;
 	row->finding = finding;
 	row->cost = target_advice(work->arena, finding, "cost");
 	row->fix = advice_fix(work, finding);
@@ -228,19 +242,17 @@ static void row_lines(struct target_work *work)
 
 static void row_frames(struct target_work *work)
 {
-	static const char *const words[] = {[BINARY_UNKNOWN] = "not known",
+	static const char *const words[] = {[BINARY_UNKNOWN] = "",
 		[BINARY_NO] = "no",
 		[BINARY_YES] = "yes",
 		[BINARY_MIXED] = "in parts"};
 	const struct binary_facts *facts = work->facts;
-	struct target_row *row = add_row(work, "frame pointers",
-		facts->functions_seen
-			? arena_format(work->arena, "%s (%u of %u functions that call)",
-				  words[facts->frame_pointers], facts->functions_framed,
-				  facts->functions_seen)
-			: arena_format(work->arena, "not known: %s", facts->frame_pointers_reason));
+	const char *value = arena_format(work->arena, "%s (%u of %u functions that call)",
+		words[facts->frame_pointers], facts->functions_framed, facts->functions_seen);
+	struct target_row *row = add_row_or_reason(work, "frame pointers",
+		facts->functions_seen ? value : NULL, facts->frame_pointers_reason);
 
-	if (facts->frame_pointers == BINARY_YES)
+	if (facts->frame_pointers == BINARY_YES || facts->frame_pointers == BINARY_UNKNOWN)
 		return;
 	if (!facts->has_eh_frame)
 		set_finding(work, row, TARGET_NO, "no-unwind");
@@ -250,28 +262,37 @@ static void row_frames(struct target_work *work)
 		set_finding(work, row, TARGET_LIMITED, "no-frame-pointers");
 }
 
+static void row_unwind(struct target_work *work)
+{
+	const struct binary_facts *facts = work->facts;
+	const char *value =
+		facts->has_eh_frame_header ? ".eh_frame with search table" : ".eh_frame";
+	struct target_row *row =
+		add_row(work, "unwind tables", facts->has_eh_frame ? value : "none");
+
+	/* With frame pointers they are not needed; without, the row above has said it. */
+	if (!facts->has_eh_frame && facts->frame_pointers == BINARY_UNKNOWN)
+		set_finding(work, row, TARGET_LIMITED, "no-unwind-tables");
+}
+
 static void row_build(struct target_work *work)
 {
 	const struct binary_facts *facts = work->facts;
 	struct target_row *row;
 
-	add_row(work, "unwind tables",
-		!facts->has_eh_frame	     ? "none"
-		: facts->has_eh_frame_header ? ".eh_frame with search table"
-					     : ".eh_frame");
 	row = add_row(work, "build-id", facts->build_id ? facts->build_id : "none");
 	if (!facts->build_id)
 		set_finding(work, row, TARGET_LIMITED, "no-build-id");
-	add_row(work, "language",
-		arena_format(work->arena, "%s%s (%s)", work->view->language,
-			facts->language_mixed ? " and others" : "",
-			facts->language_evidence ? facts->language_evidence : "no sign of one"));
-	add_row(work, "compiler", facts->compiler ? facts->compiler : "not recorded");
-	add_row(work, "switches",
-		facts->flags
-			? facts->flags
-			: arena_format(work->arena, "not known: %s",
-				  facts->flags_reason ? facts->flags_reason : "none recorded"));
+	add_row_or_reason(work, "language",
+		facts->language == LANGUAGE_UNKNOWN
+			? NULL
+			: arena_format(work->arena, "%s%s (%s)", work->view->language,
+				  facts->language_mixed ? " and others" : "",
+				  facts->language_evidence),
+		"no sign of one");
+	add_row_or_reason(work, "compiler", facts->compiler, "it left no mark");
+	add_row_or_reason(work, "switches", facts->flags,
+		facts->flags_reason ? facts->flags_reason : "none that matter are recorded");
 }
 
 static bool is_unoptimised(const char *level)
@@ -286,7 +307,7 @@ static void row_optimisation(struct target_work *work)
 	struct target_row *row;
 
 	if (!facts->optimisation) {
-		add_row(work, "optimisation", arena_format(work->arena, "not known: %s", reason));
+		add_row_or_reason(work, "optimisation", NULL, reason);
 		return;
 	}
 	row = add_row(work, "optimisation",
@@ -302,20 +323,19 @@ static void row_optimisation(struct target_work *work)
 static void row_instruments(struct target_work *work)
 {
 	const struct binary_facts *facts = work->facts;
-	const char *unknown = arena_format(work->arena, "not known: %s",
-		facts->signs_reason ? facts->signs_reason : "no names to see");
-	struct target_row *row =
-		add_row(work, "sanitizers", facts->sanitizers ? facts->sanitizers : unknown);
+	const char *reason = facts->signs_reason ? facts->signs_reason : "no names to see";
+	const char *allocator = NULL;
+	struct target_row *row = add_row_or_reason(work, "sanitizers", facts->sanitizers, reason);
 
 	if (facts->sanitizers && !str_equal(facts->sanitizers, "none"))
 		set_finding(work, row, TARGET_LIMITED, "sanitizers");
 	if (facts->instruments && !str_equal(facts->instruments, "none"))
 		set_finding(work, add_row(work, "instrumentation", facts->instruments),
 			TARGET_LIMITED, "instrumented");
-	add_row(work, "allocator",
-		facts->allocator ? arena_format(work->arena, "%s (%s)", facts->allocator,
-					   facts->allocator_evidence)
-				 : unknown);
+	if (facts->allocator)
+		allocator = arena_format(
+			work->arena, "%s (%s)", facts->allocator, facts->allocator_evidence);
+	add_row_or_reason(work, "allocator", allocator, reason);
 	if (facts->coz_points)
 		add_row(work, "progress points", "yes, coz macros");
 	if (facts->usdt_probes)
@@ -353,6 +373,7 @@ void target_view_make(
 	row_symbols(&work);
 	row_lines(&work);
 	row_frames(&work);
+	row_unwind(&work);
 	row_build(&work);
 	row_optimisation(&work);
 	row_instruments(&work);

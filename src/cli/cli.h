@@ -121,6 +121,10 @@ struct cli_page {
 	unsigned step;
 };
 
+/* What is measured, in words for people, interned in `run`: the program and its words, or "process
+ * 12", "thread 12", "the whole machine", and during what. */
+uint32_t cli_target_words(const struct cli *cli, struct run *run);
+
 /* Take the fingerprint of this machine into `run` and set run->fingerprint, so that the envelope
  * carries its key.  A few milliseconds.  Not on a frozen run. */
 int cli_take_fingerprint(struct run *run, struct err *err);
@@ -136,6 +140,9 @@ void help_command(struct paper *paper, const struct command *command);
 void help_man(struct str *out, const struct command *command); /* NULL: assay(1) itself */
 const struct command *command_find(const char *name);
 int command_unknown(const char *name, struct err *err);
+
+/* Load a run file.  One that was killed before its places were named gets the names now. */
+int cli_load_run(const struct cli *cli, const char *path, struct run **ret_run, struct err *err);
 
 /* The exit status for a failure. */
 int cli_status_of(const struct err *err);

@@ -57,27 +57,33 @@ const char *binary_text_at(const uint8_t *table, size_t len, uint64_t offset)
 	return (const char *)table + offset;
 }
 
+static int image_check_machine(const unsigned char *ident, const char *name, struct err *err)
+{
+	uint16_t machine;
+
+	memcpy(&machine, ident + 18, sizeof(machine)); /* e_machine, in both classes */
+	if (ident[EI_DATA] == ELFDATA2MSB)
+		machine = (uint16_t)(machine << 8 | machine >> 8);
+	if (machine == MACHINE_HERE && ident[EI_DATA] == ELFDATA2LSB)
+		return 0;
+	err_set(err, ERR_TARGET, ENOEXEC, "%s is a program for %s, this machine is %s", name,
+		machine_name(machine), machine_name(MACHINE_HERE));
+	err_hint(err, "build it for %s, or run assay on a machine of its kind",
+		machine_name(MACHINE_HERE));
+	return -ENOEXEC;
+}
+
 static int image_check(struct binary_image *image, const void *bytes, size_t len, const char *name,
 	struct err *err)
 {
 	const unsigned char *ident = bytes;
-	uint16_t machine;
 
-	if (len < EI_NIDENT + 4 || memcmp(ident, ELFMAG, SELFMAG) != 0)
-		return err_set(err, ERR_TARGET, ENOEXEC, "%s is not an ELF program", name);
-	memcpy(&machine, ident + 18, sizeof(machine)); /* e_machine, in both classes */
-	if (ident[EI_DATA] == ELFDATA2MSB)
-		machine = (uint16_t)(machine << 8 | machine >> 8);
-	if (machine != MACHINE_HERE || ident[EI_DATA] != ELFDATA2LSB) {
-		err_set(err, ERR_TARGET, ENOEXEC, "%s is a program for %s, this machine is %s",
-			name, machine_name(machine), machine_name(MACHINE_HERE));
-		err_hint(err, "build it for %s, or run assay on a machine of its kind",
-			machine_name(MACHINE_HERE));
-		return -ENOEXEC;
-	}
 	if (ident[EI_CLASS] != ELFCLASS64)
 		return err_set(err, ERR_TARGET, ENOEXEC,
 			"%s is a 32-bit program, assay measures 64-bit programs", name);
+	if (ident[EI_DATA] != ELFDATA2LSB)
+		return err_set(err, ERR_TARGET, ENOEXEC,
+			"%s is for big-endian machines, assay reads little-endian programs", name);
 	if (len < sizeof(image->head)) {
 		err_set(err, ERR_TARGET, ENOEXEC, "%s is cut short: its ELF header is not whole",
 			name);
@@ -145,18 +151,35 @@ static void image_read_sections(struct binary_image *image)
 	}
 }
 
-int binary_image_init(struct binary_image *image, const void *bytes, size_t len, const char *name,
-	struct err *err)
+static int image_init(struct binary_image *image, const struct binary_file *file, bool any_machine,
+	const char *name, struct err *err)
 {
-	int r;
+	int r = 0;
 
-	*image = (struct binary_image){.bytes = bytes, .len = len};
-	r = image_check(image, bytes, len, name, err);
+	*image = (struct binary_image){.bytes = file->bytes, .len = file->len};
+	if (file->len < EI_NIDENT + 4 || memcmp(file->bytes, ELFMAG, SELFMAG) != 0)
+		return err_set(err, ERR_TARGET, ENOEXEC, "%s is not an ELF program", name);
+	if (!any_machine)
+		r = image_check_machine(file->bytes, name, err);
+	if (r == 0)
+		r = image_check(image, file->bytes, file->len, name, err);
 	if (r < 0)
 		return r;
 	image_read_segments(image);
 	image_read_sections(image);
 	return 0;
+}
+
+int binary_image_init(struct binary_image *image, const void *bytes, size_t len, const char *name,
+	struct err *err)
+{
+	return image_init(image, &(struct binary_file){bytes, len}, false, name, err);
+}
+
+int binary_image_init_foreign(struct binary_image *image, const void *bytes, size_t len,
+	const char *name, struct err *err)
+{
+	return image_init(image, &(struct binary_file){bytes, len}, true, name, err);
 }
 
 void binary_image_done(struct binary_image *image)

@@ -1,6 +1,6 @@
 /* binary_parts.h - what the files behind binary.h share.
  *
- * An image is a view on the bytes of an ELF file for this machine.  It owns its table of sections;
+ * An image is a view on the bytes of an ELF file.  It owns its table of sections;
  * names and data point into the bytes.  Every pointer it hands out was checked to lie inside. */
 #pragma once
 
@@ -32,6 +32,9 @@ struct binary_image {
  * sentence. */
 int binary_image_init(struct binary_image *image, const void *bytes, size_t len, const char *name,
 	struct err *err);
+/* The same for any 64-bit little-endian machine. */
+int binary_image_init_foreign(struct binary_image *image, const void *bytes, size_t len,
+	const char *name, struct err *err);
 void binary_image_done(struct binary_image *image);
 #define binary_image_auto __attribute__((cleanup(binary_image_done)))
 
@@ -51,6 +54,10 @@ const char *binary_text_at(const uint8_t *table, size_t len, uint64_t offset);
 
 /* Hex of the GNU build-id, NULL when there is none. */
 const char *binary_image_build_id(const struct binary_image *image, struct arena *arena);
+
+/* The tables behind an open image of image.h. */
+struct image;
+const struct binary_image *image_elf(const struct image *image);
 
 /* Call `take` for each symbol of a .symtab or .dynsym section. */
 typedef void binary_symbol_taker(void *context, const Elf64_Sym *symbol, const char *name);

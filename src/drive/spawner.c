@@ -22,12 +22,9 @@
 
 #include "base/mem.h"
 
-extern char **environ;
-
 /* Shared with the spawner. */
 struct spawner_page {
 	_Atomic pid_t target; /* 0: none runs */
-	uint64_t rss_floor_bytes;
 };
 
 struct spawner {
@@ -90,14 +87,17 @@ static void wait_for(pid_t pid, struct spawner_page *page, struct spawner_result
 static int target_start(const struct spawner_options *options, pid_t *ret_pid)
 {
 	volatile int failure = 0;
-	pid_t pid = vfork(); /* NOLINT(clang-analyzer-security.insecureAPI.vfork): see the head */
+	pid_t pid;
 
+	/* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork) */
+	pid = vfork();
 	if (pid == 0) {
 		if (!options->stdout_to_stderr || dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
 			execve(options->path, options->argv, environ);
 		failure = errno;
 		_exit(127);
 	}
+	/* NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork) */
 	if (pid < 0)
 		return errno;
 	if (failure)
@@ -110,7 +110,7 @@ static int target_start(const struct spawner_options *options, pid_t *ret_pid)
 static void run_once(const struct spawner_options *options, struct spawner_page *page,
 	struct spawner_result *result)
 {
-	pid_t pid;
+	pid_t pid = 0;
 
 	*result = (struct spawner_result){.start_ns = now_ns()};
 	result->spawn_errno = target_start(options, &pid);
@@ -136,9 +136,9 @@ static _Noreturn void spawner_live(
 			continue;
 		if (got < 0)
 			break;
-		getrusage(RUSAGE_SELF, &own);
-		page->rss_floor_bytes = (uint64_t)own.ru_maxrss * 1024;
 		run_once(options, page, &result);
+		getrusage(RUSAGE_SELF, &own);
+		result.rss_floor_bytes = (uint64_t)own.ru_maxrss * 1024;
 		if (send(socket, &result, sizeof(result), MSG_NOSIGNAL) < 0)
 			break;
 	}
@@ -190,11 +190,6 @@ int spawner_descriptor(const struct spawner *spawner)
 	return spawner->socket;
 }
 
-uint64_t spawner_rss_floor_bytes(const struct spawner *spawner)
-{
-	return spawner->page->rss_floor_bytes;
-}
-
 int spawner_start(struct spawner *spawner, struct err *err)
 {
 	if (send(spawner->socket, "r", 1, MSG_NOSIGNAL) == 1)
@@ -216,9 +211,14 @@ int spawner_result(struct spawner *spawner, struct spawner_result *ret_result, s
 	return -EPIPE;
 }
 
+pid_t spawner_target(const struct spawner *spawner)
+{
+	return atomic_load(&spawner->page->target);
+}
+
 void spawner_signal(const struct spawner *spawner, int signal)
 {
-	pid_t target = atomic_load(&spawner->page->target);
+	pid_t target = spawner_target(spawner);
 
 	if (target > 0)
 		kill(target, signal);

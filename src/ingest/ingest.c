@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "model/run.h"
+#include "profile.h"
 
 static void take_note(struct run *run, const struct wire_record *record)
 {
@@ -69,6 +70,7 @@ static void take_execution(struct run *run, const struct wire_record *record)
 				       .user_ns = e->user_ns,
 				       .system_ns = e->system_ns,
 				       .max_rss_bytes = e->max_rss_bytes,
+				       .rss_floor_bytes = e->rss_floor_bytes,
 				       .minor_faults = e->minor_faults,
 				       .major_faults = e->major_faults,
 				       .voluntary_switches = e->voluntary_switches,
@@ -99,6 +101,19 @@ static bool take_count(struct run *run, const struct wire_record *record)
 	return true;
 }
 
+static struct profile *ingest_profile(struct ingest *ingest)
+{
+	if (!ingest->profile)
+		ingest->profile = profile_open(ingest->run);
+	return ingest->profile;
+}
+
+static int ingest_take_sample(void *context, const struct wire_sample *sample)
+{
+	profile_sample(ingest_profile(context), sample);
+	return 0;
+}
+
 static int ingest_take(void *context, const struct wire_record *record)
 {
 	struct ingest *ingest = context;
@@ -127,10 +142,23 @@ static int ingest_take(void *context, const struct wire_record *record)
 		ingest->malformed += !take_count(ingest->run, record);
 		break;
 	case WIRE_MAP:
+		profile_map(ingest_profile(ingest), record);
+		break;
 	case WIRE_TASK:
+		profile_task(ingest_profile(ingest), record);
+		break;
 	case WIRE_LOST:
+		profile_lost(ingest_profile(ingest), record);
+		break;
 	case WIRE_ROUND:
+		if (ingest->profile)
+			order_flush(ingest->profile, ((const struct wire_round *)record)->time_ns);
+		break;
 	case WIRE_QUALITY:
+		run_set_quality(ingest->run,
+			wire_text(record, ((const struct wire_quality *)record)->name),
+			((const struct wire_quality *)record)->value);
+		break;
 	case WIRE_TYPES:
 		break;
 	}
@@ -139,5 +167,20 @@ static int ingest_take(void *context, const struct wire_record *record)
 
 struct wire_sink ingest_sink(struct ingest *ingest)
 {
-	return (struct wire_sink){.take = ingest_take, .context = ingest};
+	return (struct wire_sink){
+		.take = ingest_take, .take_sample = ingest_take_sample, .context = ingest};
+}
+
+void ingest_end(struct ingest *ingest)
+{
+	if (ingest->profile)
+		profile_end(ingest->profile);
+	if (ingest->malformed)
+		run_set_quality(ingest->run, "malformed_records", ingest->malformed);
+}
+
+void ingest_done(struct ingest *ingest)
+{
+	profile_close(ingest->profile);
+	ingest->profile = NULL;
 }

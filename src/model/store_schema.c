@@ -56,6 +56,7 @@ static const struct store_column execution_columns[] = {
 	COLUMN(execution_row, user_ns, STORE_U64),
 	COLUMN(execution_row, system_ns, STORE_U64),
 	COLUMN(execution_row, max_rss_bytes, STORE_U64),
+	COLUMN(execution_row, rss_floor_bytes, STORE_U64),
 	COLUMN(execution_row, minor_faults, STORE_U64),
 	COLUMN(execution_row, major_faults, STORE_U64),
 	COLUMN(execution_row, voluntary_switches, STORE_U64),

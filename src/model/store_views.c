@@ -1,13 +1,19 @@
 /* store_views.c - plain questions, one line of SQL each (docs/format.md shows them).
  *
  * The views put texts in place of ids, words in place of enumerations, and NULL where nothing was
- * measured.  A share is a fraction of the samples of the same event.  Nothing in assay reads them:
- * they are for people with sqlite3, and they use nothing newer than SQLite 3.8.
+ * measured.  A share is a fraction of the samples of the same event, weighed by their periods where
+ * each has one; `assay report` says the same.  Nothing in assay reads them: they are for people
+ * with sqlite3, and they use nothing newer than SQLite 3.8.
  *
  * A function's total counts each sample once, however often the function stands in its stack: the
  * chains of the distinct stacks (not of the samples) are walked, then reduced to one row for each
  * stack and function. */
 #include "store_schema.h"
+
+/* The share of what `part` leaves of the rows "o" in their event "w". */
+#define SHARE(part)                                                                                \
+	"  CASE WHEN w.weighted THEN total(o.period " part ") / w.period\n"                        \
+	"    ELSE 1.0 * sum(o.samples " part ") / w.samples END"
 
 /* clang-format off */
 const char store_create_views[] =
@@ -79,70 +85,80 @@ const char store_create_views[] =
 	/* Every frame of every distinct stack, innermost at depth 0, with the samples it stands for:
 	 * out of a frame into the one it was inlined into, then to the caller's location. */
 	"CREATE VIEW chains AS\n"
-	"WITH RECURSIVE leaf(event, stack, samples) AS (\n"
-	"  SELECT event, stack, count(*) FROM sample GROUP BY event, stack),\n"
-	"chain(event, stack, samples, depth, at, location, frame, outer) AS (\n"
-	"  SELECT f.event, f.stack, f.samples, 0, f.stack, s.location, l.frame, r.outer\n"
+	"WITH RECURSIVE leaf(event, stack, samples, period) AS (\n"
+	"  SELECT event, stack, count(*), total(period) FROM sample GROUP BY event, stack),\n"
+	"chain(event, stack, samples, period, depth, at, location, frame, outer) AS (\n"
+	"  SELECT f.event, f.stack, f.samples, f.period, 0, f.stack, s.location, l.frame, r.outer\n"
 	"  FROM leaf f LEFT JOIN stack s ON s.id = f.stack LEFT JOIN location l ON l.id = s.location\n"
 	"  LEFT JOIN frame r ON r.id = l.frame\n"
-	"  UNION ALL SELECT c.event, c.stack, c.samples, c.depth + 1, c.at, c.location, r.id, r.outer\n"
+	"  UNION ALL SELECT c.event, c.stack, c.samples, c.period, c.depth + 1, c.at, c.location, r.id,\n"
+	"    r.outer\n"
 	"  FROM chain c JOIN frame r ON r.id = c.outer\n"
-	"  UNION ALL SELECT c.event, c.stack, c.samples, c.depth + 1, p.id, p.location, l.frame, r.outer\n"
+	"  UNION ALL SELECT c.event, c.stack, c.samples, c.period, c.depth + 1, p.id, p.location,\n"
+	"    l.frame, r.outer\n"
 	"  FROM chain c JOIN stack s ON s.id = c.at JOIN stack p ON p.id = s.parent\n"
 	"  LEFT JOIN location l ON l.id = p.location LEFT JOIN frame r ON r.id = l.frame\n"
 	"  WHERE c.outer IS NULL)\n"
 	"SELECT c.event AS event, c.stack AS stack, c.depth AS depth, c.samples AS samples,\n"
 	"  c.location AS location, c.frame AS frame, f.function AS function, l.module AS module,\n"
-	"  f.file AS file, nullif(f.line, 0) AS line\n"
+	"  f.file AS file, nullif(f.line, 0) AS line, c.period AS period\n"
 	"FROM chain c LEFT JOIN location l ON l.id = c.location LEFT JOIN frame f ON f.id = c.frame;\n"
 
+	/* What the shares of an event are taken of. */
+	"CREATE VIEW sampled_events AS\n"
+	"SELECT s.event AS event, v.text AS name, count(*) AS samples, total(s.period) AS period,\n"
+	"  min(s.period) > 0 AS weighted\n"
+	"FROM sample s LEFT JOIN event e ON e.id = s.event LEFT JOIN text v ON v.id = e.name\n"
+	"GROUP BY s.event;\n"
+
+	/* Rows of one name, file and module are one function: inlined copies have rows of their own. */
 	"CREATE VIEW top_functions AS\n"
-	"WITH once AS (SELECT event, stack, function, module, max(samples) AS samples,\n"
-	"  max(depth = 0) AS innermost FROM chains GROUP BY event, stack, function, module),\n"
-	"whole AS (SELECT event, count(*) AS samples FROM sample GROUP BY event)\n"
+	"WITH once AS (SELECT c.event AS event, c.stack AS stack, f.name AS name,\n"
+	"  CASE WHEN f.name IS NOT NULL THEN f.file END AS file,\n"
+	"  CASE WHEN f.name IS NOT NULL THEN f.module ELSE c.module END AS module,\n"
+	"  max(c.samples) AS samples, max(c.period) AS period, max(c.depth = 0) AS innermost\n"
+	"  FROM chains c LEFT JOIN function f ON f.id = c.function GROUP BY 1, 2, 3, 4, 5)\n"
 	"SELECT CASE WHEN o.stack IS NULL THEN '[no stack]' ELSE ifnull(n.text, '[unknown]') END\n"
 	"    AS function, p.text AS module, d.text AS file, sum(o.samples * o.innermost) AS self,\n"
-	"  1.0 * sum(o.samples * o.innermost) / w.samples AS self_share, sum(o.samples) AS total,\n"
-	"  1.0 * sum(o.samples) / w.samples AS total_share, v.text AS event\n"
-	"FROM once o JOIN whole w ON w.event IS o.event LEFT JOIN function f ON f.id = o.function\n"
-	"LEFT JOIN text n ON n.id = f.name LEFT JOIN text d ON d.id = f.file\n"
-	"LEFT JOIN module m ON m.id = o.module LEFT JOIN text p ON p.id = m.path\n"
-	"LEFT JOIN event e ON e.id = o.event LEFT JOIN text v ON v.id = e.name\n"
-	"GROUP BY o.event, o.function, o.module, o.stack IS NULL ORDER BY self DESC, total DESC;\n"
+	SHARE("* o.innermost") " AS self_share, sum(o.samples) AS total,\n"
+	SHARE("") " AS total_share, w.name AS event\n"
+	"FROM once o JOIN sampled_events w ON w.event IS o.event LEFT JOIN text n ON n.id = o.name\n"
+	"LEFT JOIN text d ON d.id = o.file LEFT JOIN module m ON m.id = o.module\n"
+	"LEFT JOIN text p ON p.id = m.path\n"
+	"GROUP BY o.event, o.name, o.file, o.module, o.stack IS NULL ORDER BY self DESC, total DESC;\n"
 
 	"CREATE VIEW top_lines AS\n"
-	"WITH once AS (SELECT event, stack, function, file, line, max(samples) AS samples,\n"
-	"  max(depth = 0) AS innermost FROM chains GROUP BY event, stack, function, file, line),\n"
-	"whole AS (SELECT event, count(*) AS samples FROM sample GROUP BY event)\n"
+	"WITH once AS (SELECT c.event AS event, c.stack AS stack, f.name AS name, f.file AS home,\n"
+	"  CASE WHEN f.name IS NULL AND c.line IS NULL THEN c.module ELSE f.module END AS module,\n"
+	"  c.file AS file, c.line AS line, max(c.samples) AS samples, max(c.period) AS period,\n"
+	"  max(c.depth = 0) AS innermost\n"
+	"  FROM chains c LEFT JOIN function f ON f.id = c.function GROUP BY 1, 2, 3, 4, 5, 6, 7)\n"
 	"SELECT d.text AS file, o.line AS line,\n"
 	"  CASE WHEN o.stack IS NULL THEN '[no stack]' ELSE ifnull(n.text, '[unknown]') END\n"
 	"    AS function, sum(o.samples * o.innermost) AS self,\n"
-	"  1.0 * sum(o.samples * o.innermost) / w.samples AS self_share, sum(o.samples) AS total,\n"
-	"  1.0 * sum(o.samples) / w.samples AS total_share, v.text AS event\n"
-	"FROM once o JOIN whole w ON w.event IS o.event LEFT JOIN function f ON f.id = o.function\n"
-	"LEFT JOIN text n ON n.id = f.name LEFT JOIN text d ON d.id = o.file\n"
-	"LEFT JOIN event e ON e.id = o.event LEFT JOIN text v ON v.id = e.name\n"
-	"GROUP BY o.event, o.function, o.file, o.line, o.stack IS NULL\n"
+	SHARE("* o.innermost") " AS self_share, sum(o.samples) AS total,\n"
+	SHARE("") " AS total_share, w.name AS event, p.text AS module\n"
+	"FROM once o JOIN sampled_events w ON w.event IS o.event LEFT JOIN text n ON n.id = o.name\n"
+	"LEFT JOIN text d ON d.id = o.file LEFT JOIN module m ON m.id = o.module\n"
+	"LEFT JOIN text p ON p.id = m.path\n"
+	"GROUP BY o.event, o.name, o.home, o.module, o.file, o.line, o.stack IS NULL\n"
 	"ORDER BY self DESC, total DESC;\n"
 
 	"CREATE VIEW top_modules AS\n"
-	"WITH once AS (SELECT event, stack, module, max(samples) AS samples,\n"
-	"  max(depth = 0) AS innermost FROM chains GROUP BY event, stack, module),\n"
-	"whole AS (SELECT event, count(*) AS samples FROM sample GROUP BY event)\n"
+	"WITH once AS (SELECT event, stack, module, max(samples) AS samples, max(period) AS period,\n"
+	"  max(depth = 0) AS innermost FROM chains GROUP BY event, stack, module)\n"
 	"SELECT CASE WHEN o.stack IS NULL THEN '[no stack]' ELSE ifnull(p.text, '[unknown]') END\n"
 	"    AS module, sum(o.samples * o.innermost) AS self,\n"
-	"  1.0 * sum(o.samples * o.innermost) / w.samples AS self_share, sum(o.samples) AS total,\n"
-	"  1.0 * sum(o.samples) / w.samples AS total_share, v.text AS event\n"
-	"FROM once o JOIN whole w ON w.event IS o.event LEFT JOIN module m ON m.id = o.module\n"
-	"LEFT JOIN text p ON p.id = m.path LEFT JOIN event e ON e.id = o.event\n"
-	"LEFT JOIN text v ON v.id = e.name\n"
+	SHARE("* o.innermost") " AS self_share, sum(o.samples) AS total,\n"
+	SHARE("") " AS total_share, w.name AS event\n"
+	"FROM once o JOIN sampled_events w ON w.event IS o.event LEFT JOIN module m ON m.id = o.module\n"
+	"LEFT JOIN text p ON p.id = m.path\n"
 	"GROUP BY o.event, o.module, o.stack IS NULL ORDER BY self DESC, total DESC;\n"
 
 	"CREATE VIEW top_threads AS\n"
-	"WITH whole AS (SELECT event, count(*) AS samples FROM sample GROUP BY event)\n"
 	"SELECT t.pid AS pid, t.tid AS tid, n.text AS thread, count(*) AS samples,\n"
-	"  1.0 * count(*) / w.samples AS share, v.text AS event\n"
-	"FROM sample s JOIN whole w ON w.event IS s.event LEFT JOIN thread t ON t.id = s.thread\n"
-	"LEFT JOIN text n ON n.id = t.name LEFT JOIN event e ON e.id = s.event\n"
-	"LEFT JOIN text v ON v.id = e.name GROUP BY s.event, s.thread ORDER BY samples DESC;\n";
+	"  CASE WHEN w.weighted THEN total(s.period) / w.period ELSE 1.0 * count(*) / w.samples END\n"
+	"    AS share, w.name AS event\n"
+	"FROM sample s JOIN sampled_events w ON w.event IS s.event LEFT JOIN thread t ON t.id = s.thread\n"
+	"LEFT JOIN text n ON n.id = t.name GROUP BY s.event, s.thread ORDER BY samples DESC;\n";
 /* clang-format on */

@@ -152,14 +152,19 @@ static void metric_row(struct table *table, const struct metric_result *row)
 {
 	const struct metric *metric = row->metric;
 	bool alarming = row->assessment == METRIC_WATCH || row->assessment == METRIC_INVESTIGATE;
+	bool bytes = str_equal(metric->unit, "bytes");
+	char value[64];
 
 	table_cell(table, INK_PLAIN, "%s%s%s%s%s", metric->name, *row->modifiers ? ":" : "",
 		row->modifiers, *row->core ? " on " : "", row->core);
 	if (str_equal(metric->unit, "share"))
 		table_cell(table, INK_BOLD, "%.1f %%", row->value * 100);
+	else if (bytes)
+		table_cell(table, INK_BOLD, "%s", paper_bytes(value, sizeof(value), row->value));
 	else
 		table_cell(table, INK_BOLD, "%.4g", row->value);
-	table_cell(table, INK_PLAIN, "%s", str_equal(metric->unit, "share") ? "" : metric->unit);
+	table_cell(table, INK_PLAIN, "%s",
+		bytes || str_equal(metric->unit, "share") ? "" : metric->unit);
 	table_cell(table, assessment_ink(row->assessment), "%s%s%s",
 		row->assessment == METRIC_NONE ? "" : metric_assessment_word(row->assessment),
 		alarming ? ": " : "", alarming ? metric->meaning : "");

@@ -73,10 +73,11 @@ static void metrics_json(struct jsonw *w, const struct stat_view *view)
 static void usage_json(struct jsonw *w, const struct stat_execution *e)
 {
 	static const char *const keys[] = {"cpu_ns", "user_ns", "system_ns", "max_rss_bytes",
-		"minor_faults", "major_faults", "voluntary_switches", "involuntary_switches"};
+		"max_rss_floor_bytes", "minor_faults", "major_faults", "voluntary_switches",
+		"involuntary_switches"};
 	const uint64_t values[] = {e->user_ns + e->system_ns, e->user_ns, e->system_ns,
-		e->max_rss_bytes, e->minor_faults, e->major_faults, e->voluntary_switches,
-		e->involuntary_switches};
+		e->max_rss_bytes, e->rss_floor_bytes, e->minor_faults, e->major_faults,
+		e->voluntary_switches, e->involuntary_switches};
 
 	for (unsigned i = 0; i < sizeof(keys) / sizeof(*keys); i++)
 		if (e->has_usage)

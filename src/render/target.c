@@ -32,7 +32,10 @@ void target_text(struct paper *paper, const struct target_view *view)
 		const struct target_row *row = &view->rows[i];
 
 		table_cell(&table, INK_PLAIN, "%s", row->name);
-		table_cell(&table, status_ink(row->status), "%s", status_word(row->status));
+		if (row->unknown)
+			table_cell(&table, INK_DIM, "-");
+		else
+			table_cell(&table, status_ink(row->status), "%s", status_word(row->status));
 		table_cell(&table, INK_PLAIN, "%s", row->value);
 	}
 	table_print(&table, paper, 2);
@@ -128,7 +131,10 @@ void target_json(struct jsonw *w, const struct target_view *view)
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", row->name);
 		jsonw_put_text(w, "value", row->value);
-		jsonw_put_text(w, "status", status_word(row->status));
+		if (row->unknown)
+			jsonw_put_missing(w, "status", row->value);
+		else
+			jsonw_put_text(w, "status", status_word(row->status));
 		if (row->finding) {
 			jsonw_put_text(w, "finding", row->finding);
 			jsonw_put_text(w, "cost", row->cost);

@@ -5,28 +5,18 @@
  * places.  Nothing is reset between executions; what counts is the difference of two reads. */
 #include "source/counters.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/io.h"
 #include "base/mem.h"
-#include "base/str.h"
 #include "event_reason.h"
-#include "source/emit.h"
-#include "wire/build.h"
-
-struct place {
-	pid_t pid;
-	int cpu;
-};
+#include "place.h"
 
 struct tally {
 	uint64_t value, enabled_ns, running_ns;
@@ -41,7 +31,7 @@ struct counters {
 	struct event_list *list;
 	enum counters_mode mode;
 	pid_t id;
-	vec_of(struct place) places;
+	struct place_list places;
 	struct counter *each; /* one per spec */
 	int *leaders;	      /* group leader per place while a group is opened */
 	int unswapped;	      /* see counters_forbid_swap() */
@@ -94,64 +84,13 @@ static void counters_forbid_swap(struct counters *counters)
 		SYS_perf_event_open, &attr, counters->id, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-static bool cpu_is_listed(const char *list, int cpu)
-{
-	while (*list) {
-		char *end;
-		long low = strtol(list, &end, 10), high = low;
-
-		if (end == list)
-			return false;
-		if (*end == '-')
-			high = strtol(end + 1, &end, 10);
-		if (cpu >= low && cpu <= high)
-			return true;
-		list = end + (*end == ',');
-	}
-	return false;
-}
-
-static int places_add_cpus(struct counters *counters, struct err *err)
-{
-	long most = sysconf(_SC_NPROCESSORS_CONF);
-	char online[4096];
-
-	if (io_read_line("/sys/devices/system/cpu/online", online, sizeof(online)) <= 0)
-		snprintf(online, sizeof(online), "0-%ld", most - 1);
-	for (int cpu = 0; cpu < most; cpu++)
-		if (cpu_is_listed(online, cpu))
-			vec_push(&counters->places, (struct place){-1, cpu});
-	return counters->places.count ? 0
-				      : err_set(err, ERR_UNAVAILABLE, ENODEV, "no CPU is online");
-}
-
-static int places_add_threads(struct counters *counters, struct err *err)
-{
-	const struct dirent *entry;
-	char path[64];
-	DIR *folder;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", (int)counters->id);
-	folder = opendir(path);
-	if (!folder) {
-		err_set(err, ERR_TARGET, ESRCH, "there is no process %d", (int)counters->id);
-		err_hint(err, "`ps -e` lists the processes that run");
-		return -ESRCH;
-	}
-	while ((entry = readdir(folder)))
-		if (entry->d_name[0] != '.')
-			vec_push(&counters->places, (struct place){atoi(entry->d_name), -1});
-	closedir(folder);
-	return 0;
-}
-
 /* Whether this event counts at this place at all. */
 static bool place_suits(
 	const struct counters *counters, const struct event_spec *spec, const struct place *place)
 {
 	if (counters->mode != COUNTERS_MACHINE)
 		return true;
-	return !spec->cpus || cpu_is_listed(spec->cpus, place->cpu);
+	return !spec->cpus || place_cpu_listed(spec->cpus, place->cpu);
 }
 
 static void counter_close(const struct counters *counters, struct counter *counter)
@@ -253,17 +192,6 @@ static int counters_open_all(struct counters *counters, struct err *err)
 	return 0;
 }
 
-/* Our own limit only: the target's spawner was forked before. */
-static void descriptors_allow(uint64_t need)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= need + 64)
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 int counters_open(struct event_list *list, enum counters_mode mode, pid_t id,
 	struct counters **ret_counters, struct err *err)
 {
@@ -272,14 +200,14 @@ int counters_open(struct event_list *list, enum counters_mode mode, pid_t id,
 
 	*counters = (struct counters){.list = list, .mode = mode, .id = id, .unswapped = -1};
 	if (mode == COUNTERS_MACHINE)
-		r = places_add_cpus(counters, err);
+		r = place_add_cpus(&counters->places, err);
 	else if (mode == COUNTERS_PROCESS)
-		r = places_add_threads(counters, err);
+		r = place_add_threads(&counters->places, id, err);
 	else
 		vec_push(&counters->places, (struct place){id, -1});
 	if (r < 0)
 		return r;
-	descriptors_allow((uint64_t)list->specs.count * counters->places.count);
+	place_allow_descriptors((uint64_t)list->specs.count * counters->places.count);
 	counters->each = mem_new(list->specs.count, sizeof(*counters->each));
 	counters->leaders = mem_new(counters->places.count, sizeof(int));
 	for (uint32_t i = 0; i < list->specs.count; i++) {
@@ -401,25 +329,6 @@ static void counters_judge(struct counters *counters)
 		else if (tested)
 			event_reason_distrust(list, spec, &report);
 	}
-}
-
-static int event_emit(const struct event_spec *spec, uint32_t id, const struct wire_sink *sink)
-{
-	union {
-		struct wire_event event;
-		unsigned char bytes[4096];
-	} space;
-	struct wire_builder b = wire_begin(&space, sizeof(space), WIRE_EVENT, sizeof(space.event));
-
-	space.event.event = id;
-	space.event.group = spec->group;
-	space.event.status = spec->status;
-	space.event.scale = spec->scale;
-	wire_add_text(&b, &space.event.name, spec->name);
-	wire_add_text(&b, &space.event.unit, spec->unit);
-	wire_add_text(&b, &space.event.core, spec->core);
-	wire_add_text(&b, &space.event.reason, spec->reason);
-	return sink->take(sink->context, wire_end(&b));
 }
 
 int counters_emit_events(struct counters *counters, bool final, const struct wire_sink *sink)

@@ -53,3 +53,17 @@ int emit_capability(const struct wire_sink *sink, const char *name, enum wire_st
 	wire_add_text(&b, &space.capability.fix, fix);
 	return sink->take(sink->context, wire_end(&b));
 }
+
+int emit_quality(const struct wire_sink *sink, const char *name, uint64_t value)
+{
+	union {
+		struct wire_quality quality;
+		unsigned char bytes[256];
+	} space;
+	struct wire_builder b =
+		wire_begin(&space, sizeof(space), WIRE_QUALITY, sizeof(space.quality));
+
+	space.quality.value = value;
+	wire_add_text(&b, &space.quality.name, name);
+	return sink->take(sink->context, wire_end(&b));
+}

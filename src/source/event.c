@@ -19,6 +19,7 @@
 #include "source/pmu.h"
 #include "source/pmu_sysfs.h"
 #include "source/tracefs.h"
+#include "wire/build.h"
 
 #define BLANKS " \t\n"
 
@@ -431,4 +432,23 @@ void event_list_done(struct event_list *list)
 {
 	arena_done(&list->arena);
 	vec_done(&list->specs);
+}
+
+int event_emit(const struct event_spec *spec, uint32_t id, const struct wire_sink *sink)
+{
+	union {
+		struct wire_event event;
+		unsigned char bytes[4096];
+	} space;
+	struct wire_builder b = wire_begin(&space, sizeof(space), WIRE_EVENT, sizeof(space.event));
+
+	space.event.event = id;
+	space.event.group = spec->group;
+	space.event.status = spec->status;
+	space.event.scale = spec->scale;
+	wire_add_text(&b, &space.event.name, spec->name);
+	wire_add_text(&b, &space.event.unit, spec->unit);
+	wire_add_text(&b, &space.event.core, spec->core);
+	wire_add_text(&b, &space.event.reason, spec->reason);
+	return sink->take(sink->context, wire_end(&b));
 }

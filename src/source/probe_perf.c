@@ -65,12 +65,12 @@ void probe_pmu(const struct probe *probe, struct finding *ret_finding)
 			names_with(core, v, &text);
 		sound = sound && core_is_sound(core);
 	}
-	text.at[text.len - 2] = '\0';
-	finding_set(ret_finding, sound ? WIRE_OK : WIRE_LIMITED, "%s", text.at);
+	finding_set(ret_finding, sound ? WIRE_OK : WIRE_LIMITED, "%.*s",
+		text.len > 2 ? (int)text.len - 2 : 0, str_text(&text));
 	if (!sound)
 		finding_fix(ret_finding,
 			"%s; events that are not trusted are shown as not measured, and "
-			"--engine sim simulates them",
+			"no metric is made from them",
 			probe->facts.virtual_machine
 				? "ask the hypervisor for a full PMU (a larger or .metal size)"
 				: "stop other users of the counters (kernel.nmi_watchdog=0)");

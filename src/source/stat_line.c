@@ -149,13 +149,14 @@ static bool anchor_at(
 	const char *end = text.at + text.len, *separator = at - len, *share, *after;
 	size_t digits = digits_at(at, end), decimals;
 
-	if (!digits || (size_t)(end - at) < digits + len || memcmp(at + digits, separator, len))
+	if (!digits || (size_t)(end - at) < digits + len ||
+		memcmp(at + digits, separator, len) != 0)
 		return false;
 	share = at + digits + len;
 	after = share + number_at(share, end, &decimals);
 	if (decimals != 2)
 		return false;
-	if (after != end && ((size_t)(end - after) < len || memcmp(after, separator, len)))
+	if (after != end && ((size_t)(end - after) < len || memcmp(after, separator, len) != 0))
 		return false;
 	*ret_anchor = (struct anchor){separator, at, share};
 	return true;

@@ -34,7 +34,7 @@ int tracefs_open(struct err *err)
 		fd = open(places[i], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (fd >= 0 && faccessat(fd, "events", R_OK, 0) == 0)
 			return fd;
-		denied |= fd < 0 ? errno == EACCES : errno == EACCES;
+		denied |= errno == EACCES;
 		if (fd >= 0)
 			close(fd);
 	}
@@ -56,7 +56,7 @@ int tracefs_event_id(int tracefs, const char *system, const char *name, struct e
 {
 	str_auto struct str text = {0};
 	char path[256];
-	uint64_t id;
+	uint64_t id = 0;
 	int r;
 
 	if (strchr(system, '/') || strchr(name, '/'))

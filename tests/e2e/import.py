@@ -80,7 +80,8 @@ def _():
 
 @case("what was not counted is null with its reason, whatever share the line carries")
 def _():
-    d = imported(written("<not supported>;;cycles;0;100.00;;\n<not counted>;;branches;0;100.00;;\n"))
+    d = imported(written("<not supported>;;cycles;0;100.00;;\n"
+                         "<not counted>;;branches;0;100.00;;\n"))
     for event, status in zip(d["data"]["events"], ("not_supported", "not_counted")):
         assert event["value"] is None and event["value_reason"], d
         assert event["status"] == status, d

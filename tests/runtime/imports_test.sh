@@ -5,5 +5,5 @@ set -eu
 bad=$(nm -D --undefined-only "$1" | awk '{ sub(/@.*/, "", $NF); print $NF }' | sort -u |
 	grep -vxF -f "$2" || true)
 [ -z "$bad" ] && exit 0
-echo "libassay-rt.so imports what tests/runtime/imports.txt does not allow:" $bad >&2
+printf 'libassay-rt.so imports what tests/runtime/imports.txt does not allow:\n%s\n' "$bad" >&2
 exit 1

@@ -40,6 +40,7 @@ static struct binary_facts facts_of(struct arena *arena, const char *name)
 
 	if (access(path, F_OK) < 0) {
 		print_message("# skip: %s was not built, its compiler is not installed\n", name);
+		arena_done(arena); /* skip() jumps over the caller's clean-up */
 		skip();
 	}
 	if (binary_inspect(path, NULL, arena, &facts, &err) < 0)
@@ -265,6 +266,7 @@ static void a_separate_debug_file_is_found_and_read(void **state)
 	(void)state;
 	if (access(whole, F_OK) < 0 || system("command -v objcopy >/dev/null") != 0) {
 		print_message("# skip: objcopy or gcc is not installed\n");
+		arena_done(&arena);
 		skip();
 	}
 	assert_non_null(mkdtemp(folder));

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -170,6 +171,7 @@ static void cpus_cores_and_threads_are_summed(void **state)
 		"S0-D0-C0,1,3,,cs,9,100.00,,\nS0-D0-C1,1,4,,cs,9,100.00,,\n",
 		"bash-12,3,,cs,9,100.00,,\nls-13,4,,cs,9,100.00,,\n",
 		"     1.000000001,S0,2,3,,cs,9,100.00,,\n     1.000000001,S1,2,4,,cs,9,100.00,,\n",
+		/* NOLINTNEXTLINE(bugprone-suspicious-missing-comma): two lines of one text */
 		"{\"cpu\" : \"0\", \"counter-value\" : \"3.000000\", \"event\" : \"cs\", "
 		"\"event-runtime\" : 9, \"pcnt-running\" : 100.00}\n"
 		"{\"cpu\" : \"1\", \"counter-value\" : \"4.000000\", \"event\" : \"cs\", "
@@ -341,15 +343,16 @@ static void metrics_of_a_real_recording_agree_with_perf(void **state)
 	struct imported in = {.run = run_open()};
 	struct ingest ingest = {.run = in.run};
 	struct wire_sink sink = ingest_sink(&ingest);
-	char *path = arena_format(&arena, "%s%s/perfdata/perf-stat-j.arm64_tcg_mux.jsonl",
-		shared	 ? shared
-		: source ? source
-			 : ".",
-		shared ? "" : "/../shared");
+	char path[512];
 	struct stat_view view;
 	unsigned seen = 0;
 
 	(void)state;
+	snprintf(path, sizeof(path), "%s%s/perfdata/perf-stat-j.arm64_tcg_mux.jsonl",
+		shared	 ? shared
+		: source ? source
+			 : ".",
+		shared ? "" : "/../shared");
 	if (import_file(path, &sink, &in.report, &in.err) < 0) {
 		print_message("# skip: %s\n", in.err.text);
 		run_close(in.run);

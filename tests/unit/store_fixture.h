@@ -231,6 +231,7 @@ static inline void assert_same_counts(const struct run *a, const struct run *b)
 	SAME(executions, user_ns);
 	SAME(executions, system_ns);
 	SAME(executions, max_rss_bytes);
+	SAME(executions, rss_floor_bytes);
 	SAME(executions, minor_faults);
 	SAME(executions, major_faults);
 	SAME(executions, voluntary_switches);

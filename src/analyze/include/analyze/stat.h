@@ -28,7 +28,7 @@ struct stat_event {
 
 struct stat_execution {
 	uint32_t number;
-	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes;
+	uint64_t wall_ns, user_ns, system_ns, max_rss_bytes, rss_floor_bytes;
 	uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
 	int exit_status, signal;
 	bool has_usage; /* false: somebody else's process */

@@ -20,6 +20,7 @@ struct target_row {
 	const char *name;  /* "frame pointers" */
 	const char *value; /* "no (3 of 181 functions)" */
 	enum target_status status;
+	bool unknown;	     /* could not be told, so there is no status; `value` says why */
 	const char *finding; /* its block in the advice; NULL when the status is ok */
 	const char *cost, *fix;
 };

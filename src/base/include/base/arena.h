@@ -15,10 +15,11 @@ struct arena {
 };
 
 /* `size` zeroed bytes, aligned for any type, never NULL. */
-void *arena_take(struct arena *arena, size_t size);
+void *arena_take(struct arena *arena, size_t size) __attribute__((returns_nonnull));
 
 /* A copy of `len` bytes with a NUL behind it. */
-char *arena_text(struct arena *arena, const char *text, size_t len);
+char *arena_text(struct arena *arena, const char *text, size_t len)
+	__attribute__((returns_nonnull));
 
 /* A formatted text. */
 char *arena_format(struct arena *arena, const char *format, ...)

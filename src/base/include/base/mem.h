@@ -8,14 +8,14 @@
 #include <stdint.h>
 
 /* Like reallocarray(), never NULL.  Free with free(). */
-void *mem_resize(void *old, size_t count, size_t size);
+void *mem_resize(void *old, size_t count, size_t size) __attribute__((returns_nonnull));
 
 /* Double the room of an array of `*room` items (8 at first), never NULL; past 2^31 items the tool
  * ends as if memory had run out. */
 void *mem_grow(void *old, uint32_t *room, size_t size);
 
 /* `count * size` zeroed bytes, never NULL.  Free with free(). */
-void *mem_new(size_t count, size_t size);
+void *mem_new(size_t count, size_t size) __attribute__((returns_nonnull));
 
 /* A copy of `len` bytes with a NUL behind it.  Free with free(). */
 char *mem_copy_text(const char *text, size_t len);

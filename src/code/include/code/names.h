@@ -8,6 +8,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -34,10 +35,15 @@ struct names_frame {
 	uint32_t function_line;
 	uint64_t function_addr, function_bytes; /* 0 for an inlined one */
 	bool inlined;				/* into the next frame of the answer */
+	const char *module;			/* of the kernel, or NULL */
 };
 
 /* An ELF file.  ERR_UNAVAILABLE when it cannot be read or has another build-id. */
 int names_open(const struct names_options *options, struct names **ret_names, struct err *err);
+
+/* From memory, which is copied (the vdso); options->path is its name. */
+int names_open_bytes(const void *bytes, size_t len, const struct names_options *options,
+	struct names **ret_names, struct err *err);
 
 /* The running kernel, from /proc/kallsyms (`path` NULL) or a copy of it. */
 int names_open_kernel(const char *path, struct names **ret_names, struct err *err);

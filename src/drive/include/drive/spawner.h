@@ -28,6 +28,7 @@ struct spawner_result {
 	int signal;	/* 0: exited by itself */
 	bool leftovers; /* it left children running */
 	uint64_t start_ns, wall_ns, user_ns, system_ns, max_rss_bytes;
+	uint64_t rss_floor_bytes; /* the spawner's own peak: no target can read less */
 	uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
 };
 
@@ -43,11 +44,11 @@ int spawner_start(struct spawner *spawner, struct err *err);
 int spawner_descriptor(const struct spawner *spawner);
 int spawner_result(struct spawner *spawner, struct spawner_result *ret_result, struct err *err);
 
+/* The process id of the target that runs now, 0: none. */
+pid_t spawner_target(const struct spawner *spawner);
+
 /* Send a signal to the target that runs now; nothing happens when none does. */
 void spawner_signal(const struct spawner *spawner, int signal);
-
-/* The spawner's own peak RSS: no target can read less. */
-uint64_t spawner_rss_floor_bytes(const struct spawner *spawner);
 
 void spawner_close(struct spawner *spawner);
 void spawner_close_pointer(struct spawner **spawner);

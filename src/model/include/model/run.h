@@ -62,6 +62,7 @@ enum {
 /* One execution of the target. */
 struct execution_row {
 	uint64_t start_ns, wall_ns, user_ns, system_ns, max_rss_bytes;
+	uint64_t rss_floor_bytes; /* a peak below this cannot be seen */
 	uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
 	int32_t exit_status, signal;
 	uint32_t flags;

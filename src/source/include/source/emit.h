@@ -10,3 +10,5 @@ int emit_field(const struct wire_sink *sink, const char *group, const char *name
 
 int emit_capability(const struct wire_sink *sink, const char *name, enum wire_status status,
 	const char *reason, const char *fix);
+
+int emit_quality(const struct wire_sink *sink, const char *name, uint64_t value);

@@ -43,5 +43,8 @@ struct event_list {
 /* Add the events of `text` to the list.  -EINVAL with the place and the nearest name. */
 int event_list_parse(struct event_list *list, const char *text, struct err *err);
 
+/* Emit the event as WIRE_EVENT under the id that counts and samples refer to. */
+int event_emit(const struct event_spec *spec, uint32_t id, const struct wire_sink *sink);
+
 void event_list_done(struct event_list *list);
 #define event_list_auto __attribute__((cleanup(event_list_done)))

@@ -104,6 +104,7 @@ struct wire_execution {
 	uint64_t user_ns;
 	uint64_t system_ns;
 	uint64_t max_rss_bytes;
+	uint64_t rss_floor_bytes; /* what the starter had: a smaller peak cannot be seen */
 	uint64_t minor_faults;
 	uint64_t major_faults;
 	uint64_t voluntary_switches;

@@ -1,0 +1,192 @@
+/* profile_quality.c - how far the samples of a run can be trusted, and what to do about it.
+ *
+ * What the recorder counted is taken from the run; what the samples themselves tell (cut stacks,
+ * places without a name) is counted over the samples that are shown, because a filter may have left
+ * out the bad ones or kept only them. */
+#include <math.h>
+
+#include "analyze/profile.h"
+#include "model/run.h"
+
+/* Above these shares a sentence is said. */
+#define TRUNCATED_MUCH 0.05
+#define UNKNOWN_MUCH 0.10
+#define LOST_MUCH 0.01
+
+static double quality_of(const struct run *run, const char *name)
+{
+	uint64_t value;
+
+	return run_get_quality(run, name, &value) ? (double)value : (double)NAN;
+}
+
+static double share_of(double part, double whole)
+{
+	return whole > 0 ? part / whole : (double)NAN;
+}
+
+/* "cycles:ppp", "cpu/mem-loads,ldlat=30/P": precise by its modifiers. */
+static bool event_is_precise(const char *name)
+{
+	const char *modifiers = name;
+
+	for (const char *at = name; *at; at++)
+		if (*at == ':' || *at == '/')
+			modifiers = at;
+	if (modifiers == name)
+		return false;
+	for (const char *at = modifiers; *at; at++)
+		if (*at == 'p' || *at == 'P')
+			return true;
+	return false;
+}
+
+static void warn(
+	struct profile_quality *quality, const char *code, const char *text, const char *hint)
+{
+	vec_push(&quality->warnings, (struct profile_warning){code, text, hint});
+}
+
+static void warn_of_stacks(struct profile_quality *quality)
+{
+	struct arena *texts = &quality->texts;
+
+	if (quality->truncated_share > TRUNCATED_MUCH)
+		warn(quality, "truncated-stacks",
+			arena_format(texts,
+				"%.1f %% of the stacks are cut: their outer callers and the totals "
+				"of those are too small",
+				quality->truncated_share * 100),
+			"assay record --help tells how to keep more of each stack");
+	if (quality->broken_share > TRUNCATED_MUCH)
+		warn(quality, "broken-stacks",
+			arena_format(texts,
+				"%.1f %% of the stacks end where no way on was found: totals are "
+				"too small, self is right",
+				quality->broken_share * 100),
+			"assay doctor PROGRAM says what the program lacks for unwinding");
+}
+
+static void warn_of_losses(struct profile_quality *quality)
+{
+	struct arena *texts = &quality->texts;
+
+	if (quality->lost_share > LOST_MUCH)
+		warn(quality, "lost-samples",
+			arena_format(texts,
+				"%.1f %% of the samples were lost: busy moments are "
+				"under-represented",
+				quality->lost_share * 100),
+			"a lower rate loses fewer: assay record -F 499");
+	else if (isnan(quality->lost_share) && quality->lost_records > 0)
+		warn(quality, "lost-records",
+			arena_format(texts, "%.0f records were lost, some of them samples",
+				quality->lost_records),
+			"a lower rate loses fewer: assay record -F 499");
+}
+
+static void warn_of_names(struct profile_quality *quality)
+{
+	struct arena *texts = &quality->texts;
+
+	if (quality->unknown_share > UNKNOWN_MUCH)
+		warn(quality, "unknown-addresses",
+			arena_format(texts,
+				"%.1f %% of the samples were taken at addresses without a name",
+				quality->unknown_share * 100),
+			"--by module shows where; install the debug packages of these modules, or "
+			"do not strip the program");
+	if (!quality->weighted)
+		warn(quality, "no-periods",
+			"the samples do not say how much each stands for: all count the same",
+			"record with a tool that keeps the period of a sample");
+	if (quality->partial)
+		warn(quality, "partial-run",
+			"the run is partial: its recording was interrupted, or goes on",
+			"what is here was measured; record again for the whole");
+}
+
+static void events_list(const struct run *run, const struct profile_samples *samples,
+	struct profile_quality *quality)
+{
+	for (row_id id = 1; id <= run->events.count; id++)
+		if (samples->by_event[id] && id != samples->event)
+			vec_push(
+				&quality->other_events, run_text(run, run->events.at[id - 1].name));
+}
+
+/* CPU time of the target as the recorder saw it, else as its executions ended with. */
+static double target_cpu_ns(const struct run *run)
+{
+	double cpu_ns = quality_of(run, "target_cpu_ns");
+	double sum = 0;
+
+	if (!isnan(cpu_ns) || !run->executions.count)
+		return cpu_ns;
+	vec_foreach (const struct execution_row, execution, &run->executions) {
+		if (execution->flags & EXECUTION_NO_USAGE)
+			return (double)NAN;
+		sum += (double)execution->user_ns + (double)execution->system_ns;
+	}
+	return sum > 0 ? sum : (double)NAN;
+}
+
+static void quality_count(const struct run *run, const struct profile_samples *samples,
+	struct profile_quality *quality)
+{
+	double taken = (double)samples->total.samples;
+
+	quality->truncated_share = share_of((double)samples->truncated, taken);
+	quality->broken_share = share_of((double)samples->broken, taken);
+	quality->unknown_share = share_of((double)samples->unnamed, taken);
+	quality->kernel_share = share_of((double)samples->kernel, taken);
+	quality->span_ns = samples->last_ns - samples->first_ns;
+	quality->rate_hz = samples->total.samples > 1 && quality->span_ns
+				   ? (taken - 1) * 1e9 / (double)quality->span_ns
+				   : (double)NAN;
+	quality->lost_samples = quality_of(run, "lost_samples");
+	quality->lost_records = quality_of(run, "lost_records");
+	/* Lost samples are counted over all events and threads, so their share is too. */
+	quality->lost_share =
+		share_of(quality->lost_samples, quality->lost_samples + (double)run->samples.count);
+	quality->recorder_cpu_ns = quality_of(run, "recorder_cpu_ns");
+	quality->target_cpu_ns = target_cpu_ns(run);
+	quality->overhead_share = share_of(quality->recorder_cpu_ns, quality->target_cpu_ns);
+	vec_foreach (const struct execution_row, execution, &run->executions)
+		quality->duration += execution->wall_ns;
+	quality->locations = run->locations.count;
+	vec_foreach (const struct location_row, location, &run->locations)
+		quality->unnamed_locations += !location->frame;
+}
+
+void profile_quality_make(const struct run *run, const struct profile_filter *filter,
+	const struct profile_samples *samples, struct profile_quality *ret_quality)
+{
+	text_id reason = samples->event ? run->events.at[samples->event - 1].reason : 0;
+
+	*ret_quality = (struct profile_quality){
+		.event = *samples->name ? samples->name : "unknown event",
+		.event_note = run_text(run, reason),
+		.unit = samples->unit,
+		.target = run_text(run, run->target),
+		.precise = event_is_precise(samples->name),
+		.weighted = samples->weighted,
+		.partial = run->partial,
+		.filtered = filter->thread || filter->module || filter->function ||
+			    filter->from_ns || filter->to_ns || filter->side,
+		.samples = samples->total.samples,
+		.weight = samples->total.weight,
+	};
+	quality_count(run, samples, ret_quality);
+	events_list(run, samples, ret_quality);
+	warn_of_stacks(ret_quality);
+	warn_of_losses(ret_quality);
+	warn_of_names(ret_quality);
+}
+
+void profile_quality_done(struct profile_quality *quality)
+{
+	vec_done(&quality->other_events);
+	vec_done(&quality->warnings);
+	arena_done(&quality->texts);
+}

@@ -1,0 +1,130 @@
+/* names_cursor.h - reading bytes from outside: little-endian, never past the end.
+ *
+ * A read that does not fit gives 0, sets `broken` and moves to the end, so that loops over a cursor
+ * end by themselves.  Owns nothing. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct names_bytes {
+	const uint8_t *at; /* NULL: there is none */
+	size_t len;
+};
+
+struct cursor {
+	const uint8_t *at, *end;
+	bool broken;
+};
+
+static inline struct cursor cursor_over(struct names_bytes bytes, uint64_t offset)
+{
+	if (!bytes.at || offset > bytes.len)
+		return (struct cursor){.broken = true};
+	return (struct cursor){.at = bytes.at + offset, .end = bytes.at + bytes.len};
+}
+
+static inline size_t cursor_left(const struct cursor *cursor)
+{
+	return (size_t)(cursor->end - cursor->at);
+}
+
+static inline bool cursor_has(struct cursor *cursor, uint64_t count)
+{
+	if (count <= cursor_left(cursor))
+		return true;
+	cursor->at = cursor->end;
+	cursor->broken = true;
+	return false;
+}
+
+static inline void cursor_skip(struct cursor *cursor, uint64_t count)
+{
+	if (cursor_has(cursor, count))
+		cursor->at += count;
+}
+
+/* A number of 1 to 8 bytes. */
+static inline uint64_t cursor_number(struct cursor *cursor, unsigned size)
+{
+	uint64_t value = 0;
+
+	if (!cursor_has(cursor, size))
+		return 0;
+	memcpy(&value, cursor->at, size);
+	cursor->at += size;
+	return value;
+}
+
+static inline uint8_t cursor_u8(struct cursor *cursor)
+{
+	return (uint8_t)cursor_number(cursor, 1);
+}
+
+static inline uint16_t cursor_u16(struct cursor *cursor)
+{
+	return (uint16_t)cursor_number(cursor, 2);
+}
+
+static inline uint32_t cursor_u32(struct cursor *cursor)
+{
+	return (uint32_t)cursor_number(cursor, 4);
+}
+
+static inline uint64_t cursor_u64(struct cursor *cursor)
+{
+	return cursor_number(cursor, 8);
+}
+
+/* Bits past the 64th are dropped. */
+static inline uint64_t cursor_uleb(struct cursor *cursor)
+{
+	uint64_t value = 0;
+	unsigned shift = 0;
+	uint8_t byte;
+
+	if (cursor->at < cursor->end && *cursor->at < 0x80)
+		return *cursor->at++;
+	do {
+		byte = cursor_u8(cursor);
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	return value;
+}
+
+static inline int64_t cursor_sleb(struct cursor *cursor)
+{
+	uint64_t value = 0;
+	unsigned shift = 0;
+	uint8_t byte;
+
+	do {
+		byte = cursor_u8(cursor);
+		if (shift < 64)
+			value |= (uint64_t)(byte & 0x7f) << shift;
+		shift += 7;
+	} while (byte & 0x80);
+	if (shift < 64 && byte & 0x40)
+		value |= ~UINT64_C(0) << shift;
+	return (int64_t)value;
+}
+
+/* A NUL-terminated text in place, NULL when it does not end inside. */
+static inline const char *cursor_text(struct cursor *cursor)
+{
+	const char *text = (const char *)cursor->at;
+	const uint8_t *end =
+		cursor->at < cursor->end ? memchr(cursor->at, 0, cursor_left(cursor)) : NULL;
+
+	if (!end) {
+		cursor->at = cursor->end;
+		cursor->broken = true;
+		return NULL;
+	}
+	cursor->at = end + 1;
+	return text;
+}

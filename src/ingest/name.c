@@ -1,0 +1,184 @@
+/* name.c - the distinct places (thousands), not the samples (millions), get their names, at the
+ * end.
+ *
+ * Module by module: its book of names is opened, asked for each place, and closed again, so that
+ * only one book is in memory at a time. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "ingest/ingest.h"
+#include "profile.h"
+
+enum { INLINE_DEPTH = 64, VDSO_BYTES = 1 << 13 };
+
+struct naming {
+	struct run *run;
+	const struct ingest_naming *options;
+	struct namer namer;
+	uint32_t done, of;
+};
+
+/* A module of the run as ingest saw it; NULL for a run that was loaded from its file. */
+static const struct module *module_seen(const struct ingest_naming *options, row_id row)
+{
+	const struct profile *profile = options->ingest ? options->ingest->profile : NULL;
+
+	if (profile)
+		vec_foreach (struct module *, module, &profile->modules)
+			if ((*module)->row == row)
+				return *module;
+	return NULL;
+}
+
+/* The vdso is no file; its bytes in a nameless one are as good. */
+static int names_open_vdso(struct names **ret_names, struct err *err)
+{
+	const void *vdso = (const void *)getauxval(AT_SYSINFO_EHDR);
+	io_auto int fd = memfd_create("vdso", MFD_CLOEXEC);
+	struct names_options options = {0};
+	char path[64];
+
+	if (!vdso || fd < 0 || io_write_all(fd, vdso, VDSO_BYTES) < 0)
+		return err_set(err, ERR_UNAVAILABLE, ENOENT, "the vdso cannot be read");
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	options.path = path;
+	return names_open(&options, ret_names, err);
+}
+
+/* A jitdump that the process had mapped, else the map file that perf's convention names. */
+static int names_open_jitted(const struct run *run, const struct module *seen, row_id row,
+	struct names **ret_names, struct err *err)
+{
+	uint32_t owner = seen ? seen->owner : geteuid(), pid = 0;
+	const char *name = run_text(run, run->modules.at[row - 1].path);
+	char path[96], dump[64];
+	int r;
+
+	if (sscanf(name, "[jit %u]", &pid) != 1)
+		return err_set(err, ERR_UNAVAILABLE, ENOENT, "%s has no names", name);
+	snprintf(dump, sizeof(dump), "/jit-%u.dump", pid);
+	vec_foreach (const struct module_row, module, &run->modules)
+		if (str_ends(run_text(run, module->path), dump) &&
+			names_open_jit(run_text(run, module->path), owner, ret_names, err) == 0)
+			return 0;
+	snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", pid, pid);
+	r = names_open_jit(path, owner, ret_names, err);
+	if (r < 0) {
+		snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
+		r = names_open_jit(path, owner, ret_names, err);
+	}
+	return r;
+}
+
+static int module_names(
+	struct naming *naming, row_id row, struct names **ret_names, struct err *err)
+{
+	const struct module_row *module = &naming->run->modules.at[row - 1];
+	const struct module *seen = module_seen(naming->options, row);
+	struct names_options options = {
+		.path = run_text(naming->run, module->path),
+		.build_id = module->build_id ? run_text(naming->run, module->build_id) : NULL,
+		.symfs = naming->options->symfs,
+		.without_inlines = naming->options->without_inlines,
+		.debuginfod = naming->options->debuginfod,
+	};
+	char path[64];
+
+	if (module->flags & MODULE_KERNEL)
+		return names_open_kernel(NULL, ret_names, err);
+	if (module->flags & MODULE_VDSO)
+		return names_open_vdso(ret_names, err);
+	if (module->flags & MODULE_JIT)
+		return names_open_jitted(naming->run, seen, row, ret_names, err);
+	if (seen && seen->fd >= 0) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", seen->fd);
+		options.path = path;
+	}
+	return names_open(&options, ret_names, err);
+}
+
+static void location_name(struct naming *naming, struct names *names, row_id id)
+{
+	struct names_frame frames[INLINE_DEPTH];
+	const struct location_row *location = &naming->run->locations.at[id - 1];
+	unsigned count = names_find(names, location->addr, UINT64_MAX, frames, INLINE_DEPTH);
+	row_id frame = 0;
+
+	for (unsigned i = count; i; i--)
+		frame = namer_frame(&naming->namer, &frames[i - 1], location->module, frame);
+	if (frame)
+		run_name_location(naming->run, id, frame);
+}
+
+static void module_missing(struct naming *naming, row_id row, const struct err *err)
+{
+	struct run *run = naming->run;
+	const struct module_row *module = &run->modules.at[row - 1];
+
+	if (module->flags & (MODULE_JIT | MODULE_VDSO))
+		return; /* nobody promised names there; the report shows them as unknown */
+	run_add_note(run, "module-without-names", err->text, err->hint);
+}
+
+/* Ids of the places to name, those of one module together. */
+static row_id *places_sorted(const struct run *run, uint32_t *ret_count)
+{
+	uint32_t *start = mem_new(run->modules.count + 2, sizeof(*start));
+	row_id *ids = mem_new(run->locations.count + 1, sizeof(*ids));
+	uint32_t count = 0;
+
+	vec_foreach (const struct location_row, location, &run->locations)
+		if (location->module && !location->frame) {
+			start[location->module + 1]++;
+			count++;
+		}
+	for (uint32_t i = 1; i <= run->modules.count + 1; i++)
+		start[i] += start[i - 1];
+	for (uint32_t i = 0; i < run->locations.count; i++) {
+		const struct location_row *location = &run->locations.at[i];
+
+		if (location->module && !location->frame)
+			ids[start[location->module]++] = i + 1;
+	}
+	free(start);
+	*ret_count = count;
+	return ids;
+}
+
+void ingest_name(struct run *run, const struct ingest_naming *options)
+{
+	static const struct ingest_naming defaults;
+	struct naming naming = {
+		.run = run, .options = options ? options : &defaults, .namer = {.run = run}};
+	mem_auto row_id *ids = places_sorted(run, &naming.of);
+	bool frozen = run->frozen;
+
+	run->frozen = false; /* names are all that is added to a run that was loaded */
+	while (naming.done < naming.of) {
+		row_id module = run->locations.at[ids[naming.done] - 1].module;
+		struct names *names = NULL;
+		struct err err = {0};
+
+		if (module_names(&naming, module, &names, &err) < 0)
+			module_missing(&naming, module, &err);
+		for (; naming.done < naming.of; naming.done++) {
+			row_id id = ids[naming.done];
+
+			if (run->locations.at[id - 1].module != module)
+				break;
+			if (names)
+				location_name(&naming, names, id);
+		}
+		names_close(names);
+		if (naming.options->progress)
+			naming.options->progress(naming.options->context, naming.done, naming.of);
+	}
+	namer_done(&naming.namer);
+	run->frozen = frozen;
+}

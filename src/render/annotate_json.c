@@ -1,0 +1,299 @@
+/* annotate_json.c - "data" of `assay annotate --json`, and the same in a few lines for agents.
+ *
+ * docs/commands/annotate.md describes each member.  A row is one line of the document: a function
+ * of 10,000 instructions is 10,000 of them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/label.h"
+#include "annotate_parts.h"
+#include "render/annotate.h"
+
+static void put_addr(struct jsonw *w, const char *key, uint64_t addr)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)addr);
+	jsonw_put_text(w, key, text);
+}
+
+static void put_share(struct jsonw *w, const char *key, double share)
+{
+	if (share == share)
+		jsonw_put_double(w, key, share);
+	else
+		jsonw_put_missing(w, key, "there are no samples to be a share of");
+}
+
+typedef double share_of(const struct annotate_event *event, const struct profile_cost *cost);
+
+/* Samples and shares, one per event in the order of data.events. */
+static void put_costs(struct jsonw *w, const struct annotate_view *view, const char *key,
+	const struct profile_cost *costs, share_of *share)
+{
+	char share_key[32];
+
+	snprintf(share_key, sizeof(share_key), "%s_share", key);
+	jsonw_key(w, key);
+	jsonw_begin_array(w);
+	for (uint32_t e = 0; e < view->event_count; e++)
+		jsonw_u64(w, costs[e].samples);
+	jsonw_end_array(w);
+	jsonw_key(w, share_key);
+	jsonw_begin_array(w);
+	for (uint32_t e = 0; e < view->event_count; e++)
+		jsonw_double(w, share(&view->events[e], &costs[e]));
+	jsonw_end_array(w);
+}
+
+static void events_json(struct jsonw *w, const struct annotate_view *view)
+{
+	jsonw_key(w, "events");
+	jsonw_begin_array(w);
+	for (uint32_t e = 0; e < view->event_count; e++) {
+		const struct annotate_event *event = &view->events[e];
+
+		jsonw_begin_object(w);
+		jsonw_put_text(w, "name", event->name);
+		jsonw_put_bool(w, "precise", event->precise);
+		jsonw_put_bool(w, "weighted", event->weighted);
+		jsonw_put_u64(w, "run_samples", event->run.samples);
+		jsonw_put_u64(w, "self", event->self.samples);
+		put_share(w, "self_share", annotate_run_share(event, &event->self));
+		jsonw_put_u64(w, "total", event->total.samples);
+		put_share(w, "total_share", annotate_run_share(event, &event->total));
+		jsonw_put_u64(w, "inlined", view->inlined[e].samples);
+		if (view->missing)
+			jsonw_put_missing(w, "outside", view->missing);
+		else
+			jsonw_put_u64(w, "outside", view->outside[e].samples);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
+
+static void put_source(
+	struct jsonw *w, const struct annotate_view *view, uint32_t file, uint32_t line)
+{
+	const char *path = view->files[file].path;
+
+	if (!line) {
+		jsonw_put_missing(w, "file", "no line information here");
+		jsonw_put_missing(w, "line", "no line information here");
+		return;
+	}
+	jsonw_put_text(w, "file", path);
+	jsonw_put_u64(w, "line", line);
+}
+
+static void lines_json(struct jsonw *w, const struct annotate_view *view)
+{
+	jsonw_key(w, "lines");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < view->line_count; i++) {
+		const struct annotate_line *row = &view->lines[i];
+		const char *text = annotate_source(view, row->file, row->line);
+
+		jsonw_begin_object(w);
+		w->compact = true;
+		put_source(w, view, row->file, row->line);
+		if (text)
+			jsonw_put_text(w, "text", text);
+		else
+			jsonw_put_missing(w, "text",
+				view->files[row->file].missing ? view->files[row->file].missing
+							       : "the file has no such line");
+		jsonw_put_text(w, "inlined_from", row->function);
+		put_costs(w, view, "self", row->self, annotate_self_share);
+		put_costs(w, view, "below", row->below, annotate_total_share);
+		jsonw_end_object(w);
+		w->compact = false;
+	}
+	jsonw_end_array(w);
+}
+
+static void instruction_json(
+	struct jsonw *w, const struct annotate_view *view, const struct annotate_instruction *row)
+{
+	static const char *const kinds[] = {[ANNOTATE_PLAIN] = "plain",
+		[ANNOTATE_CALL] = "call",
+		[ANNOTATE_JUMP] = "jump",
+		[ANNOTATE_RETURN] = "return",
+		[ANNOTATE_BYTES] = "bytes"};
+
+	put_addr(w, "addr", row->addr);
+	jsonw_put_u64(w, "size_bytes", row->size_bytes);
+	jsonw_put_text(w, "text", row->text);
+	jsonw_put_text(w, "kind", kinds[row->kind]);
+	put_source(w, view, row->file, row->line);
+	if (row->has_target) {
+		put_addr(w, "target", row->target);
+		jsonw_put_text(w, "target_name", row->target_name);
+	}
+	put_costs(w, view, "self", row->self, annotate_self_share);
+	put_costs(w, view, "below", row->below, annotate_total_share);
+}
+
+static void instructions_json(
+	struct jsonw *w, const struct annotate_view *view, const struct annotate_page *page)
+{
+	if (view->missing || page->by_line) {
+		jsonw_put_missing(w, "instructions",
+			page->by_line ? "only lines were asked for" : view->missing);
+		if (!page->by_line)
+			jsonw_put_text(w, "instructions_hint", view->missing_hint);
+		return;
+	}
+	jsonw_key(w, "instructions");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < view->instruction_count; i++) {
+		jsonw_begin_object(w);
+		w->compact = true;
+		instruction_json(w, view, &view->instructions[i]);
+		jsonw_end_object(w);
+		w->compact = false;
+	}
+	jsonw_end_array(w);
+}
+
+static void notes_json(struct jsonw *w, const struct annotate_view *view)
+{
+	jsonw_key(w, "notes");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < view->note_count; i++) {
+		jsonw_begin_object(w);
+		jsonw_put_text(w, "code", view->notes[i].code);
+		jsonw_put_text(w, "text", view->notes[i].text);
+		jsonw_put_text(w, "hint", view->notes[i].hint);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
+
+static void files_json(struct jsonw *w, const struct annotate_view *view)
+{
+	jsonw_key(w, "files");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < view->file_count; i++) {
+		const struct annotate_file *file = &view->files[i];
+
+		if (!*file->path)
+			continue;
+		jsonw_begin_object(w);
+		jsonw_put_text(w, "path", file->path);
+		if (file->missing)
+			jsonw_put_missing(w, "found", file->missing);
+		else
+			jsonw_put_text(w, "found", file->found);
+		jsonw_put_bool(w, "changed", file->changed);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
+
+void annotate_json(
+	struct jsonw *w, const struct annotate_view *view, const struct annotate_page *page)
+{
+	jsonw_put_text(w, "function", view->function);
+	jsonw_put_text(w, "module", view->module);
+	if (*view->file)
+		jsonw_put_text(w, "file", view->file);
+	else
+		jsonw_put_missing(w, "file", "no debug information says where it is defined");
+	if (view->line)
+		jsonw_put_u64(w, "line", view->line);
+	else
+		jsonw_put_missing(w, "line", "no debug information says where it is defined");
+	put_addr(w, "addr", view->addr);
+	jsonw_put_u64(w, "size_bytes", view->size_bytes);
+	jsonw_put_bool(w, "inlined_only", view->inlined_only);
+	events_json(w, view);
+	lines_json(w, view);
+	instructions_json(w, view, page);
+	files_json(w, view);
+	notes_json(w, view);
+	jsonw_put_text(w, "next", view->next);
+}
+
+enum { AGENT_EVENTS = 4, AGENT_LINES = 12, AGENT_INSTRUCTIONS = 10, AGENT_NOTES = 3 };
+
+static void agent_costs(struct paper *paper, const struct annotate_view *view,
+	const struct profile_cost *self, const struct profile_cost *below)
+{
+	for (uint32_t e = 0; e < view->event_count && e < AGENT_EVENTS; e++) {
+		const struct annotate_event *event = &view->events[e];
+
+		paper_add(paper, "%s%llu", e ? " | " : "", (unsigned long long)self[e].samples);
+		if (event->self.weight)
+			paper_add(paper, " (%.1f%%)", annotate_self_share(event, &self[e]) * 100);
+		if (below[e].samples)
+			paper_add(paper, " +%llu below", (unsigned long long)below[e].samples);
+	}
+}
+
+static void agent_lines(struct paper *paper, const struct annotate_view *view)
+{
+	paper_add(paper, "lines, hottest first (samples here, share of the function):\n");
+	for (uint32_t i = 0; i < view->line_count && i < AGENT_LINES; i++) {
+		const struct annotate_line *row = &view->lines[view->ranking[i]];
+		const char *text = annotate_source(view, row->file, row->line);
+
+		agent_costs(paper, view, row->self, row->below);
+		if (row->line)
+			paper_add(paper, " %s:%u", view->files[row->file].path, row->line);
+		else
+			paper_add(paper, " line not known");
+		if (text)
+			paper_add(paper, "  %.100s", text + strspn(text, " \t"));
+		paper_add(paper, "%s%.80s\n", row->function ? "  inlined from " : "",
+			row->function ? row->function : "");
+	}
+	if (view->line_count > AGENT_LINES)
+		paper_add(paper, "and %u more lines: use --json\n", view->line_count - AGENT_LINES);
+}
+
+static void agent_instructions(struct paper *paper, const struct annotate_view *view)
+{
+	uint32_t shown = 0;
+
+	paper_add(paper, "hot instructions, by address:\n");
+	for (uint32_t i = 0; i < view->instruction_count && shown < AGENT_INSTRUCTIONS; i++) {
+		const struct annotate_instruction *row = &view->instructions[i];
+
+		if (!row->hot)
+			continue;
+		agent_costs(paper, view, row->self, row->below);
+		paper_add(paper, " 0x%llx %.100s", (unsigned long long)row->addr, row->text);
+		if (row->target_name)
+			paper_add(paper, " <%.60s>", row->target_name);
+		if (row->line)
+			paper_add(paper, "  %s:%u", label_base(view->files[row->file].path),
+				row->line);
+		paper_add(paper, "\n");
+		shown++;
+	}
+}
+
+void annotate_agent(
+	struct paper *paper, const struct annotate_view *view, const struct annotate_page *page)
+{
+	paper_add(paper, "function: %.200s\nmodule: %.200s\n", view->function, view->module);
+	for (uint32_t e = 0; e < view->event_count && e < AGENT_EVENTS; e++) {
+		const struct annotate_event *event = &view->events[e];
+
+		paper_add(paper, "%s: self %llu of %llu samples (%.1f%%), on the stack %llu\n",
+			event->name, (unsigned long long)event->self.samples,
+			(unsigned long long)event->run.samples,
+			annotate_run_share(event, &event->self) * 100,
+			(unsigned long long)event->total.samples);
+	}
+	agent_lines(paper, view);
+	if (!page->by_line && !view->missing)
+		agent_instructions(paper, view);
+	else if (!page->by_line)
+		paper_add(
+			paper, "instructions: none (%s; %s)\n", view->missing, view->missing_hint);
+	for (uint32_t i = 0; i < view->note_count && i < AGENT_NOTES; i++)
+		paper_add(paper, "note: %s\n", view->notes[i].text);
+	paper_add(paper, "next: %s\n", view->next);
+}

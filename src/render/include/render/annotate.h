@@ -1,0 +1,21 @@
+/* annotate.h - the answer of `assay annotate` as text, for agents and as JSON.  Adds up what it
+ * leaves out of the page, so that the columns of what it shows still sum to the whole. */
+#pragma once
+
+#include "analyze/annotate.h"
+#include "base/jsonw.h"
+#include "render/paper.h"
+
+struct annotate_page {
+	bool by_line; /* source lines, no instructions */
+	bool all;     /* leave nothing out */
+};
+
+void annotate_text(
+	struct paper *paper, const struct annotate_view *view, const struct annotate_page *page);
+void annotate_agent(
+	struct paper *paper, const struct annotate_view *view, const struct annotate_page *page);
+
+/* The members of "data". */
+void annotate_json(
+	struct jsonw *w, const struct annotate_view *view, const struct annotate_page *page);
