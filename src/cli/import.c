@@ -64,7 +64,8 @@ static int show_profile(
 			imported_json(page.json, &view);
 			skipped_json(page.json, report);
 		} else {
-			imported_text(page.paper, &view, cli_value(cli, "output"));
+			imported_text(
+				page.paper, &view, cli->operands.at[0], cli_value(cli, "output"));
 		}
 	}
 	return cli_page_end(cli, &page, err);

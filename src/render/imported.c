@@ -40,7 +40,8 @@ static void fact(struct paper *paper, const char *word, uint64_t value)
 			paper, ", %s %s", paper_count(number, sizeof(number), (double)value), word);
 }
 
-void imported_text(struct paper *paper, const struct imported_view *view, const char *stored)
+void imported_text(
+	struct paper *paper, const struct imported_view *view, const char *path, const char *stored)
 {
 	char number[64];
 
@@ -64,7 +65,7 @@ void imported_text(struct paper *paper, const struct imported_view *view, const 
 	if (stored)
 		paper_add(paper, "next: assay report %s\n", stored);
 	else
-		paper_add(paper, "nothing was stored; keep it with -o RUN.assay\n");
+		paper_add(paper, "nothing was stored; next: assay import %s -o run.assay\n", path);
 }
 
 static void event_json(struct jsonw *w, const struct imported_event *event)

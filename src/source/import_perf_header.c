@@ -271,6 +271,13 @@ static void read_attrs(struct recording *rec, const char *attrs, uint64_t len, u
 	}
 }
 
+static void features_cut(struct recording *rec)
+{
+	import_damage(rec->report,
+		"it ends at byte %zu, before the end of what describes its events and machine",
+		rec->file.len);
+}
+
 static void read_features(struct recording *rec, uint64_t sections)
 {
 	const unsigned char *bits = (const unsigned char *)rec->file.at + HEADER_SECTIONS;
@@ -282,8 +289,10 @@ static void read_features(struct recording *rec, uint64_t sections)
 
 		if (!(bits[i / 8] >> i % 8 & 1))
 			continue;
-		if (!section)
+		if (!section) {
+			features_cut(rec);
 			return;
+		}
 		in = cursor_of(section, 16);
 		offset = cursor_u64(&in);
 		len = cursor_u64(&in);
@@ -291,11 +300,13 @@ static void read_features(struct recording *rec, uint64_t sections)
 		part = file_part(rec, offset, len);
 		if (part)
 			recording_take_feature(rec, i, cursor_of(part, (size_t)len));
+		else
+			features_cut(rec);
 	}
 }
 
 /* What the file says about where its records are, cut to what is there. */
-static bool find_records(
+static void find_records(
 	struct recording *rec, uint64_t offset, uint64_t len, struct import_text *ret_records)
 {
 	uint64_t there = offset < rec->file.len ? rec->file.len - offset : 0;
@@ -303,14 +314,13 @@ static bool find_records(
 	*ret_records = (struct import_text){rec->file.at + (there ? offset : 0), (size_t)there};
 	if (!len && there) {
 		import_damage(rec->report, "perf record was not ended properly");
-		return true;
+		return;
 	}
 	if (len > there)
 		import_damage(rec->report, "it ends at byte %zu, before the end of its data",
 			rec->file.len);
 	else
 		ret_records->len = (size_t)len;
-	return true;
 }
 
 bool recording_read_header(struct recording *rec, struct import_text *ret_records)
@@ -342,10 +352,11 @@ bool recording_read_header(struct recording *rec, struct import_text *ret_record
 	there = attrs < rec->file.len ? rec->file.len - attrs : 0;
 	read_attrs(rec, rec->file.at + (there ? attrs : 0), attrs_len < there ? attrs_len : there,
 		entry);
+	find_records(rec, data, data_len, ret_records);
 	/* Behind an unknown end of the data nothing can be found. */
 	if (size >= HEADER_FILE && data_len && data_len <= UINT64_MAX - data)
 		read_features(rec, data + data_len);
-	return find_records(rec, data, data_len, ret_records);
+	return true;
 }
 
 static int emit_event(struct recording *rec, uint32_t index)

@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import tempfile
 
-from tap import SOURCE, assay, case, main, need, run, skip
+from tap import ASSAY, SOURCE, assay, case, main, need, run, skip
 
 FOLDER = tempfile.TemporaryDirectory()  # gone at the end
 SHARED = os.path.join(os.environ.get("ASSAY_SHARED", os.path.join(SOURCE, "..", "shared")),
@@ -117,9 +117,12 @@ def _():
                                     timeout=60).returncode
         if status != 0:
             skip("perf record does not work here")
-        d = agree(path_of("pipe"))
+        # perf 6.1 cannot unpack what it sent through a pipe itself.
+        d = agree(path_of("pipe")) if perf_samples(path_of("pipe")) else \
+            imported(path_of("pipe"))["data"]
+        assert d["samples"] > 0, d
         with open(path_of("pipe"), "rb") as file:
-            out = subprocess.run([os.environ["ASSAY"], "import", "--json", "-"], stdin=file,
+            out = subprocess.run([ASSAY, "import", "--json", "-"], stdin=file,
                                  capture_output=True, check=True, timeout=60).stdout
         assert json.loads(out)["data"]["samples"] == d["samples"], out
 
