@@ -1,21 +1,19 @@
-/* import.c - `assay import stat.json`: another tool's result file, checked, shown, and stored as a
- * run with -o. */
+/* import.c - `assay import perf.data -o base.assay`: another tool's result file, checked, shown,
+ * and stored as a run with -o. */
 #include <errno.h>
 
+#include "analyze/imported.h"
 #include "analyze/stat.h"
 #include "cli.h"
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "model/store.h"
+#include "render/imported.h"
 #include "render/stat.h"
 #include "source/import.h"
 
-static void import_json(
-	struct jsonw *w, const struct stat_view *view, const struct import_report *report)
+static void skipped_json(struct jsonw *w, const struct import_report *report)
 {
-	jsonw_put_text(w, "kind", report->kind);
-	jsonw_put_missing(w, "samples", "perf stat counts events, it takes no samples");
-	stat_json_counts(w, view);
 	jsonw_put_u64(w, "lines", report->lines);
 	jsonw_key(w, "skipped");
 	jsonw_begin_object(w);
@@ -24,7 +22,7 @@ static void import_json(
 	jsonw_end_object(w);
 }
 
-static int import_show(
+static int show_counts(
 	struct cli *cli, const struct run *run, const struct import_report *report, struct err *err)
 {
 	metric_book_auto struct metric_book book = {0};
@@ -37,12 +35,38 @@ static int import_show(
 		return r;
 	stat_view_make(run, &book, &arena, &view);
 	while (cli_page_next(cli, &page)) {
-		if (page.json)
-			import_json(page.json, &view, report);
-		else if (cli->mode == CLI_AGENT)
+		if (page.json) {
+			jsonw_put_text(page.json, "kind", report->kind);
+			jsonw_put_missing(page.json, "samples",
+				"perf stat counts events, it takes no samples");
+			stat_json_counts(page.json, &view);
+			skipped_json(page.json, report);
+		} else if (cli->mode == CLI_AGENT) {
 			stat_agent(page.paper, &view);
-		else
+		} else {
 			stat_text(page.paper, &view);
+		}
+	}
+	return cli_page_end(cli, &page, err);
+}
+
+static int show_profile(
+	struct cli *cli, const struct run *run, const struct import_report *report, struct err *err)
+{
+	arena_auto struct arena arena = {0};
+	struct cli_page page = {.run = run};
+	struct imported_view view;
+
+	imported_view_make(run, &arena, &view);
+	while (cli_page_next(cli, &page)) {
+		if (page.json) {
+			jsonw_put_text(page.json, "kind", report->kind);
+			imported_json(page.json, &view);
+			skipped_json(page.json, report);
+		} else {
+			imported_text(
+				page.paper, &view, cli->operands.at[0], cli_value(cli, "output"));
+		}
 	}
 	return cli_page_end(cli, &page, err);
 }
@@ -55,6 +79,26 @@ static int import_store(const char *path, const struct run *run, struct err *err
 	return r < 0 ? r : store_finish(store, run, err);
 }
 
+static void naming_progress(void *context, uint32_t done, uint32_t of)
+{
+	cli_progress(context, "naming %u of %u addresses", done, of);
+}
+
+/* Samples get their turn and their names, counts are rows already. */
+static void import_finish(struct cli *cli, struct ingest *ingest)
+{
+	struct ingest_naming naming = {
+		.symfs = cli_value(cli, "symfs"),
+		.progress = naming_progress,
+		.context = cli,
+	};
+
+	ingest_end(ingest);
+	ingest_name(ingest->run, &naming);
+	ingest_done(ingest);
+	cli_progress(cli, NULL);
+}
+
 static int import_run(struct cli *cli, struct err *err)
 {
 	run_auto struct run *run = run_open();
@@ -65,22 +109,27 @@ static int import_run(struct cli *cli, struct err *err)
 	struct import_report report;
 	int r = import_file(path, &sink, &report, err);
 
-	if (r < 0)
+	if (r < 0) {
+		ingest_done(&ingest);
 		return r;
+	}
+	import_finish(cli, &ingest);
 	str_addf(&target, "%s (%s)", str_equal(path, "-") ? "stdin" : path, report.kind);
 	run->command = run_intern(run, "import");
 	run->target = run_intern(run, str_text(&target));
-	run->partial = report.skipped[IMPORT_TRUNCATED] > 0;
+	run->partial = *report.damage || report.skipped[IMPORT_TRUNCATED];
 	if (output)
 		r = import_store(output, run, err);
 	run_freeze(run);
 	if (r >= 0)
-		r = import_show(cli, run, &report, err);
+		r = report.profile ? show_profile(cli, run, &report, err)
+				   : show_counts(cli, run, &report, err);
 	return r < 0 ? r : EXIT_DONE;
 }
 
 static const struct option_spec options[] = {
 	{"output", 'o', "RUN", false, NULL, "store what was read in this run file (*.assay)"},
+	{"symfs", 0, "DIR", false, NULL, "look for the recorded programs below this folder"},
 	{0},
 };
 
@@ -88,17 +137,23 @@ const struct command import_command = {
 	.name = "import",
 	.summary = "read another tool's result file",
 	.usage = "FILE [-o RUN]",
-	.examples = (const char *const[]){"assay import stat.json -o baseline.assay",
-		"the counts of `perf stat -j -o stat.json -- PROGRAM`, kept as a run",
-		"perf stat -x, -- ./server 2>&1 | assay import -", "the same without a file", NULL},
+	.examples = (const char *const[]){"assay import perf.data -o base.assay",
+		"the samples of `perf record`, kept as a run",
+		"perf record -o - -g -- ./server | assay import - -o base.assay",
+		"the same without a file", "assay import stat.json -o counts.assay",
+		"the counts of `perf stat -j -o stat.json -- PROGRAM`", NULL},
 	.details =
-		"What the file is, is found out from its content. Read are the output of `perf stat "
-		"-j` and of `perf stat -x SEPARATOR`, also with -I, -r, -A, --per-core and the "
-		"like.\n"
-		"perf writes counts that are scaled for multiplexing already, and not the raw ones. "
-		"They are kept as they are and shown with the share of the time they were really "
-		"counted. What perf could not count stays missing, with the reason; lines that cannot "
-		"be used are counted by reason.",
+		"What the file is, is found out from its content. Read are perf.data of any age (from "
+		"a file or a pipe, compressed or not), the text of `perf script`, folded stacks, pprof, "
+		"callgrind.out and cachegrind.out, and the output of `perf stat -j` and of `perf stat "
+		"-x SEPARATOR`.\n"
+		"User stacks that were recorded with --call-graph dwarf are unwound here. Nothing is "
+		"dropped in silence: what cannot be used is counted by reason. Of a file that is damaged "
+		"or cut off everything before the damage is kept, with a warning; a file of which "
+		"nothing can be used is refused.\n"
+		"perf stat writes counts that are scaled for multiplexing already, and not the raw "
+		"ones. They are kept as they are and shown with the share of the time they were really "
+		"counted. What perf could not count stays missing, with the reason.",
 	.options = options,
 	.operands_min = 1,
 	.operands_max = 1,

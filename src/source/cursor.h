@@ -1,8 +1,8 @@
 /* cursor.h - bytes of a binary format, read from the front, never past the end.
  *
- * A read that does not fit gives 0 or NULL and marks the cursor as bad, once and for all; so a
- * reader takes everything it needs and asks at the end.  Numbers are little endian, as on every
- * machine that assay runs on. */
+ * A read that does not fit gives 0 or NULL, empties the cursor and marks it as bad, once and for
+ * all; so a reader takes everything it needs and asks at the end.  Numbers are little endian, as on
+ * every machine that assay runs on. */
 #pragma once
 
 #include <stdbool.h>
@@ -28,6 +28,7 @@ static inline const void *cursor_take(struct cursor *in, uint64_t len)
 
 	if (in->bad || len > in->left) {
 		in->bad = true;
+		in->left = 0;
 		return NULL;
 	}
 	in->at += len;

@@ -75,7 +75,7 @@ static void take_event_update(struct recording *rec, struct cursor in)
 	if (in.bad || !map_get(&rec->ids, &id, sizeof(id), &index))
 		return;
 	event = &rec->events.at[index];
-	rec->events_changed = true;
+	event->changed = rec->events_changed = true;
 	if (what == UPDATE_SCALE) {
 		bits = cursor_u64(&in);
 		if (!in.bad)

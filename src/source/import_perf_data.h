@@ -31,6 +31,7 @@ struct recording_event {
 	uint64_t config, period, sample_type, read_format, flags, branch_type, regs_user, regs_intr;
 	const char *name, *unit, *core; /* name NULL: not told, made from type and config */
 	double scale;
+	bool changed; /* since it was emitted */
 };
 
 struct recording_pmu {
@@ -54,6 +55,7 @@ struct recording_waiting {
 struct recording_queue {
 	vec_of(struct recording_waiting) items;
 	uint64_t order;
+	uint64_t oldest_ns;	      /* of all that wait */
 	uint64_t newest_ns, limit_ns; /* of this round, of the round before */
 	size_t chunk_bytes;	      /* unpacked and waiting */
 };

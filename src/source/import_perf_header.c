@@ -67,6 +67,7 @@ void recording_add_event(struct recording *rec, const char *attr, size_t attr_le
 				       .regs_user = known.sample_regs_user,
 				       .regs_intr = known.sample_regs_intr,
 				       .scale = 1,
+				       .changed = true,
 			       });
 	memcpy(&rec->events.at[rec->events.count - 1].flags, attr + 40, sizeof(uint64_t));
 	rec->events_changed = true;
@@ -116,7 +117,7 @@ static void take_event_desc(struct recording *rec, struct cursor in)
 		cursor_take(&in, (uint64_t)ids * sizeof(uint64_t));
 		if (*name) {
 			rec->events.at[i].name = name;
-			rec->events_changed = true;
+			rec->events.at[i].changed = rec->events_changed = true;
 		}
 	}
 }
@@ -125,7 +126,7 @@ static void take_pmu_mappings(struct recording *rec, struct cursor in)
 {
 	uint32_t count = cursor_u32(&in);
 
-	for (uint32_t i = 0; i < count && !in.bad; i++) {
+	for (uint32_t i = 0; i < count && i < EVENTS_MOST && !in.bad; i++) {
 		uint32_t type = cursor_u32(&in);
 		const char *name = feature_text(rec, &in);
 
@@ -138,15 +139,17 @@ static void take_group_desc(struct recording *rec, struct cursor in)
 {
 	uint32_t count = cursor_u32(&in);
 
-	for (uint32_t i = 0; i < count && !in.bad; i++) {
+	for (uint32_t i = 0; i < count && i < rec->events.count && !in.bad; i++) {
 		uint32_t leader, members;
 
 		feature_text(rec, &in);
 		leader = cursor_u32(&in);
 		members = cursor_u32(&in);
 		for (uint32_t j = 0; !in.bad && j < members && j < rec->events.count; j++)
-			if (leader < rec->events.count - j)
+			if (leader < rec->events.count - j) {
 				rec->events.at[leader + j].group = i + 1;
+				rec->events.at[leader + j].changed = true;
+			}
 		rec->events_changed = true;
 	}
 }
@@ -184,10 +187,11 @@ void recording_take_feature(struct recording *rec, unsigned feature, struct curs
 	case FEATURE_BUILD_ID:
 		while (in.left >= RECORD_HEAD) {
 			size_t size = record_head((const char *)in.at).size;
-			const void *record = cursor_take(&in, size < RECORD_HEAD ? SIZE_MAX : size);
+			const void *record = cursor_take(&in, size);
 
-			if (record)
-				recording_take_build_id(rec, cursor_of(record, size));
+			if (!record || size < RECORD_HEAD)
+				return;
+			recording_take_build_id(rec, cursor_of(record, size));
 		}
 		return;
 	case FEATURE_ARCH:
@@ -267,6 +271,13 @@ static void read_attrs(struct recording *rec, const char *attrs, uint64_t len, u
 	}
 }
 
+static void features_cut(struct recording *rec)
+{
+	import_damage(rec->report,
+		"it ends at byte %zu, before the end of what describes its events and machine",
+		rec->file.len);
+}
+
 static void read_features(struct recording *rec, uint64_t sections)
 {
 	const unsigned char *bits = (const unsigned char *)rec->file.at + HEADER_SECTIONS;
@@ -278,8 +289,10 @@ static void read_features(struct recording *rec, uint64_t sections)
 
 		if (!(bits[i / 8] >> i % 8 & 1))
 			continue;
-		if (!section)
+		if (!section) {
+			features_cut(rec);
 			return;
+		}
 		in = cursor_of(section, 16);
 		offset = cursor_u64(&in);
 		len = cursor_u64(&in);
@@ -287,11 +300,13 @@ static void read_features(struct recording *rec, uint64_t sections)
 		part = file_part(rec, offset, len);
 		if (part)
 			recording_take_feature(rec, i, cursor_of(part, (size_t)len));
+		else
+			features_cut(rec);
 	}
 }
 
 /* What the file says about where its records are, cut to what is there. */
-static bool find_records(
+static void find_records(
 	struct recording *rec, uint64_t offset, uint64_t len, struct import_text *ret_records)
 {
 	uint64_t there = offset < rec->file.len ? rec->file.len - offset : 0;
@@ -299,14 +314,13 @@ static bool find_records(
 	*ret_records = (struct import_text){rec->file.at + (there ? offset : 0), (size_t)there};
 	if (!len && there) {
 		import_damage(rec->report, "perf record was not ended properly");
-		return true;
+		return;
 	}
 	if (len > there)
 		import_damage(rec->report, "it ends at byte %zu, before the end of its data",
 			rec->file.len);
 	else
 		ret_records->len = (size_t)len;
-	return true;
 }
 
 bool recording_read_header(struct recording *rec, struct import_text *ret_records)
@@ -338,10 +352,11 @@ bool recording_read_header(struct recording *rec, struct import_text *ret_record
 	there = attrs < rec->file.len ? rec->file.len - attrs : 0;
 	read_attrs(rec, rec->file.at + (there ? attrs : 0), attrs_len < there ? attrs_len : there,
 		entry);
+	find_records(rec, data, data_len, ret_records);
 	/* Behind an unknown end of the data nothing can be found. */
 	if (size >= HEADER_FILE && data_len && data_len <= UINT64_MAX - data)
 		read_features(rec, data + data_len);
-	return find_records(rec, data, data_len, ret_records);
+	return true;
 }
 
 static int emit_event(struct recording *rec, uint32_t index)
@@ -372,8 +387,11 @@ int recording_emit_events(struct recording *rec)
 
 	if (!rec->events_changed)
 		return 0;
-	for (uint32_t i = 0; r == 0 && i < rec->events.count; i++)
-		r = emit_event(rec, i);
+	for (uint32_t i = 0; r == 0 && i < rec->events.count; i++) {
+		if (rec->events.at[i].changed)
+			r = emit_event(rec, i);
+		rec->events.at[i].changed = false;
+	}
 	rec->events_changed = false;
 	return r;
 }

@@ -51,7 +51,7 @@ static int queue_flush(struct recording *rec, uint64_t limit_ns)
 	uint32_t gone = 0;
 	int r = 0;
 
-	if (!queue->items.count)
+	if (!queue->items.count || queue->oldest_ns > limit_ns)
 		return 0;
 	qsort(queue->items.at, queue->items.count, sizeof(*queue->items.at), waiting_compare);
 	while (r == 0 && gone < queue->items.count && queue->items.at[gone].time_ns <= limit_ns) {
@@ -61,6 +61,8 @@ static int queue_flush(struct recording *rec, uint64_t limit_ns)
 	queue->items.count -= gone;
 	memmove(queue->items.at, queue->items.at + gone,
 		queue->items.count * sizeof(*queue->items.at));
+	if (queue->items.count)
+		queue->oldest_ns = queue->items.at[0].time_ns;
 	return r < 0 || !gone ? r : rec->sink->take(rec->sink->context, &round.head);
 }
 
@@ -74,6 +76,8 @@ int queue_take(struct recording *rec, const char *record, struct recording_chunk
 		return record_go(rec, record);
 	if (time_ns > queue->newest_ns)
 		queue->newest_ns = time_ns;
+	if (!queue->items.count || time_ns < queue->oldest_ns)
+		queue->oldest_ns = time_ns;
 	if (chunk)
 		chunk->waiting++;
 	vec_push(&queue->items, item);

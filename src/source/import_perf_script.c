@@ -84,7 +84,6 @@ static int sample_begin(struct script *s, const struct script_line *line)
 static int take_line(struct script *s, const struct script_line *line)
 {
 	struct import_report *report = s->named.report;
-	struct wire_named *last = s->named.frames.at + s->named.frames.count;
 	struct script_line none = {.cpu = UINT32_MAX, .period = 1};
 	int r = 0;
 
@@ -105,8 +104,10 @@ static int take_line(struct script *s, const struct script_line *line)
 		return 0;
 	case SCRIPT_SOURCE:
 		if (s->named.frames.count) {
-			last[-1].file = named_text(&s->named, line->file.at, line->file.len);
-			last[-1].line = line->line;
+			struct wire_named *last = &s->named.frames.at[s->named.frames.count - 1];
+
+			last->file = named_text(&s->named, line->file.at, line->file.len);
+			last->line = line->line;
 		}
 		return 0;
 	case SCRIPT_RECORD:

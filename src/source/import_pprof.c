@@ -284,7 +284,7 @@ static int pprof_read(struct pprof *p, struct import_text text)
 		take_table(p, &field);
 	if (in.bad)
 		import_damage(p->named.report, "the message breaks off at byte %zu of %zu",
-			text.len - in.left, text.len);
+			(size_t)((const char *)in.at - text.at), text.len);
 	if (!p->types.count) {
 		import_damage(p->named.report, "it says nothing about what its samples count");
 		return 0;
@@ -340,8 +340,9 @@ static bool gzip_unpack(struct import_text text, size_t limit, struct str *out)
 	return r == Z_STREAM_END;
 }
 
-/* A Profile without gzip: every field of it is known and well formed, up to where it may be cut. */
-static bool is_profile(struct import_text text)
+/* A Profile: every field of it is known and well formed, up to where it may be cut.  No text
+ * passes, because a sample begins with a control character. */
+static bool is_profile(struct import_text text, bool may_be_cut)
 {
 	struct cursor in = cursor_of(text.at, text.len);
 	bool types = false, samples = false;
@@ -353,18 +354,18 @@ static bool is_profile(struct import_text text)
 		types |= field.number == 1 && field.is_bytes;
 		samples |= field.number == 2 && field.is_bytes;
 	}
-	return types && samples && (!in.bad || text.len > 64);
+	return types && samples && (may_be_cut || !in.bad);
 }
 
-/* Of a gzipped one the beginning is looked at. */
+/* Of a gzipped one the beginning is looked at; a raw one begins with its sample types, mostly. */
 static bool detect(struct import_text text)
 {
 	str_auto struct str head = {0};
 
 	if (!is_gzip(text))
-		return text.len && *text.at == '\n' && is_profile(text);
+		return text.len && is_profile(text, *text.at == '\n');
 	gzip_unpack(text, PPROF_STEP, &head);
-	return is_profile((struct import_text){str_text(&head), head.len});
+	return is_profile((struct import_text){str_text(&head), head.len}, true);
 }
 
 static int read_pprof(

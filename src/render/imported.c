@@ -1,0 +1,107 @@
+/* imported.c - see imported.h.  People and agents get the same lines: there are few. */
+#include "render/imported.h"
+
+static void events_table(struct paper *paper, const struct imported_view *view)
+{
+	table_auto struct table table = {0};
+	char number[64];
+
+	table_column(&table, "event", false);
+	table_column(&table, "samples", true);
+	table_column(&table, "weight", true);
+	table_column(&table, "", false);
+	table_column(&table, "counted", true);
+	for (uint32_t i = 0; i < view->event_count && i < 20; i++) {
+		const struct imported_event *event = &view->events[i];
+
+		table_cell(&table, INK_PLAIN, "%s%s%s", event->name, *event->core ? " on " : "",
+			event->core);
+		table_cell(&table, INK_BOLD, "%s",
+			paper_count(number, sizeof(number), (double)event->samples));
+		table_cell(&table, INK_PLAIN, "%s",
+			event->samples ? paper_count(number, sizeof(number), (double)event->weight)
+				       : "");
+		table_cell(&table, INK_DIM, "%s", event->unit);
+		table_cell(&table, INK_PLAIN, "%s",
+			event->counted ? paper_count(number, sizeof(number), (double)event->count)
+				       : "");
+	}
+	table_print(&table, paper, 2);
+	if (view->event_count > 20)
+		paper_add(paper, "  and %u more events\n", view->event_count - 20);
+}
+
+static void fact(struct paper *paper, const char *word, uint64_t value)
+{
+	char number[64];
+
+	if (value)
+		paper_add(
+			paper, ", %s %s", paper_count(number, sizeof(number), (double)value), word);
+}
+
+void imported_text(
+	struct paper *paper, const struct imported_view *view, const char *path, const char *stored)
+{
+	char number[64];
+
+	paper_ink(paper, INK_BOLD, "%s", view->target);
+	paper_add(paper, "\n\n");
+	events_table(paper, view);
+	paper_add(paper, "\n  %s samples",
+		paper_count(number, sizeof(number), (double)view->samples));
+	if (view->span_ns)
+		paper_add(paper, " over %s",
+			paper_time(number, sizeof(number), (double)view->span_ns));
+	fact(paper, "threads", view->threads);
+	fact(paper, "modules", view->modules);
+	fact(paper, "functions", view->functions);
+	fact(paper, "branches", view->branches);
+	fact(paper, "memory accesses", view->accesses);
+	fact(paper, "lost by the recorder", view->lost);
+	fact(paper, "stacks cut short", view->truncated);
+	fact(paper, "stacks broken", view->broken);
+	paper_add(paper, "\n");
+	if (stored)
+		paper_add(paper, "next: assay report %s\n", stored);
+	else
+		paper_add(paper, "nothing was stored; next: assay import %s -o run.assay\n", path);
+}
+
+static void event_json(struct jsonw *w, const struct imported_event *event)
+{
+	jsonw_begin_object(w);
+	jsonw_put_text(w, "name", event->name);
+	jsonw_put_text(w, "core", event->core);
+	jsonw_put_text(w, "unit", event->unit);
+	jsonw_put_u64(w, "samples", event->samples);
+	jsonw_put_u64(w, "weight", event->weight);
+	if (event->counted)
+		jsonw_put_u64(w, "value", event->count);
+	else
+		jsonw_put_missing(w, "value", "it was sampled, not counted");
+	jsonw_end_object(w);
+}
+
+void imported_json(struct jsonw *w, const struct imported_view *view)
+{
+	jsonw_put_u64(w, "samples", view->samples);
+	jsonw_key(w, "events");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < view->event_count; i++)
+		event_json(w, &view->events[i]);
+	jsonw_end_array(w);
+	jsonw_key(w, "holds");
+	jsonw_begin_object(w);
+	jsonw_put_u64(w, "threads", view->threads);
+	jsonw_put_u64(w, "modules", view->modules);
+	jsonw_put_u64(w, "functions", view->functions);
+	jsonw_put_u64(w, "stacks", view->stacks);
+	jsonw_put_u64(w, "branches", view->branches);
+	jsonw_put_u64(w, "accesses", view->accesses);
+	jsonw_put_u64(w, "lost", view->lost);
+	jsonw_put_u64(w, "truncated_stacks", view->truncated);
+	jsonw_put_u64(w, "broken_stacks", view->broken);
+	jsonw_put_u64(w, "span_ns", view->span_ns);
+	jsonw_end_object(w);
+}

@@ -1,0 +1,250 @@
+"""`assay import` of profiles: every shared recording and fresh ones of the installed perf, counted
+against perf itself; then what is damaged."""
+import glob
+import gzip
+import json
+import os
+import re
+import sqlite3
+import subprocess
+import tempfile
+
+from tap import ASSAY, SOURCE, assay, case, main, need, run, skip
+
+FOLDER = tempfile.TemporaryDirectory()  # gone at the end
+SHARED = os.path.join(os.environ.get("ASSAY_SHARED", os.path.join(SOURCE, "..", "shared")),
+                      "perfdata")
+PROGRAM = r"""
+#include <unistd.h>
+static volatile unsigned long sum;
+__attribute__((noinline)) static void leaf(unsigned n) { for (unsigned i = 0; i < n; i++) sum += i; }
+__attribute__((noinline)) static void middle(unsigned n) { leaf(n); sum++; }
+int main(void) { for (int i = 0; i < 40; i++) middle(3000000); return 0; }
+"""
+
+
+def path_of(name):
+    return os.path.join(FOLDER.name, name)
+
+
+def imported(path, *words, **how):
+    r = assay("import", "--json", path, *words, **how)
+    assert r.status == 0, r
+    return json.loads(r.out)
+
+
+def target():
+    """A program with a known call chain, made once."""
+    program = path_of("work")
+    if not os.path.exists(program):
+        with open(program + ".c", "w", encoding="utf-8") as file:
+            file.write(PROGRAM)
+        r = run(need("gcc"), "-O1", "-g", "-fno-omit-frame-pointer", program + ".c", "-o", program)
+        assert r.status == 0, r
+    return program
+
+
+def recorded(name, *options):
+    """A recording by the installed perf, or skip."""
+    path = path_of(name)
+    r = run(need("perf"), "record", "-q", "-o", path, *options, target())
+    if r.status != 0 or not os.path.exists(path):
+        skip("perf record does not work here")
+    return path
+
+
+def perf_samples(path):
+    """Samples per event as perf itself counts them; None when it refuses the file."""
+    r = run(need("perf"), "report", "--stats", "-i", path)
+    found = re.findall(r"^(\S.*) stats:\n\s+SAMPLE events:\s+(\d+)", r.out, re.MULTILINE)
+    return None if r.status != 0 else {name: int(count) for name, count in found
+                                       if name != "Aggregated"}
+
+
+def agree(path):
+    """Our counts are perf's, event by event."""
+    want, d = perf_samples(path), imported(path)["data"]
+    assert want, path
+    assert d["samples"] == sum(want.values()), (path, want, d)
+    assert sorted(e["samples"] for e in d["events"] if e["samples"]) == sorted(want.values()), d
+    assert not any(d["skipped"][key] for key in d["skipped"] if key.endswith("samples")), d
+    return d
+
+
+@case("every shared recording has the samples that perf counts, or is read where perf refuses")
+def _():
+    paths = sorted(p for p in glob.glob(os.path.join(SHARED, "*"))
+                   if re.search(r"perf\.data|\.data$", p) and "corrupted" not in p)
+    if not paths:
+        skip("the shared recordings are not here")
+    refused = 0
+    for path in paths:
+        if perf_samples(path):
+            agree(path)
+        else:
+            refused += 1
+            assert imported(path)["data"]["samples"] > 0, path
+    assert refused <= 3, refused
+
+
+@case("a recording that is corrupt before its first sample is refused with a sentence")
+def _():
+    path = os.path.join(SHARED, "q_perf.data.piped.corrupted.zero_size_sample-3.2")
+    if not os.path.exists(path):
+        skip("the shared recordings are not here")
+    r = assay("import", path)
+    assert r.status == 2 and "says it has 0 bytes" in r.err, r
+
+
+@case("fresh recordings of the installed perf agree with it: flat, chains, several events, -z")
+def _():
+    for name, options in {
+            "flat": ["-F", "999"], "fp": ["-F", "999", "-g"],
+            "several": ["-F", "499", "-e", "cpu-clock:u,task-clock:u"],
+            "packed": ["-F", "999", "-z", "-g"],
+            "dwarf": ["-F", "199", "--call-graph", "dwarf,4096"],
+            "period": ["-e", "cpu-clock:u", "-c", "1000000", "-d"]}.items():
+        d = agree(recorded(name, *options))
+        assert d["kind"] == "perf-data", d
+
+
+@case("what perf record sends through a pipe is read from stdin and from a file")
+def _():
+    for options in (["-F", "999", "-g"], ["-F", "999", "-z"]):
+        with open(path_of("pipe"), "wb") as file:
+            status = subprocess.run([need("perf"), "record", "-q", "-o", "-", *options, target()],
+                                    stdout=file, stderr=subprocess.DEVNULL, check=False,
+                                    timeout=60).returncode
+        if status != 0:
+            skip("perf record does not work here")
+        # perf 6.1 cannot unpack what it sent through a pipe itself.
+        d = agree(path_of("pipe")) if perf_samples(path_of("pipe")) else \
+            imported(path_of("pipe"))["data"]
+        assert d["samples"] > 0, d
+        with open(path_of("pipe"), "rb") as file:
+            out = subprocess.run([ASSAY, "import", "--json", "-"], stdin=file,
+                                 capture_output=True, check=True, timeout=60).stdout
+        assert json.loads(out)["data"]["samples"] == d["samples"], out
+
+
+@case("a running process that perf attached to is imported")
+def _():
+    perf, program = need("perf"), target()
+    with subprocess.Popen([program]) as child:
+        r = run(perf, "record", "-q", "-o", path_of("attached"), "-F", "999", "-p", child.pid)
+        child.wait()
+    if r.status != 0 or not perf_samples(path_of("attached")):
+        skip("perf record -p does not work here")
+    agree(path_of("attached"))
+
+
+@case("the hot function and its callers have their names in the run file")
+def _():
+    for name, options in {"fp": ["-F", "999", "-g"],
+                          "dwarf": ["-F", "199", "--call-graph", "dwarf,4096"]}.items():
+        output = path_of(name + ".assay")
+        d = imported(recorded(name, *options), "-o", output)
+        assert d["data"]["holds"]["functions"] > 0, d
+        with sqlite3.connect(output) as base:
+            names = {row[0] for row in base.execute(
+                "SELECT t.text FROM function f JOIN text t ON t.id = f.name")}
+            stored = base.execute("SELECT count(*) FROM sample").fetchone()[0]
+        assert {"leaf", "main"} <= names, names
+        assert stored == d["data"]["samples"], (stored, d)
+
+
+@case("perf script's text of a recording gives the same samples and weight")
+def _():
+    path = recorded("script", "-F", "999", "-g")
+    d = imported(path)["data"]
+    for fields in ([], ["-F", "+srcline"], ["-F", "comm,pid,tid,time,event,ip,sym,dso,period"],
+                   ["-F", "pid,time,event,ip,sym"], ["-F", "comm,tid,event,ip,sym,symoff,dso"]):
+        r = run(need("perf"), "script", "-i", path, *fields)
+        with open(path_of("text"), "w", encoding="utf-8") as file:
+            file.write(r.out)
+        t = imported(path_of("text"))["data"]
+        assert t["kind"] == "perf-script", t
+        assert t["samples"] == d["samples"], (fields, t, d)
+        if not fields:
+            assert t["events"][0]["weight"] == d["events"][0]["weight"], (t, d)
+        assert not t["skipped"]["malformed_lines"] and not t["skipped"]["foreign_lines"], t
+
+
+@case("folded stacks are read from stdin, and their weight is their sum")
+def _():
+    d = json.loads(assay("import", "--json", "-", stdin="a;b;c 12\na;b 3\n").out)["data"]
+    assert (d["kind"], d["samples"], d["events"][0]["weight"]) == ("folded", 2, 15), d
+
+
+@case("callgrind's and cachegrind's files add up to their own summaries")
+def _():
+    valgrind, program = need("valgrind"), target()
+    for tool in ("callgrind", "cachegrind"):
+        out = path_of(tool)
+        r = run(valgrind, f"--tool={tool}", f"--{tool}-out-file={out}", program, limit_s=120)
+        if r.status != 0:
+            skip("valgrind does not run here")
+        with open(out, encoding="utf-8") as file:
+            total = int(re.search(r"^(?:totals|summary):\s+(\d+)", file.read(),
+                                  re.MULTILINE)[1])
+        d = imported(out)["data"]
+        assert d["kind"] == "callgrind" and d["events"][0]["name"] == "Ir", d
+        assert d["events"][0]["weight"] == d["events"][0]["value"] == total, (total, d)
+
+
+@case("a pprof profile of Go is read, and agrees with go tool pprof")
+def _():
+    go = need("go")
+    source = path_of("main.go")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write('package main\nimport ("os"; "runtime/pprof")\nvar s int\n'
+                   'func leaf(n int) { for i := 0; i < n; i++ { s += i % 7 } }\n'
+                   'func main() { f, _ := os.Create(os.Args[1]); pprof.StartCPUProfile(f)\n'
+                   'for i := 0; i < 100; i++ { leaf(5000000) }; pprof.StopCPUProfile(); f.Close() }\n')
+    env = {"GOCACHE": path_of("cache"), "HOME": FOLDER.name, "GO111MODULE": "off",
+           "GOPATH": path_of("gopath")}
+    r = run(go, "run", source, path_of("cpu.pprof"), env=env, limit_s=240)
+    if r.status != 0 or not os.path.exists(path_of("cpu.pprof")):
+        skip("go cannot build here")
+    top = run(go, "tool", "pprof", "-raw", path_of("cpu.pprof"), env=env).out
+    rows = re.findall(r"^\s+(\d+)\s+(\d+): [\d ]+$", top, re.MULTILINE)
+    d = imported(path_of("cpu.pprof"))["data"]
+    assert d["kind"] == "pprof" and d["events"][0]["name"] == "cpu", d
+    assert d["events"][0]["unit"] == "ns", d
+    assert d["events"][0]["weight"] == sum(int(row[1]) for row in rows), (rows, d)
+    with gzip.open(path_of("cpu.pprof")) as packed, open(path_of("raw.pprof"), "wb") as raw:
+        raw.write(packed.read())
+    assert imported(path_of("raw.pprof"))["data"]["samples"] == d["samples"], d
+
+
+@case("a recording that is cut off keeps what came before, with a warning and exit status 0")
+def _():
+    path = recorded("cut", "-F", "1999", "-g")
+    whole = imported(path)["data"]["samples"]
+    with open(path, "rb") as file:
+        body = file.read()
+    seen = 0
+    for part in (2, 3, 4, 5, 6, 7):
+        with open(path_of("part"), "wb") as file:
+            file.write(body[:len(body) * part // 8])
+        r = assay("import", "--json", path_of("part"))
+        if r.status == 2:
+            assert "nothing that can be used" in r.err, r
+            continue
+        d = json.loads(r.out)
+        assert r.status == 0 and d["partial"], r
+        assert "import-damaged" in [w["code"] for w in d["warnings"]], r
+        assert seen <= d["data"]["samples"] <= whole, (seen, d)
+        seen = d["data"]["samples"]
+    assert seen > 0
+
+
+@case("content of no known format is refused with the list of what can be read")
+def _():
+    with open(path_of("noise"), "wb") as file:
+        file.write(bytes(range(256)) * 64)
+    r = assay("import", path_of("noise"))
+    assert r.status == 2 and "perf.data" in r.err and "pprof" in r.err, r
+
+
+main()

@@ -1,0 +1,7 @@
+/* callgrind_fuzz.c - any bytes as callgrind.out: see import_fuzz.h. */
+#include "import_fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	return import_fuzz(data, size);
+}

@@ -1,0 +1,7 @@
+/* perf_script_fuzz.c - any bytes as the text of perf script: see import_fuzz.h. */
+#include "import_fuzz.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	return import_fuzz(data, size);
+}
