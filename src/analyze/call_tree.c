@@ -89,6 +89,13 @@ static void tree_take(struct builder *b, uint32_t place, const struct profile_co
 	b->tree->cut += place & CUT_BIT ? cost->samples : 0;
 }
 
+/* The function at `place` really stands there: it was not inlined. */
+static void place_is_call(struct builder *b, uint32_t place)
+{
+	if (place != OUTSIDE && !(place & CUT_BIT))
+		b->tree->nodes.at[place].called = true;
+}
+
 /* One frame further in from `place`. */
 static uint32_t place_step(struct builder *b, uint32_t place, uint32_t label)
 {
@@ -111,7 +118,8 @@ static void build_down(struct builder *b)
 		if (!b->forest->total[stack].samples)
 			continue;
 		count = label_book_at(&b->tree->labels, row->location, labels);
-		places[stack] = places[row->parent];
+		places[stack] = place_step(b, places[row->parent], labels[--count]);
+		place_is_call(b, places[stack]);
 		while (count)
 			places[stack] = place_step(b, places[stack], labels[--count]);
 		tree_take(b, places[stack], &b->tree->samples.by_stack[stack]);
@@ -130,6 +138,7 @@ static void build_chain_up(
 
 		for (; inner < count && !(place & CUT_BIT); inner++)
 			place = tree_child(b, place, labels[inner]);
+		place_is_call(b, place);
 		inner = 0;
 	}
 	tree_take(b, place, cost);
@@ -171,8 +180,12 @@ static void tree_build(struct builder *b, const struct call_tree_options *option
 
 	vec_push(&tree->nodes, (struct call_tree_node){0});
 	table_grow(b);
-	if (!b->root && tree->samples.by_stack[0].samples)
-		tree_take(b, tree_child(b, 0, LABEL_NO_STACK), &tree->samples.by_stack[0]);
+	if (!b->root && tree->samples.by_stack[0].samples) {
+		uint32_t place = tree_child(b, 0, LABEL_NO_STACK);
+
+		place_is_call(b, place);
+		tree_take(b, place, &tree->samples.by_stack[0]);
+	}
 	if (!options->inverted)
 		build_down(b);
 	else if (!b->root)

@@ -110,13 +110,6 @@ static bool io_is_stream(const char *path)
 	       lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
 }
 
-static int io_write_stream(const char *path, const void *bytes, size_t len)
-{
-	io_auto int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-
-	return fd < 0 ? -errno : io_write_all(fd, bytes, len);
-}
-
 /* A new file beside `path`.  In a container every start has the same process id, so a temporary
  * file that a killed tool left behind has our name: take the next one. */
 static int io_open_temporary(const char *path, struct str *ret_name)
@@ -133,38 +126,77 @@ static int io_open_temporary(const char *path, struct str *ret_name)
 	return fd < 0 ? -errno : fd;
 }
 
-static int io_replace_plain(const char *path, const void *bytes, size_t len)
+static int io_fail(const char *path, int r, struct err *err)
+{
+	err_set(err, ERR_OUTPUT, -r, "cannot write %s: %s", path, err_words(-r));
+	if (r == -ENOSPC || r == -EDQUOT)
+		err_hint(err, "free some space, or choose another place with -o");
+	else
+		err_hint(err, "choose another place with -o");
+	return r;
+}
+
+static void io_writer_done(struct io_writer *writer)
+{
+	io_close_pointer(&writer->fd);
+	free(writer->path);
+	free(writer->real);
+	free(writer->temporary);
+	*writer = (struct io_writer){.fd = -1};
+}
+
+int io_writer_open(struct io_writer *writer, const char *path, struct err *err)
 {
 	str_auto struct str temporary = {0};
-	io_auto int fd = io_open_temporary(path, &temporary);
-	int r;
+	bool through = io_is_stream(path);
 
-	if (fd < 0)
-		return fd;
-	r = io_write_all(fd, bytes, len);
-	if (r == 0 && fsync(fd) < 0)
+	*writer = (struct io_writer){.fd = -1, .path = mem_copy_text(path, strlen(path))};
+	if (through) {
+		writer->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+		writer->fd = writer->fd < 0 ? -errno : writer->fd;
+	} else {
+		writer->real = realpath(path, NULL); /* a link stays a link */
+		if (!writer->real)
+			writer->real = mem_copy_text(path, strlen(path));
+		writer->fd = io_open_temporary(writer->real, &temporary);
+		writer->temporary = mem_copy_text(str_text(&temporary), temporary.len);
+	}
+	if (writer->fd < 0) {
+		int r = io_fail(path, writer->fd, err);
+
+		io_writer_done(writer);
+		return r;
+	}
+	return 0;
+}
+
+int io_writer_write(void *writer, const void *bytes, size_t len)
+{
+	return io_write_all(((struct io_writer *)writer)->fd, bytes, len);
+}
+
+int io_writer_close(struct io_writer *writer, int failure, struct err *err)
+{
+	int r = failure;
+
+	if (r == 0 && writer->temporary && fsync(writer->fd) < 0)
 		r = -errno;
-	if (r == 0 && rename(temporary.at, path) < 0)
+	if (r == 0 && writer->temporary && rename(writer->temporary, writer->real) < 0)
 		r = -errno;
+	if (r < 0 && writer->temporary)
+		unlink(writer->temporary);
+	else if (writer->temporary)
+		io_sync_folder(writer->real);
 	if (r < 0)
-		unlink(temporary.at);
-	else
-		io_sync_folder(path);
+		io_fail(writer->path, r, err);
+	io_writer_done(writer);
 	return r;
 }
 
 int io_replace(const char *path, const void *bytes, size_t len, struct err *err)
 {
-	mem_auto char *real = realpath(path, NULL); /* a link stays a link */
-	int r = io_is_stream(path) ? io_write_stream(path, bytes, len)
-				   : io_replace_plain(real ? real : path, bytes, len);
+	struct io_writer writer;
+	int r = io_writer_open(&writer, path, err);
 
-	if (r < 0) {
-		err_set(err, ERR_OUTPUT, -r, "cannot write %s: %s", path, err_words(-r));
-		if (r == -ENOSPC || r == -EDQUOT)
-			err_hint(err, "free some space, or choose another place with -o");
-		else
-			err_hint(err, "choose another place with -o");
-	}
-	return r;
+	return r < 0 ? r : io_writer_close(&writer, io_writer_write(&writer, bytes, len), err);
 }

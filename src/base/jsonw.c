@@ -65,29 +65,6 @@ void jsonw_end_array(struct jsonw *w)
 	jsonw_close(w, ']');
 }
 
-/* Length of the UTF-8 sequence at `at`, 0 when it is not one (RFC 3629: no overlong forms, no
- * surrogates, nothing past U+10FFFF). */
-static size_t utf8_length(const unsigned char *at, size_t left)
-{
-	size_t len = *at < 0x80 ? 1 : *at < 0xc2 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
-	unsigned char low = 0x80, high = 0xbf;
-
-	if (!len || len > left || *at > 0xf4)
-		return 0;
-	if (*at == 0xe0)
-		low = 0xa0;
-	else if (*at == 0xed)
-		high = 0x9f;
-	else if (*at == 0xf0)
-		low = 0x90;
-	else if (*at == 0xf4)
-		high = 0x8f;
-	for (size_t i = 1; i < len; i++, low = 0x80, high = 0xbf)
-		if (at[i] < low || at[i] > high)
-			return 0;
-	return len;
-}
-
 static void jsonw_quote(struct str *out, const char *text, size_t len)
 {
 	static const char names[] = "btnvfr";
@@ -95,7 +72,7 @@ static void jsonw_quote(struct str *out, const char *text, size_t len)
 	str_add_char(out, '"');
 	for (size_t i = 0; i < len;) {
 		unsigned char c = (unsigned char)text[i];
-		size_t step = utf8_length((const unsigned char *)text + i, len - i);
+		size_t step = str_utf8_length(text + i, len - i);
 
 		if (!step) {
 			str_add(out, "\\ufffd");

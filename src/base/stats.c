@@ -56,3 +56,17 @@ double stats_mad_sorted(const double *sorted, size_t count)
 	stats_sort(distance, count);
 	return stats_median_sorted(distance, count);
 }
+
+void stats_wilson(double p, double n, double z, double *ret_low, double *ret_high)
+{
+	double z2 = z * z / n, middle = (p + z2 / 2) / (1 + z2);
+	double half = z / (1 + z2) * sqrt(p * (1 - p) / n + z2 / (4 * n));
+
+	*ret_low = p > 0 ? fmax(0, middle - half) : 0; /* exact, where rounding is not */
+	*ret_high = p < 1 ? fmin(1, middle + half) : 1;
+}
+
+double stats_two_sided(double z)
+{
+	return erfc(fabs(z) / sqrt(2));
+}

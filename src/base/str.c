@@ -220,3 +220,25 @@ const char *str_nearest(const char *text, const char *const *words)
 	}
 	return nearest;
 }
+
+size_t str_utf8_length(const char *bytes, size_t left)
+{
+	const unsigned char *at = (const unsigned char *)bytes;
+	size_t len = *at < 0x80 ? 1 : *at < 0xc2 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
+	unsigned char low = 0x80, high = 0xbf;
+
+	if (!len || len > left || *at > 0xf4)
+		return 0;
+	if (*at == 0xe0)
+		low = 0xa0;
+	else if (*at == 0xed)
+		high = 0x9f;
+	else if (*at == 0xf0)
+		low = 0x90;
+	else if (*at == 0xf4)
+		high = 0x8f;
+	for (size_t i = 1; i < len; i++, low = 0x80, high = 0xbf)
+		if (at[i] < low || at[i] > high)
+			return 0;
+	return len;
+}

@@ -121,6 +121,10 @@ struct cli_page {
 	unsigned step;
 };
 
+/* What is measured, in words for people, interned in `run`: the program and its words, or "process
+ * 12", "thread 12", "the whole machine", and during what. */
+uint32_t cli_target_words(const struct cli *cli, struct run *run);
+
 /* Take the fingerprint of this machine into `run` and set run->fingerprint, so that the envelope
  * carries its key.  A few milliseconds.  Not on a frozen run. */
 int cli_take_fingerprint(struct run *run, struct err *err);

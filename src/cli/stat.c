@@ -137,24 +137,6 @@ static int each_execution(void *context, uint32_t execution, uint64_t at_ns, str
 	return job->store ? store_flush(job->store, job->run, err) : 0;
 }
 
-static text_id target_words(struct run *run, const struct cli *cli)
-{
-	str_auto struct str text = {0};
-	static const char *const watched[] = {"pid", "tid"};
-
-	for (unsigned i = 0; i < 2; i++)
-		if (cli_has(cli, watched[i]))
-			str_addf(&text, "%s %s", i ? "thread" : "process",
-				cli_value(cli, watched[i]));
-	if (cli_has(cli, "all-cpus"))
-		str_add(&text, "the whole machine");
-	if (text.len && cli->program)
-		str_add(&text, " during ");
-	for (char **word = cli->program; word && *word; word++)
-		str_addf(&text, "%s%s", word == cli->program ? "" : " ", *word);
-	return run_intern(run, str_text(&text));
-}
-
 static int stat_count(struct stat_job *job, struct err *err)
 {
 	struct cli *cli = job->cli;
@@ -248,7 +230,7 @@ static int stat_run_job(struct stat_job *job, struct err *err)
 	clock_gettime(CLOCK_REALTIME, &now);
 	job->run->started_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	job->run->command = run_intern(job->run, "stat");
-	job->run->target = target_words(job->run, job->cli);
+	job->run->target = cli_target_words(job->cli, job->run);
 	counted = stat_count(job, err);
 	if (counted < 0 && !job->run->executions.count)
 		return counted; /* nothing was measured */

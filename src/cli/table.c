@@ -4,10 +4,14 @@
 
 extern const struct command annotate_command;
 extern const struct command completions_command;
+extern const struct command diff_command;
 extern const struct command doctor_command;
 extern const struct command env_command;
+extern const struct command export_command;
+extern const struct command flame_command;
 extern const struct command help_command_entry;
 extern const struct command import_command;
+extern const struct command record_command;
 extern const struct command report_command;
 extern const struct command stat_command;
 
@@ -16,9 +20,13 @@ const struct command *const commands[] = {
 	&doctor_command,
 	&env_command,
 	&stat_command,
+	&record_command,
 	&report_command,
 	&annotate_command,
+	&diff_command,
+	&flame_command,
 	&import_command,
+	&export_command,
 	&completions_command,
 	&help_command_entry,
 	NULL,

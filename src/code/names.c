@@ -151,16 +151,26 @@ void names_close(struct names *names)
 	free(names);
 }
 
-static void scope_text(struct str *text, const struct debug_unit *unit, uint32_t scope)
+/* The qualified name of a function without a mangled one.  gcc gives the class of a lambda no name:
+ * its line tells it from others. */
+static void name_compose(struct str *text, const struct debug_said *said)
 {
 	enum { DEPTH = 16 };
-	uint32_t chain[DEPTH];
+	const struct debug_unit *unit = said->name_unit;
+	uint32_t chain[DEPTH], scope = said->scope;
 	unsigned depth = 0;
 
 	for (; scope != SPAN_NONE && depth < DEPTH; scope = unit->scopes.at[scope].parent)
 		chain[depth++] = scope;
-	while (depth)
-		str_addf(text, "%s::", unit->scopes.at[chain[--depth]].name);
+	while (depth) {
+		const struct debug_scope *outer = &unit->scopes.at[chain[--depth]];
+
+		if (!depth && !outer->name && str_equal(said->name, "operator()"))
+			str_addf(text, "{lambda:%u}::", outer->line);
+		else
+			str_addf(text, "%s::", outer->name ? outer->name : "{unnamed}");
+	}
+	str_add(text, said->name);
 }
 
 /* The name behind an entry, as few times as it has entries: many places inline one function. */
@@ -186,8 +196,7 @@ static const struct debug_name *name_of(
 	if (said.linkage) {
 		names_demangle(said.linkage, &text);
 	} else if (said.name) {
-		scope_text(&text, said.name_unit, said.scope);
-		str_add(&text, said.name);
+		name_compose(&text, &said);
 	}
 	if (text.len)
 		name->function = arena_text(&names->arena, text.at, text.len);

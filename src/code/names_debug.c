@@ -2,8 +2,8 @@
  *
  * Opening hops over the unit headers.  What a unit covers is taken from .debug_aranges where that
  * names it (gcc writes one for each unit), else from its first entry (clang and rustc write no
- * aranges); so a table with holes costs nothing but the holes.  A unit that says neither is walked
- * when an address is found nowhere else. */
+ * aranges); so a table with holes costs nothing but the holes.  A unit that says neither has no
+ * code, unless no unit of the file says (compilers before 2005): then all are walked. */
 #include "names_debug.h"
 
 #include <dwarf.h>
@@ -233,8 +233,6 @@ void debug_unit_head(struct debug_unit *unit)
 	if (extent.ranges.kind || extent.high.kind)
 		debug_extent_add(unit, &extent, &unit->file->unit_spans,
 			(uint32_t)(unit - unit->file->units.at));
-	else
-		vec_push(&unit->file->rangeless, (uint32_t)(unit - unit->file->units.at));
 }
 
 struct debug_file *debug_file_open(struct names_elf *elf, bool is_split)
@@ -302,7 +300,6 @@ void debug_file_close(struct debug_file *file)
 	vec_done(&file->abbrevs);
 	map_done(&file->abbrevs_by_key);
 	spans_done(&file->unit_spans);
-	vec_done(&file->rangeless);
 	vec_foreach (struct debug_file *, split, &file->splits) {
 		struct names_elf *elf = (*split)->elf;
 
@@ -314,22 +311,36 @@ void debug_file_close(struct debug_file *file)
 	free(file);
 }
 
-struct debug_unit *debug_unit_of_addr(struct debug_file *file, uint64_t addr)
+/* No unit says what it covers: find out from their functions, once. */
+static void units_walk(struct debug_file *file)
 {
-	uint32_t found = spans_find(&file->unit_spans, addr);
-
-	if (found != SPAN_NONE) {
-		debug_unit_head(&file->units.at[found]);
-		return &file->units.at[found];
-	}
-	vec_foreach (uint32_t, index, &file->rangeless) {
-		struct debug_unit *unit = &file->units.at[*index];
+	vec_foreach (struct debug_unit, unit, &file->units) {
+		const struct debug_unit *full = debug_unit_full(unit);
+		const struct span_piece *piece;
 
 		debug_unit_walk(unit);
-		if (spans_find(&debug_unit_full(unit)->spans, addr) != SPAN_NONE)
-			return unit;
+		piece = full->spans.pieces.at;
+		for (uint32_t i = 0; i + 1 < full->spans.pieces.count; i++)
+			if (piece[i].item != SPAN_NONE)
+				spans_add(&file->unit_spans, piece[i].low, piece[i + 1].low,
+					(uint32_t)(unit - file->units.at));
 	}
-	return NULL;
+	spans_lay(&file->unit_spans);
+}
+
+struct debug_unit *debug_unit_of_addr(struct debug_file *file, uint64_t addr)
+{
+	uint32_t found;
+
+	if (!file->unit_spans.pieces.count && !file->is_all_walked) {
+		file->is_all_walked = true;
+		units_walk(file);
+	}
+	found = spans_find(&file->unit_spans, addr);
+	if (found == SPAN_NONE)
+		return NULL;
+	debug_unit_head(&file->units.at[found]);
+	return &file->units.at[found];
 }
 
 static struct debug_unit *split_unit(struct debug_file *split, struct debug_unit *skeleton)

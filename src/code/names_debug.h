@@ -62,8 +62,9 @@ struct debug_function {
 };
 
 struct debug_scope {
-	const char *name;
-	uint32_t parent; /* SPAN_NONE: none; always a smaller index */
+	const char *name; /* NULL: a class without one */
+	uint32_t parent;  /* SPAN_NONE: none; always a smaller index */
+	uint32_t line;
 };
 
 /* What its name is, found when it is first asked for. */
@@ -127,14 +128,13 @@ struct debug_file {
 	struct names_elf *elf;
 	struct names_bytes info, abbrev, texts, line_texts, text_offsets, addrs, ranges,
 		range_lists, lines, aranges;
-	bool is_split;
+	bool is_split, is_all_walked;
 	vec_of(struct debug_unit) units; /* by offset; never grows after the opening */
 	vec_of(struct debug_abbrevs *) abbrevs;
 	struct map abbrevs_by_key;
 	/* What may still be read of tables that a hostile file can make many units share. */
 	uint64_t abbrev_budget, range_budget, line_budget;
 	struct spans unit_spans;
-	vec_of(uint32_t) rangeless;   /* units that do not say what they cover */
 	struct debug_file *alternate; /* dwz; borrowed */
 	vec_of(struct debug_file *) splits;
 	uint32_t splits_missing;
@@ -142,7 +142,7 @@ struct debug_file {
 	struct arena arena;
 };
 
-/* NULL when the file has no .debug_info.  Takes `elf` over when it succeeds and `own_elf`. */
+/* NULL when the file has no .debug_info.  `elf` stays the caller's. */
 struct debug_file *debug_file_open(struct names_elf *elf, bool is_split);
 void debug_file_close(struct debug_file *file);
 

@@ -152,7 +152,8 @@ static void program_run(struct program *program)
 	}
 }
 
-/* The folders and files of version 5: each table says its own columns. */
+/* The folders and files of version 5: each table says its own columns.  Folder 0 is the unit's own
+ * and left out, as in the older versions. */
 static void table_read(struct program *program, struct cursor *cursor,
 	const struct debug_lines *folders, struct debug_lines *ret_files)
 {
@@ -180,7 +181,7 @@ static void table_read(struct program *program, struct cursor *cursor,
 			if (columns[i].name == DW_LNCT_path)
 				path.name = value.text;
 			else if (columns[i].name == DW_LNCT_directory_index && folders &&
-				 value.number < folders->files.count)
+				 value.number && value.number < folders->files.count)
 				path.folder = folders->files.at[value.number].name;
 		}
 		vec_push(&ret_files->files, path);
@@ -321,6 +322,8 @@ const struct debug_row *debug_row_find(const struct debug_lines *lines, uint64_t
  * write paths such as /build/../src/x.c, and the same file must have one name. */
 static void path_add(struct str *path, const char *piece)
 {
+	if (*piece == '/' && !path->len)
+		str_add_char(path, '/');
 	while (*piece) {
 		size_t len = strcspn(piece, "/");
 		const char *slash = path->len ? strrchr(path->at, '/') : NULL;
@@ -334,12 +337,7 @@ static void path_add(struct str *path, const char *piece)
 				str_add_char(path, '/');
 			str_add_bytes(path, piece, len);
 		}
-		piece += len;
-		if (*piece == '/') {
-			if (!path->len)
-				str_add_char(path, '/');
-			piece++;
-		}
+		piece += len + (piece[len] == '/');
 	}
 }
 

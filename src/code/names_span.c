@@ -5,6 +5,8 @@
  * wrong size) goes on behind its end. */
 #include "names_span.h"
 
+#include <stdbool.h>
+
 void spans_add(struct spans *spans, uint64_t low, uint64_t high, uint32_t item)
 {
 	if (low < high)
@@ -37,8 +39,11 @@ static void piece_start(struct spans *spans, uint64_t low, uint32_t item)
 void spans_lay(struct spans *spans)
 {
 	vec_of(struct span) open = {0};
+	bool sorted = true;
 
-	if (spans->all.count)
+	for (uint32_t i = 1; i < spans->all.count && sorted; i++)
+		sorted = span_order(&spans->all.at[i - 1], &spans->all.at[i]) <= 0;
+	if (!sorted)
 		qsort(spans->all.at, spans->all.count, sizeof(*spans->all.at), span_order);
 	for (uint32_t i = 0; i <= spans->all.count; i++) {
 		const struct span *next = i < spans->all.count ? &spans->all.at[i] : NULL;

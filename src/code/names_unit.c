@@ -162,16 +162,19 @@ static void function_add(
 	vec_push(&unit->functions, function);
 	level->node = node_add(walk, said, offset, SPAN_NONE);
 	if (said->name) { /* a lambda or a local class is named after where it stands */
-		vec_push(&unit->scopes, (struct debug_scope){said->name, level->scope});
+		vec_push(&unit->scopes, (struct debug_scope){said->name, level->scope, 0});
 		level->scope = unit->scopes.count - 1;
 	}
 }
 
-static void scope_add(struct walk *walk, unsigned tag, const char *name, struct level *level)
+static void scope_add(
+	struct walk *walk, unsigned tag, const struct entry_said *said, struct level *level)
 {
-	if (!name)
-		name = tag == DW_TAG_namespace ? "(anonymous namespace)" : "{unnamed}";
-	vec_push(&walk->unit->scopes, (struct debug_scope){name, level->scope});
+	const char *name = said->name;
+
+	if (!name && tag == DW_TAG_namespace)
+		name = "(anonymous namespace)";
+	vec_push(&walk->unit->scopes, (struct debug_scope){name, level->scope, said->line});
 	level->scope = walk->unit->scopes.count - 1;
 }
 
@@ -197,7 +200,7 @@ static void entry_walk(struct walk *walk, const struct debug_abbrev *abbrev, uin
 	case DW_TAG_union_type:
 		if (abbrev->children) {
 			said = entry_read(walk, abbrev);
-			scope_add(walk, abbrev->tag, said.name, &level);
+			scope_add(walk, abbrev->tag, &said, &level);
 			break;
 		} /* fallthrough */
 	default:

@@ -155,6 +155,10 @@ static bool step_by_rule(struct walk *walk, const struct unwind_rule *rule)
 
 	if (rule->ra == SAVED_UNDEFINED)
 		return walk_end(walk, UNWIND_ROOT);
+	/* Not a case for frame pointers: the function keeps its frame in another register, as the
+	 * resolver of lazy binding does in rbx, and the chain would leave out its caller. */
+	if (rule->cfa == CFA_UNKNOWN)
+		return walk_end(walk, UNWIND_BROKEN);
 	if (!walk_cfa(walk, rule, &next.sp) ||
 		!walk_return_address(walk, rule, next.sp, &next.ip) ||
 		!walk_frame_pointer(walk, rule, next.sp, &next.fp))
@@ -163,6 +167,23 @@ static bool step_by_rule(struct walk *walk, const struct unwind_rule *rule)
 	walk->exact = rule->signal;
 	walk->by_frame_chain = false;
 	return true;
+}
+
+/* Is this a frame that a call made?  Where the caller's code is at hand, a call must stand before
+ * the return address; its frame pointer may then be anything, as above __do_global_dtors_aux, which
+ * has a frame and no rules.  For JIT code the chain itself must go up. */
+static bool walk_believes(const struct walk *walk, const struct unwind_registers *caller)
+{
+	uint64_t addr = address_strip(walk, caller->ip);
+	struct unwind_place place = {0};
+
+	if (addr == 0)
+		return caller->fp == 0;
+	if (!walk->world->find(walk->world->context, addr - 1, &place))
+		return false;
+	if (place.table)
+		return unwind_table_has_call_before(place.table, addr - place.bias);
+	return caller->fp == 0 || caller->fp >= caller->sp;
 }
 
 /* Saved frame pointer and return address lie side by side on both machines. */
@@ -179,7 +200,7 @@ static bool step_by_frame_pointer(struct walk *walk)
 		/* Without JIT code this was only a try, and says nothing about the stack. */
 		return walk_end(walk, walk->place.table ? UNWIND_BROKEN : walk->end);
 	}
-	if (next.fp && next.fp <= fp)
+	if (!walk_believes(walk, &next))
 		return walk_end(walk, UNWIND_BROKEN);
 	walk->registers = next;
 	walk->exact = false;

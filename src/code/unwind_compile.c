@@ -309,6 +309,8 @@ bool frame_entry_compile(const struct frame_entry *entry, const struct image_byt
 		.state.cfa_register = UINT64_MAX,
 	};
 
+	if (entry->unusual)
+		return false;
 	run(&c, entry->first);
 	/* A CIE has no addresses to advance over. */
 	if (c.failed || c.pc_offset)

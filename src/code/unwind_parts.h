@@ -43,7 +43,8 @@ struct frame_entry {
 	uint64_t code_align;
 	int64_t data_align;
 	uint8_t encoding;
-	bool signal; /* a signal trampoline: the address above it is exact */
+	bool signal;  /* a signal trampoline: the address above it is exact */
+	bool unusual; /* returns through another register than all others */
 	struct cursor first, program;
 };
 
@@ -101,9 +102,13 @@ struct expression_world {
 bool expression_evaluate(const struct image_bytes *frames, int32_t offset, const uint64_t *first,
 	const struct expression_world *world, uint64_t *ret_value);
 
-/* The rule at an address of the image, NULL when there is none. */
+/* The rule at an address of the image, NULL when the address belongs to no function with rules.  A
+ * rule that cannot be followed has CFA_UNKNOWN. */
 const struct unwind_rule *unwind_table_rule(struct unwind_table *table, uint64_t addr);
 const struct image_bytes *unwind_table_frames(const struct unwind_table *table);
+
+/* The instruction that ends at `addr` is a call. */
+bool unwind_table_has_call_before(const struct unwind_table *table, uint64_t addr);
 
 /* What stands at an address without a rule. */
 enum unwind_gap {

@@ -216,8 +216,9 @@ static bool common_read(const struct image_bytes *frames, enum image_machine mac
 	entry->code_align = cursor_uleb(&cursor);
 	entry->data_align = cursor_sleb(&cursor);
 	ra = version == 1 ? cursor_number(&cursor, 1) : cursor_uleb(&cursor);
-	if (cursor.broken || ra != unwind_numbers(machine).ra)
+	if (cursor.broken)
 		return false;
+	entry->unusual = ra != unwind_numbers(machine).ra;
 	*ret_has_data = letters < letters_end && *letters == 'z';
 	if (*ret_has_data ? !augmentation_read(&cursor, (const char *)letters + 1,
 				    (const char *)letters_end, entry)

@@ -25,6 +25,9 @@ enum {
 	ROWS_SPARE = 64,
 };
 
+/* Two that come first; the others follow as they are met. */
+enum rule_id { RULE_NONE, RULE_UNKNOWN };
+
 struct search_row { /* as in .eh_frame_hdr: both relative to the table's base */
 	int32_t pc, fde;
 };
@@ -48,14 +51,14 @@ struct unwind_table {
 	struct image *image;
 	enum image_machine machine;
 	bool ready;
-	struct image_bytes frames;	 /* .eh_frame */
-	const struct search_row *search; /* in the file, or `own`; not aligned */
+	struct image_bytes frames;   /* .eh_frame */
+	const unsigned char *search; /* struct search_row[], in the file (not aligned) or `own` */
 	uint64_t search_base;
 	uint32_t fde_count;
 	vec_of(struct search_row) own;
 	uint32_t *first_row; /* per FDE; 0: not compiled yet */
 	vec_of(struct row) rows;
-	vec_of(struct unwind_rule) rules; /* [0]: there is none */
+	vec_of(struct unwind_rule) rules; /* by enum rule_id */
 	struct map rule_ids;
 	struct slot *slots;
 	uint32_t slot_count; /* a power of two */
@@ -105,7 +108,7 @@ static struct search_row search_at(const struct unwind_table *table, uint32_t in
 {
 	struct search_row row;
 
-	memcpy(&row, (const char *)table->search + (size_t)index * sizeof(row), sizeof(row));
+	memcpy(&row, table->search + (size_t)index * sizeof(row), sizeof(row));
 	return row;
 }
 
@@ -133,11 +136,12 @@ static struct image_bytes table_header(struct unwind_table *table)
 static bool table_use_header(struct unwind_table *table)
 {
 	struct image_bytes header = table_header(table);
-	struct cursor cursor = {.at = header.at, .end = header.at + header.len};
+	struct cursor cursor = {.at = header.at};
 	uint64_t head, frames, count;
 
 	if (!header.at)
 		return false;
+	cursor.end = header.at + header.len;
 	head = cursor_number(&cursor, 4); /* version, three encodings */
 	frames = cursor_encoded(&cursor, (uint8_t)(head >> 8), header.addr + 4);
 	if (cursor.broken || (head & 0xff) != 1)
@@ -149,7 +153,7 @@ static bool table_use_header(struct unwind_table *table)
 		head >> 24 != (ENCODING_DATAREL | ENCODING_SDATA4) || !count ||
 		count > (uint64_t)(cursor.end - cursor.at) / sizeof(struct search_row))
 		return false;
-	table->search = (const struct search_row *)(const void *)cursor.at;
+	table->search = cursor.at;
 	table->search_base = header.addr;
 	table->fde_count = (uint32_t)count;
 	return search_is_sorted(table);
@@ -182,7 +186,7 @@ static void table_build_search(struct unwind_table *table)
 	}
 	if (table->own.count)
 		qsort(table->own.at, table->own.count, sizeof(*table->own.at), search_compare);
-	table->search = table->own.at;
+	table->search = (const unsigned char *)table->own.at;
 	table->fde_count = table->own.count;
 }
 
@@ -214,7 +218,8 @@ static void table_prepare(struct unwind_table *table)
 	table->ready = true;
 	table->low = image_elf(table->image)->low;
 	table->entry = image_elf(table->image)->head.e_entry;
-	vec_push(&table->rules, (struct unwind_rule){0});
+	for (int i = RULE_NONE; i <= RULE_UNKNOWN; i++)
+		vec_push(&table->rules, (struct unwind_rule){0});
 	table_push(table, (struct row){0}); /* so that 0 is nobody's first row */
 	if (table->machine == IMAGE_OTHER || image_is_relocatable(table->image))
 		return;
@@ -225,6 +230,8 @@ static void table_prepare(struct unwind_table *table)
 		if (table->frames.at)
 			table_build_search(table);
 	}
+	if (!table->frames.at)
+		table->fde_count = 0;
 	if (!table->fde_count)
 		return;
 	table->first_row = mem_new(table->fde_count, sizeof(*table->first_row));
@@ -239,11 +246,11 @@ static uint16_t table_rule_id(struct unwind_table *table, const struct unwind_ru
 	uint32_t id;
 
 	if (rule->cfa == CFA_UNKNOWN && rule->ra != SAVED_UNDEFINED)
-		return 0;
+		return RULE_UNKNOWN;
 	if (map_get(&table->rule_ids, rule, sizeof(*rule), &id))
 		return (uint16_t)id;
 	if (table->rules.count > UINT16_MAX)
-		return 0;
+		return RULE_UNKNOWN;
 	id = table->rules.count;
 	vec_push(&table->rules, *rule);
 	map_put(&table->rule_ids, rule, sizeof(*rule), id);
@@ -291,10 +298,11 @@ static void table_compile(struct unwind_table *table, uint32_t index)
 		return;
 	good = frame_entry_compile(&entry, &table->frames, table->machine, table_take_row, table);
 	count = table->rows.count - head - 1;
-	if (good && count <= UINT16_MAX)
-		table->rows.at[head] = (struct row){(uint32_t)entry.pc_bytes, (uint16_t)count};
-	else
+	if (!good || count > UINT16_MAX) {
 		table->rows.count = head + 1;
+		count = 0;
+	}
+	table->rows.at[head] = (struct row){(uint32_t)entry.pc_bytes, (uint16_t)count};
 }
 
 static uint16_t function_rule(const struct unwind_table *table, uint32_t head, uint64_t offset)
@@ -303,7 +311,7 @@ static uint16_t function_rule(const struct unwind_table *table, uint32_t head, u
 	uint32_t low = 0, high = rows->rule;
 
 	if (offset >= rows->pc_offset)
-		return 0;
+		return RULE_NONE;
 	while (low < high) { /* behind the last row that begins at or before it */
 		uint32_t middle = (low + high) / 2;
 
@@ -312,7 +320,7 @@ static uint16_t function_rule(const struct unwind_table *table, uint32_t head, u
 		else
 			high = middle;
 	}
-	return low ? rows[low].rule : 0;
+	return low ? rows[low].rule : RULE_UNKNOWN;
 }
 
 static uint16_t table_search(struct unwind_table *table, uint64_t addr)
@@ -321,7 +329,7 @@ static uint16_t table_search(struct unwind_table *table, uint64_t addr)
 	uint32_t low = 0, high = table->fde_count;
 
 	if (wanted != (int32_t)wanted)
-		return 0;
+		return RULE_NONE;
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
@@ -331,7 +339,7 @@ static uint16_t table_search(struct unwind_table *table, uint64_t addr)
 			high = middle;
 	}
 	if (!low)
-		return 0;
+		return RULE_NONE;
 	if (!table->first_row[low - 1])
 		table_compile(table, low - 1);
 	return function_rule(table, table->first_row[low - 1], addr - fde_pc(table, low - 1));
@@ -351,6 +359,51 @@ const struct unwind_rule *unwind_table_rule(struct unwind_table *table, uint64_t
 	if (slot->key != key)
 		*slot = (struct slot){(uint32_t)key, table_search(table, addr)};
 	return slot->rule ? &table->rules.at[slot->rule] : NULL;
+}
+
+/* call *OPERAND is ff /2; how long it is follows from its second byte. */
+static bool is_indirect_call(const unsigned char *code, size_t len)
+{
+	unsigned mod = code[1] >> 6, rm = code[1] & 7;
+	size_t wanted = 2;
+
+	if (code[0] != 0xff || (code[1] >> 3 & 7) != 2)
+		return false;
+	if (mod != 3 && rm == 4)
+		wanted++;
+	if (mod == 1)
+		wanted++;
+	else if (mod == 2 || (mod == 0 && rm == 5))
+		wanted += 4;
+	/* a table of pointers without base register: call *TABLE(,%rax,8) */
+	else if (mod == 0 && rm == 4 && len > 2 && (code[2] & 7) == 5)
+		wanted += 4;
+	return wanted == len;
+}
+
+bool unwind_table_has_call_before(const struct unwind_table *table, uint64_t addr)
+{
+	enum { LONGEST = 7 };
+	struct image_bytes code;
+	uint32_t instruction;
+
+	if (table->machine == IMAGE_AARCH64) {
+		code = image_code(table->image, addr - sizeof(instruction), sizeof(instruction));
+		if (code.len != sizeof(instruction))
+			return false;
+		memcpy(&instruction, code.at, sizeof(instruction));
+		return instruction >> 26 == 0x25 ||		 /* bl */
+		       (instruction & 0xfefff000) == 0xd63f0000; /* blr, blraa and their kin */
+	}
+	code = image_code(table->image, addr - LONGEST, LONGEST);
+	if (code.len != LONGEST)
+		return false;
+	if (code.at[2] == 0xe8)
+		return true;
+	for (size_t len = 2; len <= LONGEST; len++)
+		if (is_indirect_call(code.at + LONGEST - len, len))
+			return true;
+	return false;
 }
 
 /* The kernel returns from a handler into these two instructions; aarch64's vdso and musl give them

@@ -68,6 +68,8 @@ static int wait_for_end(struct counting *c, struct err *err)
 		}
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
+	/* A signal that came together with the target's end is delivered only now. */
+	execution_pass_on_signals(x);
 	return r;
 }
 

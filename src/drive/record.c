@@ -135,12 +135,10 @@ static int loop(struct recording *c, const sigset_t *signals, struct err *err)
 
 	while (r >= 0) {
 		struct timespec timeout = time_to_sleep(c);
-		int got = ppoll(ready, 2, &timeout, signals);
 
-		if (got > 0 && ready[1].revents)
+		if (ppoll(ready, 2, &timeout, signals) > 0 && ready[1].revents)
 			break;
-		if (got < 0)
-			execution_pass_on_signals(x);
+		execution_pass_on_signals(x);
 		target_hold(c);
 		r = clock_check(c, err);
 		if (!x->spawner && (x->stopped || c->expired))
@@ -162,6 +160,8 @@ static int wait_for_end(struct recording *c, struct err *err)
 	sigprocmask(SIG_BLOCK, &all, &before);
 	r = loop(c, &before, err);
 	sigprocmask(SIG_SETMASK, &before, NULL);
+	/* A signal that came together with the target's end is delivered only now. */
+	execution_pass_on_signals(&c->execution);
 	return r;
 }
 
@@ -276,7 +276,7 @@ static int emit_qualities(const struct recording *c, const struct sampler_facts 
 		{"lost_samples", facts->lost_samples, true},
 		{"lost_records", facts->lost_records, true},
 		{"throttled", facts->throttled, true},
-		{"malformed_records", facts->malformed, facts->malformed != 0},
+		{"malformed_samples", facts->malformed, facts->malformed != 0},
 	};
 	int r = 0;
 

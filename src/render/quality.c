@@ -32,7 +32,8 @@ void quality_line(struct paper *paper, const struct profile_quality *quality)
 
 	paper_ink(
 		paper, INK_BOLD, "%s", paper_count(count, sizeof(count), (double)quality->samples));
-	paper_add(paper, " samples of %s", quality->event);
+	paper_add(paper, " samples of %s%s", quality->event,
+		quality->precise ? "" : " (not precise)");
 	if (!isnan(quality->rate_hz))
 		paper_add(paper, " at %.0f/s", quality->rate_hz);
 	if (isnan(quality->lost_samples))
@@ -71,7 +72,7 @@ static void put_count(struct jsonw *w, const char *key, double value, const char
 static void events_json(struct jsonw *w, const struct profile_quality *quality)
 {
 	jsonw_put_text(w, "event", quality->event);
-	jsonw_put_text(w, "event_reason", *quality->event_reason ? quality->event_reason : NULL);
+	jsonw_put_text(w, "event_note", *quality->event_note ? quality->event_note : NULL);
 	jsonw_put_bool(w, "precise", quality->precise);
 	jsonw_key(w, "other_events");
 	jsonw_begin_array(w);

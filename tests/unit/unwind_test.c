@@ -413,6 +413,163 @@ static void more_frames_than_there_is_room_for_are_too_deep(void **state)
 	assert_int_equal(end, UNWIND_TOO_DEEP);
 }
 
+/* Code without any rules, in a file of one segment at 0x1000: a PLT, a trampoline, a start. */
+struct bare {
+	Elf64_Ehdr head;
+	Elf64_Phdr segment;
+	Elf64_Shdr sections[3];
+	char names[32];
+	unsigned char code[4096];
+};
+enum { BARE_PLT = 0x1400, BARE_SIGNAL = 0x1700, BARE_START = 0x1800, BARE_CALLER = 0x1200 };
+
+static void bare_make(struct bare *bare, bool aarch64)
+{
+	static const unsigned char x86_signal[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05};
+	static const unsigned char aarch64_signal[] = {0x68, 0x11, 0x80, 0xd2, 1, 0, 0, 0xd4};
+
+	*bare = (struct bare){
+		.head = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB},
+			.e_type = ET_DYN,
+			.e_machine = aarch64 ? EM_AARCH64 : EM_X86_64,
+			.e_entry = BARE_START,
+			.e_phoff = offsetof(struct bare, segment),
+			.e_phentsize = sizeof(Elf64_Phdr),
+			.e_phnum = 1,
+			.e_shoff = offsetof(struct bare, sections),
+			.e_shentsize = sizeof(Elf64_Shdr),
+			.e_shnum = 3,
+			.e_shstrndx = 2},
+		.segment = {.p_type = PT_LOAD,
+			.p_flags = PF_R | PF_X,
+			.p_offset = offsetof(struct bare, code),
+			.p_vaddr = 0x1000,
+			.p_filesz = sizeof(bare->code),
+			.p_memsz = sizeof(bare->code)},
+		.sections = {{0},
+			{.sh_name = 1,
+				.sh_type = SHT_PROGBITS,
+				.sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+				.sh_addr = BARE_PLT,
+				.sh_offset = offsetof(struct bare, code) + 0x400,
+				.sh_size = 64},
+			{.sh_name = 6,
+				.sh_type = SHT_STRTAB,
+				.sh_offset = offsetof(struct bare, names),
+				.sh_size = sizeof(bare->names)}},
+		.names = "\0.plt\0.names",
+	};
+	if (aarch64)
+		memcpy(bare->code + 0x700, aarch64_signal, sizeof(aarch64_signal));
+	else
+		memcpy(bare->code + 0x700, x86_signal, sizeof(x86_signal));
+	bare->code[0x200 - 5] = 0xe8; /* a call before BARE_CALLER */
+}
+
+static bool bare_find(void *context, uint64_t addr, struct unwind_place *ret_place)
+{
+	*ret_place = (struct unwind_place){.table = context};
+	return addr >= 0x1000 && addr < 0x2000;
+}
+
+/* From `pc` with these slots: the frames are compared, and how it ended. */
+static void bare_walk(bool aarch64, const struct unwind_registers *registers, const uint64_t *slots,
+	const uint64_t *wanted, enum unwind_end wanted_end)
+{
+	static struct bare bare;
+	struct unwind_stack stack = {
+		.bytes = (const unsigned char *)slots, .len = 80 * 8, .base = STACK};
+	struct unwind_world world = {
+		.machine = aarch64 ? IMAGE_AARCH64 : IMAGE_X86_64, .find = bare_find};
+	struct image *image = NULL;
+	struct err err = {0};
+	uint64_t addrs[8] = {0};
+	enum unwind_end end;
+	size_t count;
+
+	bare_make(&bare, aarch64);
+	assert_int_equal(image_open_bytes(&bare, sizeof(bare), "bare", &image, &err), 0);
+	world.context = unwind_table_open(image);
+	count = unwind_sample(&world, registers, &stack, addrs, 8, &end);
+	for (size_t i = 0; i < count; i++)
+		assert_int_equal(addrs[i], wanted[i]);
+	assert_int_equal(wanted[count], 0);
+	assert_int_equal(end, wanted_end);
+	unwind_table_close(world.context);
+	image_close(image);
+}
+
+static void the_start_of_a_program_without_rules_is_the_root(void **state)
+{
+	struct unwind_registers registers = {.ip = BARE_START + 9, .sp = STACK};
+	uint64_t slots[80] = {0};
+
+	(void)state;
+	bare_walk(false, &registers, slots, (uint64_t[]){BARE_START + 9, 0}, UNWIND_ROOT);
+}
+
+static void a_stub_without_rules_has_only_its_return_address_on_the_stack(void **state)
+{
+	struct unwind_registers registers = {.ip = BARE_PLT + 16, .sp = STACK};
+	uint64_t slots[80] = {BARE_START + 3};
+
+	(void)state;
+	bare_walk(false, &registers, slots, (uint64_t[]){BARE_PLT + 16, BARE_START + 3, 0},
+		UNWIND_ROOT);
+	registers.ip = BARE_PLT + 16 + 11; /* behind the push */
+	slots[0] = 3;
+	slots[1] = BARE_START + 3;
+	bare_walk(false, &registers, slots, (uint64_t[]){BARE_PLT + 27, BARE_START + 3, 0},
+		UNWIND_ROOT);
+	registers = (struct unwind_registers){
+		.ip = BARE_PLT + 16, .sp = STACK, .lr = 0xaa00000000000000 | (BARE_START + 4)};
+	bare_walk(true, &registers, slots, (uint64_t[]){BARE_PLT + 16, BARE_START + 4, 0},
+		UNWIND_ROOT);
+}
+
+/* The slots of the kernel's frame: ip, sp and fp of what was interrupted, and lr. */
+static void the_way_out_of_a_handler_is_known_by_its_instructions(void **state)
+{
+	struct unwind_registers registers = {.ip = BARE_SIGNAL, .sp = STACK};
+	uint64_t x86[80] = {[168 / 8] = BARE_PLT, [160 / 8] = STACK + 400, [400 / 8] = 0x1803};
+	uint64_t aarch64[80] = {
+		[568 / 8] = BARE_PLT, [560 / 8] = STACK + 600, [552 / 8] = BARE_START + 8};
+
+	(void)state;
+	bare_walk(false, &registers, x86, (uint64_t[]){BARE_SIGNAL, BARE_PLT, 0x1803, 0},
+		UNWIND_ROOT);
+	bare_walk(true, &registers, aarch64, (uint64_t[]){BARE_SIGNAL, BARE_PLT, BARE_START + 8, 0},
+		UNWIND_ROOT);
+}
+
+static void without_rules_a_frame_counts_only_when_a_call_made_it(void **state)
+{
+	struct unwind_registers registers = {.ip = 0x1100, .sp = STACK, .fp = STACK + 16};
+	/* The caller's frame pointer is some number: believed all the same, for the call. */
+	uint64_t called[80] = {[2] = 12345, [3] = BARE_CALLER};
+	uint64_t not_called[80] = {[2] = STACK + 64, [3] = BARE_CALLER + 1};
+
+	(void)state;
+	bare_walk(false, &registers, called, (uint64_t[]){0x1100, BARE_CALLER, 0}, UNWIND_BROKEN);
+	bare_walk(false, &registers, not_called, (uint64_t[]){0x1100, 0}, UNWIND_BROKEN);
+}
+
+static void signatures_are_stripped_from_return_addresses(void **state)
+{
+	struct jit jit = {.slots = {[2] = STACK + 48, [3] = 0xab3f000000001100, [6] = 0, [7] = 0}};
+	struct unwind_registers registers = {.ip = 0x1000, .sp = STACK, .fp = STACK + 16};
+	struct unwind_stack stack = {
+		.bytes = (const unsigned char *)jit.slots, .len = sizeof(jit.slots), .base = STACK};
+	uint64_t addrs[8];
+	enum unwind_end end;
+
+	(void)state;
+	jit.world = (struct unwind_world){.machine = IMAGE_AARCH64, .find = jit_find};
+	assert_int_equal(unwind_sample(&jit.world, &registers, &stack, addrs, 8, &end), 2);
+	assert_int_equal(addrs[1], 0x1100);
+	assert_int_equal(end, UNWIND_ROOT);
+}
+
 /* A file cut anywhere: refused, or walked without reading past its end (the sanitizers look). */
 static void a_file_cut_short_gives_fewer_rules_and_never_wrong_ones(void **state)
 {
@@ -453,6 +610,11 @@ int main(void)
 		cmocka_unit_test(a_frame_pointer_that_leads_nowhere_invents_no_caller),
 		cmocka_unit_test(a_stack_that_was_cut_says_so_and_one_that_was_not_is_broken),
 		cmocka_unit_test(more_frames_than_there_is_room_for_are_too_deep),
+		cmocka_unit_test(the_start_of_a_program_without_rules_is_the_root),
+		cmocka_unit_test(a_stub_without_rules_has_only_its_return_address_on_the_stack),
+		cmocka_unit_test(the_way_out_of_a_handler_is_known_by_its_instructions),
+		cmocka_unit_test(without_rules_a_frame_counts_only_when_a_call_made_it),
+		cmocka_unit_test(signatures_are_stripped_from_return_addresses),
 		cmocka_unit_test(a_file_cut_short_gives_fewer_rules_and_never_wrong_ones),
 	};
 

@@ -31,6 +31,7 @@ struct call_tree_node {
 	uint32_t parent;		    /* index of a node */
 	uint32_t first_child, next_sibling; /* 0: none */
 	uint32_t depth;			    /* of the root 0 */
+	bool called;			    /* false: wherever it stands here, it was inlined */
 	/* self: stacks that end here; total: with everything below. */
 	struct profile_cost self, total;
 };

@@ -45,7 +45,7 @@ struct profile_warning {
 /* What is NAN was not measured. */
 struct profile_quality {
 	const char *event;	  /* as it really was sampled */
-	const char *event_reason; /* why this one, "" */
+	const char *event_note; /* why this one, "" */
 	const char *unit;	  /* of the weights */
 	const char *target;
 	bool precise;  /* the event says where it happened; false: samples skid */

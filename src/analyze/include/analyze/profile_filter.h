@@ -43,6 +43,7 @@ struct profile_samples {
 	struct profile_cost total;
 	struct profile_cost *by_stack;	/* by the stack's id, 0: samples without one */
 	struct profile_cost *by_thread; /* by the thread's id, 0: unknown */
+	uint64_t *by_event;		/* all samples of each event, filtered or not */
 };
 
 /* -EINVAL with the nearest name when an event, thread, module or function is not in the run, or
@@ -51,6 +52,10 @@ int profile_samples_take(const struct run *run, const struct profile_filter *fil
 	struct profile_samples *ret_samples, struct err *err);
 void profile_samples_done(struct profile_samples *samples);
 #define profile_samples_auto __attribute__((cleanup(profile_samples_done)))
+
+/* Which samples pass, one by one: ret_marks[i] for row i.  Errors as above. */
+int profile_filter_mark(const struct run *run, const struct profile_filter *filter, bool *ret_marks,
+	struct err *err);
 
 /* "2s..5s", "..500ms", "1m.." into from_ns and to_ns. */
 int profile_filter_time(struct profile_filter *filter, const char *text, struct err *err);

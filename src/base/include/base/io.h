@@ -31,6 +31,22 @@ int io_sync_folder(const char *path);
 /* Replace `path` by these bytes, whole or not at all. */
 int io_replace(const char *path, const void *bytes, size_t len, struct err *err);
 
+/* The same piece by piece: open, write, close.  Until the close nothing stands at `path`. */
+struct io_writer {
+	int fd;
+	char *path;	 /* where it goes, as the user calls it */
+	char *real;	 /* the same, links followed */
+	char *temporary; /* where it is until then; NULL: written through (a pipe, a device) */
+};
+
+int io_writer_open(struct io_writer *writer, const char *path, struct err *err);
+
+/* 0 or negative errno; `writer` is a struct io_writer (so that it fits struct stream). */
+int io_writer_write(void *writer, const void *bytes, size_t len);
+
+/* Put the file in place, or, when `failure` is a negative errno, remove it and say so. */
+int io_writer_close(struct io_writer *writer, int failure, struct err *err);
+
 /* For the cleanup attribute: `io_auto int fd = -1;` */
 void io_close_pointer(int *fd);
 #define io_auto __attribute__((cleanup(io_close_pointer)))

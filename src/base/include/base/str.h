@@ -45,3 +45,7 @@ int str_to_duration(const char *text, uint64_t *ret_ns);
 /* The word in `words` (NULL-terminated) nearest to `text`, NULL when none is near enough to be
  * what was meant. */
 const char *str_nearest(const char *text, const char *const *words);
+
+/* Length of the UTF-8 sequence at `bytes` (of which `left` > 0 are there), 0 when it is not one
+ * (RFC 3629: no overlong forms, no surrogates, nothing past U+10FFFF). */
+size_t str_utf8_length(const char *bytes, size_t left);

@@ -1,0 +1,223 @@
+/* export.c - `assay export run.assay --format pprof -o cpu.pb.gz`: the samples of a run in another
+ * tool's format.
+ *
+ * The file is written in pieces beside its place and put there when it is whole. */
+#include <errno.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "model/run.h"
+#include "profile_options.h"
+#include "render/export.h"
+
+/* What was written, for the page. */
+struct export_summary {
+	const struct export_format *format;
+	const char *path; /* "-": stdout */
+	const char *event, *unit;
+	uint64_t samples, period, others, bytes;
+};
+
+static const struct export_format *format_choose(const struct cli *cli, struct err *err)
+{
+	const char *name = cli_value(cli, "format");
+	const struct export_format *format = export_formats;
+
+	if (!name) {
+		err_set(err, ERR_USAGE, EINVAL, "assay export was not told which format");
+		err_hint(err, "add --format with one of folded, pprof, speedscope, firefox, "
+			      "perfscript, chrome, json");
+		return NULL;
+	}
+	while (!str_equal(format->name, name)) /* the frame has checked it */
+		format++;
+	if (cli_has(cli, "merged") && !format->can_merge && format->order != WALK_MERGED) {
+		err_set(err, ERR_USAGE, EINVAL, "--merged does not go with %s, whose point is time",
+			name);
+		err_hint(err, "leave it out, or choose speedscope, json, folded or pprof");
+		return NULL;
+	}
+	if (cli_has(cli, "weight") && !format->has_weight) {
+		err_set(err, ERR_USAGE, EINVAL,
+			"--weight does not go with %s, which holds samples and periods both", name);
+		err_hint(err, "leave it out");
+		return NULL;
+	}
+	return format;
+}
+
+static int write_walk(struct stream *out, const struct run *run,
+	const struct profile_filter *filter, const struct export_options *options,
+	struct export_summary *summary, struct err *err)
+{
+	sample_walk_auto struct sample_walk walk = {0};
+	enum walk_order order = options->merged ? WALK_MERGED : summary->format->order;
+	int r = sample_walk_make(run, filter, order, &walk, err);
+
+	if (r < 0)
+		return r;
+	summary->format->write(out, &walk, options);
+	summary->event = walk.event;
+	summary->unit = walk.weighted ? walk.unit : "";
+	summary->samples = walk.total_samples;
+	summary->period = walk.total_period;
+	summary->others = sample_walk_others(run, walk.event_row);
+	return 0;
+}
+
+static int write_tree(struct stream *out, const struct run *run,
+	const struct profile_filter *filter, const struct export_options *options,
+	struct export_summary *summary, struct err *err)
+{
+	call_tree_auto struct call_tree tree = {0};
+	struct call_tree_options how = {
+		.filter = *filter, .by = LABEL_FUNCTION, .depth = UINT32_MAX, .nodes = INT32_MAX};
+	int r = call_tree_make(run, &how, &tree, err);
+
+	if (r < 0)
+		return r;
+	call_tree_sort(&tree, CALL_TREE_BY_NAME);
+	summary->format->write_tree(out, &tree, options);
+	summary->event = tree.samples.name;
+	summary->unit = tree.samples.weighted ? tree.samples.unit : "";
+	summary->samples = tree.samples.total.samples;
+	summary->period = tree.samples.total.weight;
+	summary->others = sample_walk_others(run, tree.samples.event);
+	return 0;
+}
+
+static int export_write(
+	struct cli *cli, const struct run *run, struct export_summary *summary, struct err *err)
+{
+	const char *weight = cli_value(cli, "weight");
+	struct export_options options = {
+		.by_period = weight && str_equal(weight, "period"),
+		.kernel_marks = cli_has(cli, "kernel-marks"),
+		.merged = cli_has(cli, "merged") && summary->format->can_merge,
+	};
+	struct io_writer writer;
+	struct stream out = {.write = io_writer_write, .context = &writer};
+	struct profile_filter filter;
+	bool to_stdout = str_equal(summary->path, "-");
+	int r = profile_filter_take(cli, &filter, err), written;
+
+	if (r >= 0)
+		r = io_writer_open(&writer, to_stdout ? "/dev/stdout" : summary->path, err);
+	if (r < 0)
+		return r;
+	r = (summary->format->write_tree ? write_tree : write_walk)(
+		&out, run, &filter, &options, summary, err);
+	written = stream_end(&out);
+	summary->bytes = out.given_bytes;
+	if (r < 0) {
+		io_writer_close(&writer, -ECANCELED, &(struct err){0});
+		return r;
+	}
+	return io_writer_close(&writer, written, err);
+}
+
+static void export_json_page(struct jsonw *w, const struct export_summary *summary)
+{
+	jsonw_put_text(w, "format", summary->format->name);
+	jsonw_put_text(w, "file", summary->path);
+	jsonw_put_u64(w, "bytes", summary->bytes);
+	jsonw_put_text(w, "event", summary->event);
+	jsonw_put_u64(w, "total_samples", summary->samples);
+	if (*summary->unit)
+		jsonw_put_u64(w, "total_period", summary->period);
+	else
+		jsonw_put_missing(w, "total_period", "the samples of this run carry no period");
+	jsonw_put_text(w, "unit", *summary->unit ? summary->unit : NULL);
+	jsonw_put_u64(w, "samples_of_other_events", summary->others);
+}
+
+static void export_text_page(struct paper *paper, const struct export_summary *summary)
+{
+	char count[32], weight[32], bytes[32];
+
+	paper_add(paper, "%s samples", paper_count(count, sizeof(count), (double)summary->samples));
+	if (*summary->event)
+		paper_add(paper, " of %s", summary->event);
+	if (str_equal(summary->unit, "ns"))
+		paper_add(
+			paper, ", %s", paper_time(weight, sizeof(weight), (double)summary->period));
+	paper_add(paper, ", written to ");
+	paper_ink(paper, INK_BOLD, "%s", str_equal(summary->path, "-") ? "stdout" : summary->path);
+	paper_add(paper, " (%s %s, %s)\n", summary->format->name, "format",
+		paper_bytes(bytes, sizeof(bytes), (double)summary->bytes));
+	if (summary->others)
+		paper_add(paper, "%s samples of other events are not in it: choose with --event\n",
+			paper_count(count, sizeof(count), (double)summary->others));
+	paper_add(paper, "read by %s\n", summary->format->read_by);
+}
+
+static int export_show(struct cli *cli, const struct run *run, const struct export_summary *summary,
+	struct err *err)
+{
+	struct cli_page page = {.run = run, .to_stderr = str_equal(summary->path, "-")};
+
+	while (cli_page_next(cli, &page)) {
+		if (page.json)
+			export_json_page(page.json, summary);
+		else if (!cli->quiet)
+			export_text_page(page.paper, summary);
+	}
+	return cli_page_end(cli, &page, err);
+}
+
+static int export_run(struct cli *cli, struct err *err)
+{
+	run_auto struct run *run = NULL;
+	struct export_summary summary = {.format = format_choose(cli, err)};
+	int r;
+
+	if (!summary.format)
+		return -EINVAL;
+	summary.path = cli_value(cli, "output");
+	if (!summary.path)
+		summary.path = summary.format->file;
+	if (str_equal(summary.path, "-") && cli->mode == CLI_JSON) {
+		err_set(err, ERR_USAGE, EINVAL, "--json and -o - both want stdout");
+		err_hint(err, "write --json=FILE, or -o FILE");
+		return -EINVAL;
+	}
+	r = profile_run_load(cli->operands.at[0], &run, err);
+	if (r >= 0)
+		r = export_write(cli, run, &summary, err);
+	if (r >= 0)
+		r = export_show(cli, run, &summary, err);
+	return r < 0 ? r : EXIT_DONE;
+}
+
+static const struct option_spec options[] = {
+	{"format", 'f', "FORMAT", false, "folded|pprof|speedscope|firefox|perfscript|chrome|json",
+		"whose format"},
+	{"output", 'o', "FILE", false, NULL,
+		"where it goes (- is stdout; without it assay.EXTENSION)"},
+	{"weight", 0, "WEIGHT", false, "samples|period",
+		"what a stack weighs in folded and speedscope (default samples)"},
+	{"merged", 0, NULL, false, NULL,
+		"speedscope, json: equal stacks of a thread once, without their times"},
+	{"kernel-marks", 0, NULL, false, NULL, "folded: kernel functions end in _[k]"},
+	PROFILE_FILTER_OPTIONS,
+	{0},
+};
+
+const struct command export_command = {
+	.name = "export",
+	.summary = "the samples of a run in another tool's format",
+	.usage =
+		"RUN --format FORMAT [-o FILE] [--event EVENT] [--thread THREAD] [--time FROM..TO]",
+	.examples = (const char *const[]){"assay export run.assay --format pprof -o cpu.pb.gz",
+		"for go tool pprof -http : cpu.pb.gz",
+		"assay export run.assay --format folded -o - | flamegraph.pl >flame.svg",
+		"into a pipe", NULL},
+	.details =
+		"One event is exported; the totals in each format are those of `assay report` with "
+		"the same filters, to the sample. What a format cannot carry is listed in "
+		"docs/commands/export.md.",
+	.options = options,
+	.operands_min = 1,
+	.operands_max = 1,
+	.run = export_run,
+};

@@ -1,0 +1,271 @@
+/* record.c - `assay record -- ./program input`: samples of a program, a process or the machine.
+ *
+ * Reads the words, finds the program, records, names what was seen, shows.  What was sampled is
+ * stored about once a second, so nothing of it is lost when something breaks later. */
+#include "drive/record.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "cli.h"
+#include "code/binary.h"
+#include "ingest/ingest.h"
+#include "model/run.h"
+#include "model/store.h"
+#include "render/record.h"
+
+#define RECORD_FILE "assay.run.assay"
+
+enum { RATE_MOST_HZ = 1000000 };
+
+struct record_job {
+	struct cli *cli;
+	struct run *run;
+	struct store *store;
+	struct ingest ingest;
+	struct event_list events;
+	struct arena arena;
+	const char *path; /* of the run file */
+};
+
+static void record_job_done(struct record_job *job)
+{
+	ingest_done(&job->ingest);
+	store_close(job->store);
+	run_close(job->run);
+	event_list_done(&job->events);
+	arena_done(&job->arena);
+}
+
+static int events_choose(struct record_job *job, struct err *err)
+{
+	const char *text;
+	int r = 0;
+
+	for (unsigned i = 0; r >= 0 && (text = cli_value_at(job->cli, "event", i)); i++)
+		r = event_list_parse(&job->events, text, err);
+	if (r >= 0 && !job->events.specs.count)
+		r = sampler_default_event(&job->events, err);
+	return r;
+}
+
+static int watch_choose(const struct cli *cli, struct record_options *options, struct err *err)
+{
+	uint64_t id;
+	int r;
+
+	if (cli_has(cli, "pid") && cli_has(cli, "all-cpus")) {
+		err_set(err, ERR_USAGE, EINVAL, "-p and -a exclude each other");
+		err_hint(err, "sample one process or the whole machine");
+		return -EINVAL;
+	}
+	if (cli_has(cli, "all-cpus"))
+		options->mode = COUNTERS_MACHINE;
+	if (!cli_has(cli, "pid"))
+		return 0;
+	r = cli_number(cli, "pid", 1, INT32_MAX, 0, &id, err);
+	options->mode = COUNTERS_PROCESS;
+	options->id = (pid_t)id;
+	return r;
+}
+
+static enum sampler_stack stack_of(const char *word)
+{
+	static const char *const words[] = {"auto", "fp", "dwarf", "lbr", "none"};
+
+	for (unsigned i = 0; word && i < sizeof(words) / sizeof(*words); i++)
+		if (str_equal(word, words[i]))
+			return (enum sampler_stack)i;
+	return SAMPLER_STACK_AUTO;
+}
+
+static int rate_choose(const struct cli *cli, struct record_options *options, struct err *err)
+{
+	int r;
+
+	if (cli_has(cli, "frequency") && cli_has(cli, "count")) {
+		err_set(err, ERR_USAGE, EINVAL, "-F and -c exclude each other");
+		err_hint(err, "sample so often, or once every so many events");
+		return -EINVAL;
+	}
+	r = cli_number(cli, "frequency", 1, RATE_MOST_HZ, 0, &options->rate_hz, err);
+	if (r >= 0)
+		r = cli_number(cli, "count", 1, INT64_MAX, 0, &options->period, err);
+	if (r >= 0)
+		r = cli_duration(cli, "delay", 0, &options->delay_ns, err);
+	if (r >= 0)
+		r = cli_duration(cli, "duration", 0, &options->duration_ns, err);
+	return r;
+}
+
+static int each_second(void *context, const struct sampler_facts *facts, struct err *err)
+{
+	struct record_job *job = context;
+
+	cli_progress(job->cli, "%llu samples", (unsigned long long)facts->samples);
+	return store_flush(job->store, job->run, err);
+}
+
+static int record_samples(struct record_job *job, struct err *err)
+{
+	struct cli *cli = job->cli;
+	struct wire_sink sink = ingest_sink(&job->ingest);
+	struct record_options options = {
+		.argv = cli->program,
+		.stdout_to_stderr = cli->mode == CLI_JSON,
+		.stack = stack_of(cli_value(cli, "stack")),
+		.interrupted = cli_interrupted,
+		.each = each_second,
+		.context = job,
+	};
+	int r = watch_choose(cli, &options, err);
+
+	if (r >= 0)
+		r = rate_choose(cli, &options, err);
+	if (r >= 0)
+		r = events_choose(job, err);
+	if (r >= 0 && cli->program)
+		r = binary_find(cli->program[0], &job->arena, &options.path, err);
+	if (r >= 0)
+		r = store_create(job->path, &job->store, err);
+	if (r >= 0)
+		r = record_target(&options, &job->events, &sink, err);
+	cli_progress(cli, NULL);
+	job->run->partial = r != 0;
+	return r;
+}
+
+static void naming_progress(void *context, uint32_t done, uint32_t of)
+{
+	cli_progress(context, "names: %u of %u", done, of);
+}
+
+/* Whatever came is ordered, named and stored. */
+static int record_keep(struct record_job *job, struct err *err)
+{
+	struct ingest_naming naming = {
+		.ingest = &job->ingest, .progress = naming_progress, .context = job->cli};
+	struct err ignored;
+
+	ingest_end(&job->ingest);
+	cli_take_fingerprint(job->run, &ignored);
+	ingest_name(job->run, &naming);
+	cli_progress(job->cli, NULL);
+	if (!job->run->samples.count)
+		run_add_note(job->run, "no-samples", "no sample was taken",
+			"the program used less CPU time than one period, or never ran; -F takes "
+			"more samples");
+	return store_finish(job->store, job->run, err);
+}
+
+static int record_show(struct record_job *job, struct err *err)
+{
+	struct cli *cli = job->cli;
+	struct cli_page page = {.run = job->run, .to_stderr = true};
+	struct record_view view;
+	struct stat file = {0};
+
+	(void)stat(job->path, &file);
+	record_view_make(job->run, job->path, (uint64_t)file.st_size, &job->arena, &view);
+	while (cli_page_next(cli, &page)) {
+		if (page.json)
+			record_json(page.json, &view);
+		else if (cli->mode == CLI_AGENT)
+			record_agent(page.paper, &view);
+		else
+			record_text(page.paper, &view);
+	}
+	return cli_page_end(cli, &page, err);
+}
+
+static int record_status(const struct record_job *job, bool interrupted)
+{
+	const struct run *run = job->run;
+	const struct execution_row *e = run->executions.count ? run->executions.at : NULL;
+	bool failed = e && (e->exit_status || e->signal);
+
+	if (interrupted && job->cli->program)
+		return EXIT_INTERRUPTED;
+	if (!failed)
+		return EXIT_DONE;
+	if (job->cli->target_status)
+		return e->signal ? 128 + e->signal : e->exit_status;
+	return EXIT_TARGET;
+}
+
+static int record_run_job(struct record_job *job, struct err *err)
+{
+	struct err late = {0};
+	struct timespec now;
+	int recorded, r;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	job->run->started_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	job->run->command = run_intern(job->run, "record");
+	job->run->target = cli_target_words(job->cli, job->run);
+	recorded = record_samples(job, err);
+	if (recorded < 0 && (!job->store || !job->ingest.profile || err->kind != ERR_OUTPUT))
+		return recorded; /* nothing was measured */
+	r = record_keep(job, recorded < 0 ? &late : err);
+	run_freeze(job->run);
+	if (recorded < 0 || r < 0) {
+		record_show(job, &late);
+		return recorded < 0 ? recorded : r;
+	}
+	r = record_show(job, err);
+	return r < 0 ? r : record_status(job, recorded > 0);
+}
+
+static int record_run(struct cli *cli, struct err *err)
+{
+	const char *output = cli_value(cli, "output");
+	struct record_job job = {
+		.cli = cli, .run = run_open(), .path = output ? output : RECORD_FILE};
+	int r;
+
+	job.ingest.run = job.run;
+	r = record_run_job(&job, err);
+	record_job_done(&job);
+	return r;
+}
+
+static const struct option_spec options[] = {
+	{"frequency", 'F', "HZ", false, NULL, "samples per second of CPU time (default 997)"},
+	{"count", 'c', "PERIOD", false, NULL,
+		"one sample every PERIOD events; of a clock these are ns"},
+	{"event", 'e', "EVENT", false, NULL,
+		"what to sample (default: cycles where the PMU can be trusted, else cpu-clock)"},
+	{"stack", 0, "HOW", false, "auto|fp|dwarf|lbr|none",
+		"how call stacks are taken (default auto: copied and unwound at once)"},
+	{"pid", 'p', "PID", false, NULL,
+		"sample a running process, until it ends, Ctrl-C or PROGRAM ends"},
+	{"all-cpus", 'a', NULL, false, NULL, "sample the whole machine"},
+	{"delay", 0, "TIME", false, NULL, "start sampling after TIME: 500ms, 25s"},
+	{"duration", 0, "TIME", false, NULL,
+		"stop sampling after TIME; the program runs on to its end"},
+	{"output", 'o', "FILE", false, NULL, "the run file (default " RECORD_FILE ")"},
+	{"target-status", 0, NULL, false, NULL, "exit with the program's own status"},
+	{0},
+};
+
+const struct command record_command = {
+	.name = "record",
+	.summary = "sample where a program, a process or the machine spends its time",
+	.usage = "[-F HZ|-c PERIOD] [-e EVENT] [--stack HOW] [-p PID|-a] [-o FILE] -- PROGRAM "
+		 "ARGS...",
+	.examples = (const char *const[]){"assay record -- ./program input",
+		"samples with call stacks into " RECORD_FILE,
+		"assay record -F 4999 -o fast.assay -- ./program", "five times as many",
+		"assay record -p 1234 --duration 10s", "a running process, for ten seconds", NULL},
+	.details =
+		"Stacks are unwound while the program runs, from a copy of each sample's stack that "
+		"never reaches the disk: the file takes tens of bytes per sample. What was lost or "
+		"cut is counted and shown.\n"
+		"Exit status 5 when the program failed (see --target-status), 6 when the event "
+		"cannot be sampled here, 130 after Ctrl-C; what was sampled is kept in each case.",
+	.options = options,
+	.program = PROGRAM_REQUIRED,
+	.run = record_run,
+};

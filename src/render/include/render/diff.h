@@ -1,0 +1,19 @@
+/* diff.h - `assay diff` for terminals, agents and programs. */
+#pragma once
+
+#include <stdint.h>
+
+#include "analyze/diff_profile.h"
+#include "base/jsonw.h"
+#include "render/paper.h"
+
+struct diff_page {
+	const char *a, *b; /* the paths */
+	const struct diff_view *view;
+	bool all;	/* also what is not distinguishable */
+	uint32_t limit; /* rows that are shown, 0: all */
+};
+
+void diff_text(struct paper *paper, const struct diff_page *page);
+void diff_agent(struct paper *paper, const struct diff_page *page);
+void diff_json(struct jsonw *w, const struct diff_page *page);
