@@ -67,9 +67,13 @@ def recording():
 
 def run_of(build, addrs):
     """A run of the same samples, and where it comes from."""
-    done = subprocess.run([os.path.join(build, "assay"), "import", "perf.data", "-o", "x.assay"],
-                          capture_output=True, check=False)
-    if done.returncode == 0:
+    assay = os.path.join(build, "assay")
+    for words in (["import", "perf.data", "-o", "x.assay"],
+                  ["annotate", "x.assay", FUNCTION, "--by", "line"]):
+        done = subprocess.run([assay, *words], capture_output=True, check=False)
+        if done.returncode:
+            break
+    else:
         return "perf.data imported"
     lines = "".join(f"cpu-clock 200040 {addr:x}\n" for addr in addrs)
     subprocess.run([os.path.join(build, "tests/workloads/sampled-run"),

@@ -154,15 +154,23 @@ static void place_find(struct annotate_work *work, row_id id, const unsigned cha
 
 static void instructions_take_lines(struct annotate_work *work)
 {
+	const struct listing *listing = work->options->listing;
 	struct annotate_view *view = work->view;
+	uint32_t next = 0, file = 0, line = 0;
 
-	for (uint32_t i = 0; i < view->instruction_count; i++) {
-		struct annotate_instruction *row = &view->instructions[i];
-		const struct listing_line *line =
-			listing_line_at(work->options->listing, row->addr);
+	for (uint32_t i = 0; i < view->instruction_count; i++) { /* both in order of address */
+		const char *path = i ? NULL : "";
 
-		row->line = line ? line->line : 0;
-		row->file = annotate_file_index(work, line ? line->file : "");
+		for (; next < listing->line_count &&
+			listing->lines[next].addr <= view->instructions[i].addr;
+			next++) {
+			line = listing->lines[next].line;
+			path = line ? listing->lines[next].file : "";
+		}
+		if (path)
+			file = annotate_file_index(work, path);
+		view->instructions[i].line = line;
+		view->instructions[i].file = file;
 	}
 	/* Without a line table the sampled addresses still tell theirs. */
 	for (uint32_t i = 1; i <= work->run->locations.count; i++) {

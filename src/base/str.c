@@ -10,6 +10,8 @@
 
 #include "base/mem.h"
 
+enum { SHORT_TEXT = 64 };
+
 static void str_reserve(struct str *str, size_t more)
 {
 	size_t need = str->len + more + 1;
@@ -49,16 +51,19 @@ void str_add_repeat(struct str *str, char c, size_t count)
 
 void str_addv(struct str *str, const char *format, va_list args)
 {
+	size_t left;
 	va_list again;
 	int len;
 
 	va_copy(again, args);
-	len = vsnprintf(NULL, 0, format, args);
-	if (len > 0) {
+	str_reserve(str, SHORT_TEXT); /* most fit, and are formatted once */
+	left = str->room - str->len;
+	len = vsnprintf(str->at + str->len, left, format, args);
+	if (len > 0 && (size_t)len >= left) {
 		str_reserve(str, (size_t)len);
 		vsnprintf(str->at + str->len, (size_t)len + 1, format, again);
-		str->len += (size_t)len;
 	}
+	str->len += len > 0 ? (size_t)len : 0;
 	va_end(again);
 }
 

@@ -10,7 +10,6 @@
 #include "code/listing.h"
 #include "code/source_text.h"
 #include "model/run.h"
-#include "model/store.h"
 #include "render/annotate.h"
 
 enum { HOT_ROWS = 20, HOT_ROWS_AGENT = 10 };
@@ -125,7 +124,7 @@ static int annotate_run(struct cli *cli, struct err *err)
 	if (r >= 0)
 		r = source_rules_take(cli, &rules, err);
 	if (r >= 0)
-		r = store_load(path, &run, err);
+		r = cli_load_run(cli, path, &run, err);
 	if (r >= 0)
 		r = function_find(run, word, cli_value(cli, "module"), &arena, &found, err);
 	if (r < 0)

@@ -12,7 +12,6 @@
 #include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -180,17 +179,21 @@ static bool target_of(enum image_machine machine, const cs_insn *insn, uint64_t 
 static void add_decoded(struct decoder *decoder)
 {
 	const cs_insn *insn = decoder->insn;
-	char text[sizeof(insn->mnemonic) + sizeof(insn->op_str) + 2];
-	int len = snprintf(text, sizeof(text), "%s%s%s", insn->mnemonic, *insn->op_str ? " " : "",
-		insn->op_str);
+	size_t name = strlen(insn->mnemonic), operands = strlen(insn->op_str);
+	char *text = arena_take(decoder->arena, name + operands + 2);
 	struct instruction row = {
 		.addr = insn->address,
 		.size_bytes = insn->size,
 		.kind = decoder->machine == IMAGE_X86_64 ? kind_x86(insn->id)
 							 : kind_aarch64(insn->id),
-		.text = arena_text(decoder->arena, text, (size_t)len),
+		.text = text,
 	};
 
+	memcpy(text, insn->mnemonic, name);
+	if (operands) {
+		text[name] = ' ';
+		memcpy(text + name + 1, insn->op_str, operands);
+	}
 	if (row.kind == INSTRUCTION_CALL || row.kind == INSTRUCTION_JUMP)
 		row.has_target = target_of(decoder->machine, insn, &row.target);
 	vec_push(&decoder->rows, row);

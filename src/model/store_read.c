@@ -429,12 +429,14 @@ static bool read_member(const struct run *run, const struct store_column *column
 	sqlite3_stmt *select, int index, unsigned char *row)
 {
 	int type = sqlite3_column_type(select, index);
-	int64_t own = sqlite3_column_int64(select, 0), value = sqlite3_column_int64(select, index);
-	double real = type == SQLITE_NULL ? (double)NAN : sqlite3_column_double(select, index);
+	int64_t value = column->kind == STORE_REAL ? 0 : sqlite3_column_int64(select, index);
 	uint32_t small = (uint32_t)value;
 
 	row += column->offset;
 	if (column->kind == STORE_REAL) {
+		double real =
+			type == SQLITE_NULL ? (double)NAN : sqlite3_column_double(select, index);
+
 		memcpy(row, &real, sizeof(real));
 		return type == SQLITE_FLOAT || type == SQLITE_NULL;
 	}
@@ -443,7 +445,7 @@ static bool read_member(const struct run *run, const struct store_column *column
 	if (type != SQLITE_INTEGER || !check_integer(column, value))
 		return false;
 	if (column_is_id(column)) {
-		if (!check_id(run, column, own, &value))
+		if (!check_id(run, column, sqlite3_column_int64(select, 0), &value))
 			return false;
 		small = (uint32_t)value;
 	}

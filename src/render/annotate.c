@@ -25,9 +25,9 @@ enum {
 struct sheet {
 	struct paper *paper;
 	const struct annotate_view *view;
-	bool calls[ANNOTATE_EVENTS_SHOWN]; /* something is called from here */
-	int gap[ANNOTATE_EVENTS_SHOWN];	   /* blanks before, so that the name has room */
-	uint32_t events;		   /* that have a column */
+	bool calls[ANNOTATE_EVENTS_SHOWN];   /* something is called from here */
+	unsigned gap[ANNOTATE_EVENTS_SHOWN]; /* blanks before, so that the name has room */
+	uint32_t events;		     /* that have a column */
 };
 
 static enum ink heat_ink(double share)
@@ -38,7 +38,7 @@ static enum ink heat_ink(double share)
 static void share_cell(struct sheet *sheet, double share, uint64_t samples, bool dim)
 {
 	if (!samples)
-		paper_add(sheet->paper, "%*s", COLUMN_WIDTH, "");
+		str_add_repeat(sheet->paper->out, ' ', COLUMN_WIDTH);
 	else
 		paper_ink(sheet->paper, dim ? INK_DIM : heat_ink(share), "%*.1f %%",
 			COLUMN_WIDTH - 2, share * 100);
@@ -50,14 +50,14 @@ static void share_cells(struct sheet *sheet, const struct profile_cost *self,
 	for (uint32_t e = 0; e < sheet->events; e++) {
 		const struct annotate_event *event = &sheet->view->events[e];
 
-		paper_add(sheet->paper, "%*s", sheet->gap[e], "");
+		str_add_repeat(sheet->paper->out, ' ', sheet->gap[e]);
 		share_cell(sheet, self ? annotate_self_share(event, &self[e]) : 0,
 			self ? self[e].samples : 0, dim);
 		if (sheet->calls[e])
 			share_cell(sheet, below ? annotate_total_share(event, &below[e]) : 0,
 				below ? below[e].samples : 0, dim);
 	}
-	paper_add(sheet->paper, "  ");
+	str_add(sheet->paper->out, "  ");
 }
 
 static void headings(struct sheet *sheet, const char *last)
@@ -65,10 +65,10 @@ static void headings(struct sheet *sheet, const char *last)
 	str_auto struct str names = {0}, kinds = {0};
 
 	for (uint32_t e = 0; e < sheet->events; e++) {
-		int width = sheet->gap[e] + (sheet->calls[e] ? 2 : 1) * COLUMN_WIDTH - 2;
+		int width = (int)sheet->gap[e] + (sheet->calls[e] ? 2 : 1) * COLUMN_WIDTH - 2;
 
 		str_addf(&names, "  %*.*s", width, width, sheet->view->events[e].name);
-		str_addf(&kinds, "%*s", sheet->gap[e] + COLUMN_WIDTH, "self");
+		str_addf(&kinds, "%*s", (int)sheet->gap[e] + COLUMN_WIDTH, "self");
 		if (sheet->calls[e])
 			str_addf(&kinds, "%*s", COLUMN_WIDTH, "calls");
 	}
@@ -187,15 +187,17 @@ static void instruction_text(struct sheet *sheet, const struct annotate_instruct
 
 static void instruction_row(struct sheet *sheet, const struct annotate_instruction *row)
 {
-	char label[16] = "";
+	char label[16];
 
-	if (row->label)
-		snprintf(label, sizeof(label), "L%u:", row->label);
 	share_cells(sheet, row->self, row->below, false);
 	paper_ink(sheet->paper, INK_DIM, "%8llx ", (unsigned long long)row->addr);
-	paper_ink(sheet->paper, INK_BOLD, "%-6s", label);
+	snprintf(label, sizeof(label), "L%u:", row->label);
+	if (row->label)
+		paper_ink(sheet->paper, INK_BOLD, "%-6s", label);
+	else
+		str_add_repeat(sheet->paper->out, ' ', 6);
 	instruction_text(sheet, row);
-	paper_add(sheet->paper, "\n");
+	str_add_char(sheet->paper->out, '\n');
 }
 
 /* The source line that the instructions below it come from. */
@@ -464,8 +466,8 @@ static void sheet_columns(struct sheet *sheet)
 		for (uint32_t e = 0; e < sheet->events; e++)
 			sheet->calls[e] |= view->lines[i].below[e].samples > 0;
 	for (uint32_t e = 0; view->event_count > 1 && e < sheet->events; e++) {
-		int name = (int)strnlen(view->events[e].name, NAME_WIDTH) + 2;
-		int width = (sheet->calls[e] ? 2 : 1) * COLUMN_WIDTH;
+		unsigned name = (unsigned)strnlen(view->events[e].name, NAME_WIDTH) + 2;
+		unsigned width = (sheet->calls[e] ? 2 : 1) * COLUMN_WIDTH;
 
 		sheet->gap[e] = name > width ? name - width : 0;
 	}

@@ -25,24 +25,30 @@ static void put_share(struct jsonw *w, const char *key, double share)
 		jsonw_put_missing(w, key, "there are no samples to be a share of");
 }
 
+static const char *const self_keys[] = {"self", "self_share"};
+static const char *const below_keys[] = {"below", "below_share"};
+
 typedef double share_of(const struct annotate_event *event, const struct profile_cost *cost);
 
 /* Samples and shares, one per event in the order of data.events. */
-static void put_costs(struct jsonw *w, const struct annotate_view *view, const char *key,
+static void put_costs(struct jsonw *w, const struct annotate_view *view, const char *const keys[2],
 	const struct profile_cost *costs, share_of *share)
 {
-	char share_key[32];
-
-	snprintf(share_key, sizeof(share_key), "%s_share", key);
-	jsonw_key(w, key);
+	jsonw_key(w, keys[0]);
 	jsonw_begin_array(w);
 	for (uint32_t e = 0; e < view->event_count; e++)
 		jsonw_u64(w, costs[e].samples);
 	jsonw_end_array(w);
-	jsonw_key(w, share_key);
+	jsonw_key(w, keys[1]);
 	jsonw_begin_array(w);
-	for (uint32_t e = 0; e < view->event_count; e++)
-		jsonw_double(w, share(&view->events[e], &costs[e]));
+	for (uint32_t e = 0; e < view->event_count; e++) {
+		double part = share(&view->events[e], &costs[e]);
+
+		if (part == 0) /* most instructions, and formatting a double is dear */
+			jsonw_u64(w, 0);
+		else
+			jsonw_double(w, part);
+	}
 	jsonw_end_array(w);
 }
 
@@ -104,8 +110,8 @@ static void lines_json(struct jsonw *w, const struct annotate_view *view)
 				view->files[row->file].missing ? view->files[row->file].missing
 							       : "the file has no such line");
 		jsonw_put_text(w, "inlined_from", row->function);
-		put_costs(w, view, "self", row->self, annotate_self_share);
-		put_costs(w, view, "below", row->below, annotate_total_share);
+		put_costs(w, view, self_keys, row->self, annotate_self_share);
+		put_costs(w, view, below_keys, row->below, annotate_total_share);
 		jsonw_end_object(w);
 		w->compact = false;
 	}
@@ -130,8 +136,8 @@ static void instruction_json(
 		put_addr(w, "target", row->target);
 		jsonw_put_text(w, "target_name", row->target_name);
 	}
-	put_costs(w, view, "self", row->self, annotate_self_share);
-	put_costs(w, view, "below", row->below, annotate_total_share);
+	put_costs(w, view, self_keys, row->self, annotate_self_share);
+	put_costs(w, view, below_keys, row->below, annotate_total_share);
 }
 
 static void instructions_json(

@@ -1,4 +1,4 @@
-"""`assay annotate`: a real program with samples at known addresses, and every part that may be gone."""
+"""`assay annotate`: a real program with samples at known addresses, and what may be gone."""
 import json
 import os
 import re
