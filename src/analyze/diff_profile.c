@@ -140,6 +140,8 @@ static void join_side(
 		struct diff_row *joined;
 		uint32_t at;
 
+		if (!cost->samples)
+			continue;
 		row_key(run, row, view->by, &key);
 		if (!map_get(&joiner->rows, str_text(&key), key.len, &at)) {
 			at = view->rows.count;

@@ -2,8 +2,8 @@
  *
  * The walk over the stacks keeps for every label how often it stands on the path; the first time it
  * appears, everything below belongs to its total.  So recursion is counted once, and the cost is
- * one visit per distinct stack: 1e6 samples in 1e5 stacks take 12 ms (tests/unit/profile_speed.c).
- */
+ * one visit per row of the stacks, none per sample.  build/bench/profile: 1e6 samples of 1e5 stacks
+ * (5e5 rows, in random order) take 55 ms of CPU and 30 MB. */
 #include "analyze/profile.h"
 
 #include <stdlib.h>

@@ -13,6 +13,35 @@
 #include "base/str.h"
 #include "model/run.h"
 
+/* What a first pass over all samples tells, whatever the filter. */
+struct survey {
+	uint64_t start_ns;
+	uint64_t *by_event; /* samples of each event */
+	bool *weightless;   /* by event: one of them has no period */
+};
+
+static void survey_make(const struct run *run, struct survey *survey)
+{
+	size_t count = (size_t)run->events.count + 1;
+
+	*survey = (struct survey){.start_ns = UINT64_MAX,
+		.by_event = mem_new(count, sizeof(uint64_t)),
+		.weightless = mem_new(count, sizeof(bool))};
+	vec_foreach (const struct sample_row, sample, &run->samples) {
+		if (sample->time_ns < survey->start_ns)
+			survey->start_ns = sample->time_ns;
+		survey->by_event[sample->event]++;
+		survey->weightless[sample->event] |= !sample->period;
+	}
+}
+
+static void survey_done(struct survey *survey)
+{
+	free(survey->by_event);
+	free(survey->weightless);
+}
+#define survey_auto __attribute__((cleanup(survey_done)))
+
 struct sieve {
 	row_id event;
 	bool *threads; /* by id; NULL: all */
@@ -53,35 +82,26 @@ static int no_samples(const struct run *run, struct err *err)
 	return -ENODATA;
 }
 
-static int event_choose(
-	const struct run *run, const char *text, struct sieve *sieve, struct err *err)
+static int event_choose(const struct run *run, const struct survey *survey, const char *text,
+	struct sieve *sieve, struct err *err)
 {
-	mem_auto bool *sampled = mem_new((size_t)run->events.count + 1, sizeof(*sampled));
 	mem_auto const char **names = mem_new((size_t)run->events.count + 1, sizeof(*names));
 	uint32_t count = 0, starts = 0;
-	row_id exact = 0, prefixed = 0;
+	row_id exact = 0, prefixed = 0, first = 0;
 
-	vec_foreach (const struct sample_row, sample, &run->samples)
-		sampled[sample->event] = true;
-	if (!text) {
-		for (sieve->event = 0; sieve->event <= run->events.count; sieve->event++)
-			if (sampled[sieve->event] && (sieve->event || !run->events.count))
-				return 0;
-		sieve->event = 0; /* every sample is of an unknown event */
-		return 0;
-	}
 	for (row_id id = run->events.count; id; id--) {
 		const char *name = run_text(run, run->events.at[id - 1].name);
 
-		if (!sampled[id])
+		if (!survey->by_event[id])
 			continue;
+		first = id;
 		names[count++] = name;
-		exact = str_equal(name, text) ? id : exact;
-		prefixed = str_starts(name, text) ? id : prefixed;
-		starts += str_starts(name, text);
+		exact = text && str_equal(name, text) ? id : exact;
+		prefixed = text && str_starts(name, text) ? id : prefixed;
+		starts += text && str_starts(name, text);
 	}
-	sieve->event = exact ? exact : prefixed;
-	if (exact || starts == 1)
+	sieve->event = !text ? first : exact ? exact : prefixed; /* 0: of an unknown event */
+	if (!text || exact || starts == 1)
 		return 0;
 	return refuse_name("sampled event", text, names,
 		count ? names[0] : "the samples of this run belong to no event", err);
@@ -162,15 +182,12 @@ static int function_choose(
 }
 
 static int sieve_make(const struct run *run, const struct profile_filter *filter,
-	struct sieve *sieve, struct err *err)
+	const struct survey *survey, struct sieve *sieve, struct err *err)
 {
-	uint64_t start_ns = UINT64_MAX;
-	int r = event_choose(run, filter->event, sieve, err);
+	int r = event_choose(run, survey, filter->event, sieve, err);
 
-	vec_foreach (const struct sample_row, sample, &run->samples)
-		start_ns = sample->time_ns < start_ns ? sample->time_ns : start_ns;
-	sieve->from_ns = start_ns + filter->from_ns;
-	sieve->to_ns = filter->to_ns ? start_ns + filter->to_ns : UINT64_MAX;
+	sieve->from_ns = survey->start_ns + filter->from_ns;
+	sieve->to_ns = filter->to_ns ? survey->start_ns + filter->to_ns : UINT64_MAX;
 	sieve->side = filter->side;
 	if (r >= 0 && filter->thread)
 		r = threads_choose(run, filter->thread, sieve, err);
@@ -234,34 +251,35 @@ static const char *weight_unit(const char *name, const char *unit)
 	return *unit ? unit : *name ? name : "events";
 }
 
-static void samples_describe(
-	const struct run *run, const struct sieve *sieve, struct profile_samples *sums)
+static void samples_describe(const struct run *run, const struct survey *survey, row_id event,
+	struct profile_samples *sums)
 {
-	const struct event_row *event =
-		sieve->event ? &run->events.at[sieve->event - 1] : &(struct event_row){0};
+	static const struct event_row none;
+	const struct event_row *row = event ? &run->events.at[event - 1] : &none;
 
-	sums->event = sieve->event;
-	sums->name = run_text(run, event->name);
-	sums->weighted = true;
-	vec_foreach (const struct sample_row, sample, &run->samples)
-		sums->weighted &= sample->event != sieve->event || sample->period;
-	sums->unit =
-		sums->weighted ? weight_unit(sums->name, run_text(run, event->unit)) : "samples";
+	sums->event = event;
+	sums->name = run_text(run, row->name);
+	sums->weighted = !survey->weightless[event];
+	sums->unit = sums->weighted ? weight_unit(sums->name, run_text(run, row->unit)) : "samples";
 }
 
 int profile_samples_take(const struct run *run, const struct profile_filter *filter,
 	struct profile_samples *ret_samples, struct err *err)
 {
+	survey_auto struct survey survey = {0};
 	sieve_auto struct sieve sieve = {0};
 	struct profile_samples sums = {.first_ns = UINT64_MAX};
 	int r;
 
 	if (!run->samples.count)
 		return no_samples(run, err);
-	r = sieve_make(run, filter, &sieve, err);
+	survey_make(run, &survey);
+	r = sieve_make(run, filter, &survey, &sieve, err);
 	if (r < 0)
 		return r;
-	samples_describe(run, &sieve, &sums);
+	samples_describe(run, &survey, sieve.event, &sums);
+	sums.by_event = survey.by_event;
+	survey.by_event = NULL;
 	sums.by_stack = mem_new((size_t)run->stacks.count + 1, sizeof(*sums.by_stack));
 	sums.by_thread = mem_new((size_t)run->threads.count + 1, sizeof(*sums.by_thread));
 	vec_foreach (const struct sample_row, sample, &run->samples)
@@ -269,7 +287,8 @@ int profile_samples_take(const struct run *run, const struct profile_filter *fil
 			sample_take(&sums, sample);
 	sums.unnamed = sums.by_stack[0].samples;
 	for (uint32_t i = 0; i < run->stacks.count; i++)
-		if (!location_is_named(run, run->stacks.at[i].location))
+		if (sums.by_stack[i + 1].samples &&
+			!location_is_named(run, run->stacks.at[i].location))
 			sums.unnamed += sums.by_stack[i + 1].samples;
 	if (!sums.total.samples)
 		sums.first_ns = 0;
@@ -281,7 +300,9 @@ void profile_samples_done(struct profile_samples *samples)
 {
 	free(samples->by_stack);
 	free(samples->by_thread);
+	free(samples->by_event);
 	samples->by_stack = samples->by_thread = NULL;
+	samples->by_event = NULL;
 }
 
 int profile_filter_mark(const struct run *run, const struct profile_filter *filter,

@@ -6,7 +6,6 @@
 #include <math.h>
 
 #include "analyze/profile.h"
-#include "base/mem.h"
 #include "model/run.h"
 
 /* Above these shares a sentence is said. */
@@ -107,14 +106,11 @@ static void warn_of_names(struct profile_quality *quality)
 			"what is here was measured; record again for the whole");
 }
 
-static void events_list(const struct run *run, row_id event, struct profile_quality *quality)
+static void events_list(const struct run *run, const struct profile_samples *samples,
+	struct profile_quality *quality)
 {
-	mem_auto bool *sampled = mem_new((size_t)run->events.count + 1, sizeof(*sampled));
-
-	vec_foreach (const struct sample_row, sample, &run->samples)
-		sampled[sample->event] = true;
 	for (row_id id = 1; id <= run->events.count; id++)
-		if (sampled[id] && id != event)
+		if (samples->by_event[id] && id != samples->event)
 			vec_push(
 				&quality->other_events, run_text(run, run->events.at[id - 1].name));
 }
@@ -182,7 +178,7 @@ void profile_quality_make(const struct run *run, const struct profile_filter *fi
 		.weight = samples->total.weight,
 	};
 	quality_count(run, samples, ret_quality);
-	events_list(run, samples->event, ret_quality);
+	events_list(run, samples, ret_quality);
 	warn_of_stacks(ret_quality);
 	warn_of_losses(ret_quality);
 	warn_of_names(ret_quality);

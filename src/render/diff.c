@@ -141,8 +141,8 @@ static void verdict_lines(struct paper *paper, const struct diff_page *page)
 	paper_add(paper, ", %u not distinguishable from noise", same);
 	if (view->counts[DIFF_POSSIBLE])
 		paper_add(paper,
-			"; %u of these are outside their own 95 %% interval, by chance that "
-			"would be about %.0f",
+			"; %u of these lie outside their own 95 %% interval, by chance about %.0f "
+			"would",
 			view->counts[DIFF_POSSIBLE],
 			ceil(0.05 * (double)(view->rows.count - view->counts[DIFF_CHANGED])));
 	paper_add(paper, "%s\n", same && !page->all ? " (--all lists them)" : "");
@@ -167,6 +167,23 @@ void diff_text(struct paper *paper, const struct diff_page *page)
 	verdict_lines(paper, page);
 }
 
+/* Machines that differ can be overruled, other reasons cannot. */
+static void agent_next_refused(struct paper *paper, const struct diff_page *page)
+{
+	const struct diff_view *view = page->view;
+	str_auto struct str words = {0};
+
+	if (view->refusals.count == view->machines.counts[FINGERPRINT_BLOCK]) {
+		word_quote(page->a, &words);
+		str_add_char(&words, ' ');
+		word_quote(page->b, &words);
+		paper_add(paper, "next: assay diff --force %s\n", words.at);
+	} else {
+		word_quote(page->b, &words);
+		paper_add(paper, "next: assay report %s\n", words.at);
+	}
+}
+
 void diff_agent(struct paper *paper, const struct diff_page *page)
 {
 	const struct diff_view *view = page->view;
@@ -177,7 +194,7 @@ void diff_agent(struct paper *paper, const struct diff_page *page)
 		paper_add(paper, "not comparable:\n");
 		for (uint32_t i = 0; i < view->refusals.count && i < AGENT_REFUSALS; i++)
 			paper_add(paper, "- %s\n", view->refusals.at[i]);
-		paper_add(paper, "next: assay record both under the same conditions\n");
+		agent_next_refused(paper, page);
 		return;
 	}
 	side_line(paper, "A", page->a, &view->a);

@@ -32,7 +32,8 @@ void quality_line(struct paper *paper, const struct profile_quality *quality)
 
 	paper_ink(
 		paper, INK_BOLD, "%s", paper_count(count, sizeof(count), (double)quality->samples));
-	paper_add(paper, " samples of %s", quality->event);
+	paper_add(paper, " samples of %s%s", quality->event,
+		quality->precise ? "" : " (not precise)");
 	if (!isnan(quality->rate_hz))
 		paper_add(paper, " at %.0f/s", quality->rate_hz);
 	if (isnan(quality->lost_samples))

@@ -52,11 +52,13 @@ static void row_name(
 		str_addf(out, "%s  ", place.at);
 		columns -= (unsigned)place.len + 2;
 	}
-	if (by == PROFILE_MODULE || by == PROFILE_FILE)
+	if (by == PROFILE_FILE && row->flags & LABEL_UNNAMED && *row->module)
+		str_addf(out, "%s in %s", row->name, label_base(row->module));
+	else if (by == PROFILE_MODULE || by == PROFILE_FILE)
 		path_shorten(row->name, columns, out);
 	else if (by == PROFILE_THREAD && row->tid)
 		str_addf(out, "%s (tid %u%s)", row->name, row->tid,
-			row->tid == row->pid ? ", first of its process" : "");
+			row->tid == row->pid ? ", main thread" : "");
 	else
 		name_shorten(row->name, columns, out);
 }
@@ -88,7 +90,9 @@ static void row_cells(struct table *table, const struct profile_row *row,
 		path_shorten(label_base(row->module), MODULE_COLUMNS, &module);
 	share_cell(table, INK_BOLD, row->self_share);
 	table_cell(table, INK_PLAIN, "%s",
-		weight_text(weight, sizeof(weight), (double)row->self.weight, view->quality.unit));
+		view->quality.weighted ? weight_text(weight, sizeof(weight),
+						 (double)row->self.weight, view->quality.unit)
+				       : "");
 	if (bars)
 		bar_cell(table, view->by_total ? row->total_share : row->self_share);
 	else
@@ -115,7 +119,8 @@ static void rows_table(struct paper *paper, const struct profile_view *view, uin
 	unsigned columns = name_columns(paper, view, bars);
 
 	table_column(&table, "self", true);
-	table_column(&table, "", true);
+	table_column(
+		&table, str_equal(view->quality.unit, "ns") ? "time" : view->quality.unit, true);
 	table_column(&table, "", false); /* the bar; a column without text is left out */
 	table_column(&table, "total", true);
 	table_column(&table, "samples", true);
@@ -195,7 +200,7 @@ void report_text(struct paper *paper, const struct report_page *page)
 	if (!view->row_count_all)
 		paper_add(paper, "  no sample is left by these filters\n");
 	else if (shown < view->row_count_all)
-		paper_ink(paper, INK_DIM, "  %u more rows (--limit 0 shows all)\n",
+		paper_ink(paper, INK_DIM, "  %u more rows (--limit 0 --min 0 shows all)\n",
 			view->row_count_all - shown);
 	paper_add(paper, "\n");
 }
@@ -216,7 +221,7 @@ static void agent_rows(struct paper *paper, const struct profile_view *view)
 		place_text(row, &place);
 		paper_add(paper, "%.1f%% self %.1f%% total %s", row->self_share * 100,
 			row->total_share * 100, name.at);
-		if (*row->module && view->by != PROFILE_MODULE)
+		if (*row->module && (view->by == PROFILE_FUNCTION || view->by == PROFILE_LINE))
 			paper_add(paper, " in %s", label_base(row->module));
 		if (place.len && view->by != PROFILE_FILE)
 			paper_add(paper, " (%s)", place.at);

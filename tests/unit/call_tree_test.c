@@ -6,7 +6,14 @@
 
 #include <cmocka.h>
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
 #include "analyze/call_tree.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "model/run.h"
 #include "profile_text.h"
 
 static const char shop[] = "event cpu-clock ns\n"

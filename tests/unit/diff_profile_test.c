@@ -7,9 +7,15 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "analyze/diff_profile.h"
+#include "base/mem.h"
 #include "base/stats.h"
+#include "base/str.h"
+#include "model/run.h"
 #include "profile_text.h"
 
 static void make(struct diff_view *view, const struct run *a, const struct run *b,

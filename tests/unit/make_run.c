@@ -1,4 +1,6 @@
 /* make_run.c - `make-run TEXT RUN`: the run that profile_text.h describes, as a run file. */
+#include <stdio.h>
+
 #include "base/io.h"
 #include "model/store.h"
 #include "profile_text.h"

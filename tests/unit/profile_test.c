@@ -9,10 +9,16 @@
 #include <errno.h>
 #include <math.h>
 #include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "analyze/label.h"
 #include "analyze/profile.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "model/run.h"
 #include "model/store.h"
 #include "profile_text.h"
 

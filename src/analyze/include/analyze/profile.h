@@ -44,9 +44,9 @@ struct profile_warning {
 
 /* What is NAN was not measured. */
 struct profile_quality {
-	const char *event;	  /* as it really was sampled */
+	const char *event;	/* as it really was sampled */
 	const char *event_note; /* why this one, "" */
-	const char *unit;	  /* of the weights */
+	const char *unit;	/* of the weights */
 	const char *target;
 	bool precise;  /* the event says where it happened; false: samples skid */
 	bool weighted; /* false: every sample counts the same */

@@ -43,6 +43,7 @@ struct profile_samples {
 	struct profile_cost total;
 	struct profile_cost *by_stack;	/* by the stack's id, 0: samples without one */
 	struct profile_cost *by_thread; /* by the thread's id, 0: unknown */
+	uint64_t *by_event;		/* all samples of each event, filtered or not */
 };
 
 /* -EINVAL with the nearest name when an event, thread, module or function is not in the run, or

@@ -1,0 +1,75 @@
+"""`assay diff`: screens, documents, and when two runs cannot be compared."""
+import json
+
+import golden
+from tap import assay, case, main
+
+OLD = "event cpu-clock ns\nperiod 1000000\nexecution 2 2\n1000 main;slow\n1000 main;other\n"
+NEW = "event cpu-clock ns\nperiod 1000000\nexecution 2 2\n300 main;slow\n1000 main;other\n"
+
+
+@case("the screens are as they were read last")
+def _():
+    golden.check("diff.txt")
+
+
+@case("the document has share, cost and interval of each row")
+def _():
+    golden.make_run(OLD, "a.assay")
+    golden.make_run(NEW, "b.assay")
+    r = assay("diff", "a.assay", "b.assay", "--json")
+    assert r.status == 0, r
+    data = json.loads(r.out)["data"]
+    row = data["rows"][0]
+    assert row["name"] in ("slow", "other") and row["verdict"] == "changed", row
+    slow = next(x for x in data["rows"] if x["name"] == "slow")
+    assert abs(slow["change_share"] - (300 / 1300 - 0.5)) < 1e-9, slow
+    assert slow["change_low_share"] < slow["change_share"] < slow["change_high_share"] < 0, slow
+    assert slow["cost_change"] == -7e8 and slow["cost_changed"], slow
+    other = next(x for x in data["rows"] if x["name"] == "other")
+    assert other["verdict"] == "changed" and not other["cost_changed"], other
+    assert data["changed"] + data["possible"] + data["same"] == len(data["rows"]), data
+
+
+@case("a run compared with itself shows no change")
+def _():
+    golden.make_run(OLD, "a.assay")
+    for by in ("function", "line", "module", "file"):
+        r = assay("diff", "a.assay", "a.assay", "--by", by)
+        assert r.status == 0 and "0 changed" in r.out, r
+
+
+@case("other events, other machines and other kinds of runs are exit 4, with the reasons")
+def _():
+    golden.make_run(OLD + "field cpu model Ore\n", "a.assay")
+    golden.make_run(NEW + "field cpu model Tin\n", "machine.assay")
+    golden.make_run(NEW.replace("cpu-clock ns", "cycles"), "event.assay")
+    golden.make_run("command stat\nevent cpu-clock\n", "counts.assay")
+    for name, said in (("machine", "cpu.model"), ("event", "cycles"), ("counts", "assay stat")):
+        r = assay("diff", "a.assay", f"{name}.assay")
+        assert r.status == 4 and said in r.out, r
+        d = json.loads(assay("diff", "a.assay", f"{name}.assay", "--json").out)["data"]
+        assert not d["comparable"] and d["refusals"] and not d["rows"], d
+    r = assay("diff", "a.assay", "machine.assay", "--force")
+    assert r.status == 0 and "forced" in r.out, r
+
+
+@case("agents get at most 40 lines that end with the next command")
+def _():
+    golden.make_run("event cycles\n" + "".join(f"50 main;f{i}\n" for i in range(60)), "a.assay")
+    golden.make_run("event cycles\n" + "".join(f"50 main;g{i}\n" for i in range(60)), "b.assay")
+    r = assay("diff", "a.assay", "b.assay", "--agent")
+    lines = r.out.splitlines()
+    assert r.status == 0 and len(lines) <= 40 and r.out.isascii(), r
+    assert lines[-1].startswith("next: assay "), r
+
+
+@case("two runs without samples, and a file that is none, are wrong usage")
+def _():
+    golden.make_run("command stat\nevent cycles\n", "counts.assay")
+    for words in (("counts.assay", "counts.assay"), ("counts.assay", "none.assay"), ("x",)):
+        r = assay("diff", *words)
+        assert r.status == 2 and not r.out and r.err, r
+
+
+main()
