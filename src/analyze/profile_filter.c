@@ -305,12 +305,15 @@ void profile_samples_done(struct profile_samples *samples)
 	samples->by_event = NULL;
 }
 
-int profile_filter_mark(const struct run *run, const struct profile_filter *filter,
-	bool *ret_marks, struct err *err)
+int profile_filter_mark(const struct run *run, const struct profile_filter *filter, bool *ret_marks,
+	struct err *err)
 {
+	survey_auto struct survey survey = {0};
 	sieve_auto struct sieve sieve = {0};
-	int r = run->samples.count ? sieve_make(run, filter, &sieve, err) : no_samples(run, err);
+	int r;
 
+	survey_make(run, &survey);
+	r = sieve_make(run, filter, &survey, &sieve, err);
 	for (uint32_t i = 0; r >= 0 && i < run->samples.count; i++)
 		ret_marks[i] = sieve_passes(&sieve, &run->samples.at[i]);
 	return r;

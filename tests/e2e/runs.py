@@ -1,4 +1,5 @@
-"""runs.py - run files for the cases: written as text (tests/unit/profile_text.h), made by make-run."""
+"""runs.py - what the cases of flame and export share: a run with everything in it, and the report's
+numbers in a form that exported files can be compared with."""
 import json
 import os
 import sqlite3
@@ -52,7 +53,9 @@ def document(*words):
 def shown(name, module):
     """What exports call a row of the report: there is no column for the module."""
     base = module.split("/")[-1]
-    return (base if base.startswith("[") else f"[{base}]") if name == "[unknown]" and module else name
+    if name != "[unknown]" or not module:
+        return name
+    return base if base.startswith("[") else f"[{base}]"
 
 
 def reported(path, *words):

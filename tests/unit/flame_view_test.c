@@ -9,6 +9,8 @@
 #include <math.h>
 
 #include "analyze/flame_view.h"
+#include "base/str.h"
+#include "model/run.h"
 #include "profile_text.h"
 
 struct pair {

@@ -7,6 +7,8 @@
 #include <cmocka.h>
 
 #include "analyze/sample_walk.h"
+#include "base/str.h"
+#include "model/run.h"
 #include "profile_text.h"
 
 static const char shop[] = "event cpu-clock ns\n"
