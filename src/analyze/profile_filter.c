@@ -305,11 +305,11 @@ void profile_samples_done(struct profile_samples *samples)
 	samples->by_event = NULL;
 }
 
-int profile_filter_mark(const struct run *run, const struct profile_filter *filter,
-	bool *ret_marks, struct err *err)
+int profile_filter_mark(const struct run *run, const struct profile_filter *filter, bool *ret_marks,
+	struct err *err)
 {
-	sieve_auto struct sieve sieve = {0};
 	survey_auto struct survey survey = {0};
+	sieve_auto struct sieve sieve = {0};
 	int r;
 
 	if (!run->samples.count)

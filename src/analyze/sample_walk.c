@@ -21,6 +21,7 @@ struct builder {
 	/* New numbers by row id (functions: by label); index 0 is "none". */
 	uint32_t *stacks, *locations, *frames, *functions, *modules, *threads;
 	uint32_t no_stack; /* node */
+	uint32_t nowhere;  /* location of a stack that names none */
 };
 
 static uint32_t *numbers_new(uint32_t count)
@@ -33,7 +34,8 @@ static uint32_t *numbers_new(uint32_t count)
 
 static void builder_init(struct builder *b, const struct run *run, struct sample_walk *walk)
 {
-	*b = (struct builder){.run = run, .walk = walk, .no_stack = WALK_NONE};
+	*b = (struct builder){
+		.run = run, .walk = walk, .no_stack = WALK_NONE, .nowhere = WALK_NONE};
 	label_book_init(&b->book, run, LABEL_FUNCTION);
 	b->stacks = numbers_new(run->stacks.count);
 	b->locations = numbers_new(run->locations.count);
@@ -160,7 +162,9 @@ static void copy_frames(struct builder *b)
 		struct walk_function *function;
 		uint32_t number;
 
-		if (!is_marked(b->frames, id) || !b->book.of_frame[id])
+		if (!b->book.of_frame[id])
+			b->frames[id] = WALK_NONE;
+		if (!is_marked(b->frames, id))
 			continue;
 		from = &run->functions.at[row->function - 1];
 		number = function_number(b, b->book.of_frame[id], from->module);
@@ -244,6 +248,22 @@ static uint32_t add_nodes(struct sample_walk *walk, uint32_t parent, uint32_t lo
 	return parent;
 }
 
+/* A stack without a location stands at an address that is in no module. */
+static uint32_t location_number(struct builder *b, row_id id)
+{
+	uint32_t label = b->book.of_module[0];
+
+	if (id)
+		return b->locations[id];
+	if (b->nowhere == WALK_NONE) {
+		b->nowhere = b->walk->locations.count;
+		vec_push(&b->walk->locations,
+			(struct walk_location){.module = WALK_NONE,
+				.frame = add_frame(b, function_number(b, label, 0), WALK_NONE, 0)});
+	}
+	return b->nowhere;
+}
+
 static void copy_stacks(struct builder *b)
 {
 	for (row_id id = 1; id <= b->run->stacks.count; id++) {
@@ -251,7 +271,7 @@ static void copy_stacks(struct builder *b)
 
 		if (is_marked(b->stacks, id))
 			b->stacks[id] = add_nodes(
-				b->walk, b->stacks[row->parent], b->locations[row->location]);
+				b->walk, b->stacks[row->parent], location_number(b, row->location));
 	}
 }
 

@@ -118,7 +118,7 @@ void jsonw_text(struct jsonw *w, const char *text)
 void jsonw_u64(struct jsonw *w, uint64_t value)
 {
 	jsonw_before(w);
-	str_addf(w->out, "%llu", (unsigned long long)value);
+	str_add_number(w->out, value, 10, 0);
 }
 
 void jsonw_i64(struct jsonw *w, int64_t value)

@@ -76,6 +76,21 @@ void str_addf(struct str *str, const char *format, ...)
 	va_end(args);
 }
 
+void str_add_number(struct str *str, uint64_t value, unsigned base, unsigned width)
+{
+	char digits[20], *at = digits + sizeof(digits);
+	size_t len;
+
+	do {
+		*--at = "0123456789abcdef"[value % base];
+		value /= base;
+	} while (value);
+	len = (size_t)(digits + sizeof(digits) - at);
+	if (len < width)
+		str_add_repeat(str, ' ', width - len);
+	str_add_bytes(str, at, len);
+}
+
 void str_clear(struct str *str)
 {
 	str->len = 0;

@@ -1,8 +1,6 @@
 /* export.c - the table of formats, and what several of them need. */
 #include "render/export.h"
 
-#include <ctype.h>
-
 #include "export_parts.h"
 
 const struct export_format export_formats[] = {
@@ -23,14 +21,22 @@ const struct export_format export_formats[] = {
 	{0},
 };
 
+static bool is_plain(unsigned char c, char separator)
+{
+	return c >= 0x20 && c != 0x7f && c != (unsigned char)separator;
+}
+
 void export_plain(struct str *out, const char *text, char separator)
 {
-	for (; *text; text++) {
-		unsigned char c = (unsigned char)*text;
+	while (*text) {
+		size_t plain = 0;
 
-		str_add_char(out, c < 0x20 || c == 0x7f		? ' '
-				  : separator && c == separator ? ':'
-								: (char)c);
+		while (is_plain((unsigned char)text[plain], separator))
+			plain++;
+		str_add_bytes(out, text, plain);
+		text += plain;
+		if (*text)
+			str_add_char(out, *text++ == separator ? ':' : ' ');
 	}
 }
 

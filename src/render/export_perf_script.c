@@ -31,14 +31,18 @@ static void add_frame(struct str *out, const struct sample_walk *walk, uint32_t 
 	const struct walk_function *function = export_function(walk, node);
 	const struct walk_module *module = sample_walk_module(walk, node);
 
-	str_addf(out, "\t%16" PRIx64 " ", location->addr);
+	str_add_char(out, '\t');
+	str_add_number(out, location->addr, 16, 16);
+	str_add_char(out, ' ');
 	export_plain(out, function->name, 0);
 	if (walk->nodes.at[node].inline_depth) {
 		str_add(out, " (inlined)\n");
 		return;
 	}
-	if (function->addr && location->addr >= function->addr)
-		str_addf(out, "+0x%" PRIx64, location->addr - function->addr);
+	if (function->addr && location->addr >= function->addr) {
+		str_add(out, "+0x");
+		str_add_number(out, location->addr - function->addr, 16, 0);
+	}
 	str_add(out, " (");
 	export_plain(out, module ? module->path : "[unknown]", 0);
 	str_add(out, ")\n");

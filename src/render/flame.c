@@ -12,6 +12,7 @@
 #include "base/map.h"
 #include "flame_parts.h"
 #include "render/paper.h"
+#include "render/shorten.h"
 
 enum {
 	WIDTH_DEFAULT = 1200,
@@ -249,8 +250,8 @@ static void add_box(struct str *out, const struct layout *layout, const struct f
 {
 	double x = layout->left[box->depth] * layout->width, wide = box->width * layout->width;
 	uint32_t y = (layout->icicle ? box->depth : layout->rows - 1 - box->depth) * ROW;
-	size_t room = wide > 7 ? (size_t)((wide - 7) / letter_width) : 0;
-	str_auto struct str name = {0};
+	unsigned room = wide > 7 ? (unsigned)((wide - 7) / letter_width) : 0;
+	str_auto struct str name = {0}, shown = {0};
 	char class[CLASS_ROOM];
 
 	box_name(view, box, &name);
@@ -263,13 +264,13 @@ static void add_box(struct str *out, const struct layout *layout, const struct f
 	str_addf(out, "</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\"%s/>", x, y,
 		wide, ROW - 1, wide > 6 ? " rx=\"2\"" : "");
 	if (wide >= 24 && room >= 3) {
-		size_t all = characters(str_text(&name), name.len, room);
-
+		if (room >= 8 || room >= name.len)
+			name_shorten(str_text(&name), room, &shown);
+		else
+			str_add_bytes(&shown, name.at, characters(name.at, name.len, room));
 		str_addf(out, "<text x=\"%.2f\" y=\"%.1f\">", x + 4, y + 12.5);
-		if (all < name.len)
-			all = characters(str_text(&name), name.len, room - 1);
-		add_xml(out, str_text(&name), all);
-		str_add(out, all < name.len ? "…</text>" : "</text>");
+		add_xml(out, str_text(&shown), shown.len);
+		str_add(out, "</text>");
 	}
 	str_add(out, "</g>\n");
 }

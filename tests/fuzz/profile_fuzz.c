@@ -10,6 +10,8 @@
 #include "analyze/diff_profile.h"
 #include "analyze/profile.h"
 #include "model/run.h"
+#include "render/export.h"
+#include "render/flame.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -125,6 +127,50 @@ static void check_diff(const struct run *run)
 		need(view.counts[DIFF_CHANGED] == 0);
 }
 
+static int throw_away(void *context, const void *bytes, size_t len)
+{
+	(void)context;
+	(void)bytes;
+	(void)len;
+	return 0;
+}
+
+static void check_export(const struct run *run, const struct export_format *format)
+{
+	struct stream out = {.write = throw_away};
+	sample_walk_auto struct sample_walk walk = {0};
+	struct err err = {0};
+	uint64_t samples = 0;
+
+	if (sample_walk_make(run, &(struct profile_filter){0}, format->order, &walk, &err) < 0)
+		return;
+	vec_foreach (const struct walk_sample, sample, &walk.samples)
+		samples += sample->samples;
+	need(samples == walk.total_samples);
+	if (format->write)
+		format->write(&out, &walk, &(struct export_options){.merged = true});
+	stream_end(&out);
+}
+
+static void check_flame(const struct run *run)
+{
+	const struct flame_options look = {.target = "", .name_a = "", .name_b = ""};
+	call_tree_auto struct call_tree a = {0}, b = {0};
+	flame_view_auto struct flame_view view = {0};
+	struct stream out = {.write = throw_away};
+	struct err err = {0};
+
+	if (call_tree_make(run, &(struct call_tree_options){.by = LABEL_LINE}, &a, &err) < 0 ||
+		call_tree_make(run, &(struct call_tree_options){.by = LABEL_LINE}, &b, &err) < 0)
+		return;
+	export_formats[0].write_tree(&out, &a, &(struct export_options){0});
+	flame_view_compare(&a, &b, &(struct flame_view_options){0}, &view);
+	vec_foreach (const struct flame_box, box, &view.boxes)
+		need(box->a.total.samples == box->b.total.samples && !box->change);
+	flame_svg(&out, &view, &look);
+	stream_end(&out);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	run_auto struct run *run = run_open();
@@ -140,6 +186,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_tree(run, true, 0);
 	check_tree(run, true, 3);
 	check_diff(run);
+	check_flame(run);
+	for (const struct export_format *format = export_formats; format->name; format++)
+		check_export(run, format);
 	if (profile_samples_take(run,
 		    &(struct profile_filter){.function = "g", .module = "y", .thread = "f"},
 		    &samples, &err) == 0)

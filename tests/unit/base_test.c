@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <sched.h>
@@ -28,6 +29,7 @@
 #include "base/sha256.h"
 #include "base/stats.h"
 #include "base/str.h"
+#include "base/stream.h"
 #include "base/vec.h"
 
 /* ---- str ---- */
@@ -543,6 +545,72 @@ static void reading_is_bounded(void **state)
 	assert_true(io_read_at(AT_FDCWD, "/proc/self/status", 1 << 16, &text) == 0);
 }
 
+static void a_file_written_in_pieces_appears_when_it_is_closed(void **state)
+{
+	struct io_writer writer;
+	struct stream stream = {.write = io_writer_write, .context = &writer};
+	struct err err = {0};
+	struct stat there;
+
+	(void)state;
+	assert_int_equal(io_writer_open(&writer, "file", &err), 0);
+	for (unsigned i = 0; i < 100000; i++) {
+		str_add(&stream.text, "piece ");
+		stream_pace(&stream);
+		assert_true(stream.text.len < STREAM_PIECE);
+	}
+	assert_int_equal(stat("file", &there), -1);
+	assert_int_equal(stream_end(&stream), 0);
+	assert_int_equal(io_writer_close(&writer, 0, &err), 0);
+	assert_int_equal(stat("file", &there), 0);
+	assert_true(there.st_size == 600000 && stream.given_bytes == 600000);
+	assert_int_equal(io_writer_open(&writer, "file", &err), 0);
+	assert_int_equal(io_writer_close(&writer, -ECANCELED, &err), -ECANCELED);
+	assert_int_equal(count_files("."), 1); /* the old one */
+}
+
+static int write_fails_once(void *context, const void *bytes, size_t len)
+{
+	unsigned *calls = context;
+
+	(void)bytes;
+	(void)len;
+	return (*calls)++ ? 0 : -ENOSPC;
+}
+
+static void the_first_failure_of_a_stream_is_kept_and_the_rest_dropped(void **state)
+{
+	unsigned calls = 0;
+	struct stream stream = {.write = write_fails_once, .context = &calls};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		str_add_repeat(&stream.text, 'x', STREAM_PIECE);
+		stream_pace(&stream);
+	}
+	assert_int_equal(stream_end(&stream), -ENOSPC);
+	assert_int_equal(calls, 1);
+	assert_true(stream.given_bytes == 0);
+}
+
+static void numbers_are_written_as_printf_does(void **state)
+{
+	static const uint64_t values[] = {0, 9, 10, 255, 4096, UINT32_MAX, UINT64_MAX};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(values) / sizeof(*values); i++) {
+		str_auto struct str text = {0};
+		char expected[64];
+
+		str_add_number(&text, values[i], 10, 0);
+		str_add_char(&text, ' ');
+		str_add_number(&text, values[i], 16, 12);
+		snprintf(
+			expected, sizeof(expected), "%" PRIu64 " %12" PRIx64, values[i], values[i]);
+		assert_string_equal(text.at, expected);
+	}
+}
+
 /* A small file system of our own, gone with this process. */
 static int mount_small(const char *folder, const char *options)
 {
@@ -593,6 +661,9 @@ int main(void)
 		cmocka_unit_test(an_error_is_one_clean_line_with_its_way_out),
 		in_folder(a_file_is_replaced_whole),
 		in_folder(a_temporary_file_of_a_killed_tool_is_no_obstacle),
+		in_folder(a_file_written_in_pieces_appears_when_it_is_closed),
+		cmocka_unit_test(the_first_failure_of_a_stream_is_kept_and_the_rest_dropped),
+		cmocka_unit_test(numbers_are_written_as_printf_does),
 		in_folder(a_stream_is_written_to_and_never_replaced),
 		in_folder(a_place_that_cannot_be_written_is_named_with_a_way_out),
 		in_folder(reading_is_bounded),
