@@ -256,7 +256,7 @@ const struct command record_command = {
 	.usage = "[-F HZ|-c PERIOD] [-e EVENT] [--stack HOW] [-p PID|-a] [-o FILE] -- PROGRAM "
 		 "ARGS...",
 	.examples = (const char *const[]){"assay record -- ./program input",
-		"samples with call stacks into " RECORD_FILE,
+		"samples with call stacks into assay.run.assay",
 		"assay record -F 4999 -o fast.assay -- ./program", "five times as many",
 		"assay record -p 1234 --duration 10s", "a running process, for ten seconds", NULL},
 	.details =

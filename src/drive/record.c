@@ -79,7 +79,8 @@ static int clock_check(struct recording *c, struct err *err)
 {
 	const struct record_options *o = c->options;
 
-	if (now_ns() < c->switch_ns)
+	/* What is switched off before the exec is switched on by it. */
+	if (!c->held || now_ns() < c->switch_ns)
 		return 0;
 	c->switch_ns = UINT64_MAX;
 	c->expired = c->sampling;

@@ -167,7 +167,8 @@ def _():
         skip("not root")
     with subprocess.Popen([SPIN, "100000"]) as child:
         try:
-            d = record("-a", "--", "sh", "-c", "for i in 1 2 3 4 5 6 7 8 9; do ls -la /usr/bin; done")
+            d = record("-a", "--", "sh", "-c",
+                       "for i in 1 2 3 4 5 6 7 8 9; do ls -la /usr/bin; done")
         finally:
             child.kill()
     names = sql("select distinct t.text from thread join text t on t.id = thread.name").split()
