@@ -96,6 +96,16 @@ def _():
     assert r.status == 2 and "says it has 0 bytes" in r.err, r
 
 
+@case("the kernel of another machine gets no names from the one that runs here")
+def _():
+    path = os.path.join(SHARED, "q_perf.data.branch-4.14")
+    if not os.path.exists(path):
+        skip("the shared recordings are not here")
+    d = imported(path)
+    assert any("another kernel" in w["text"] for w in d["warnings"]), d
+    assert d["data"]["holds"]["functions"] == 0, d
+
+
 @case("fresh recordings of the installed perf agree with it: flat, chains, several events, -z")
 def _():
     for name, options in {
