@@ -4,10 +4,13 @@
  * Module by module: its book of names is opened, asked for each place, and closed again, so that
  * only one book is in memory at a time. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -76,6 +79,66 @@ static int names_open_jitted(const struct run *run, const struct module *seen, r
 	return r;
 }
 
+/* Hex of the running kernel's build-id (/sys/kernel/notes: u32 name and text length and type, both
+ * padded to 4); "" when it does not tell. */
+static void kernel_build_id(struct str *hex)
+{
+	enum { HEAD = 12, BUILD_ID = 3, NOTES = 1 << 16 };
+	str_auto struct str notes = {0};
+	uint32_t head[3];
+
+	if (io_read_at(AT_FDCWD, "/sys/kernel/notes", NOTES, &notes) < 0)
+		return;
+	for (size_t at = 0, text; at + HEAD <= notes.len;
+		at = text + ((size_t)head[1] + 3) / 4 * 4) {
+		memcpy(head, notes.at + at, sizeof(head));
+		text = at + HEAD + ((size_t)head[0] + 3) / 4 * 4;
+		if (text > notes.len || head[1] > notes.len - text)
+			return;
+		if (head[2] != BUILD_ID || head[0] != 4 || memcmp(notes.at + at + HEAD, "GNU", 4))
+			continue;
+		for (uint32_t i = 0; i < head[1]; i++)
+			str_addf(hex, "%02x", (unsigned char)notes.at[text + i]);
+		return;
+	}
+}
+
+/* An imported recording says which kernel it is of. */
+static bool run_is_foreign(const struct run *run)
+{
+	struct utsname here;
+
+	vec_foreach (const struct field_row, field, &run->fields)
+		if (str_equal(run_text(run, field->group), "recording") &&
+			str_equal(run_text(run, field->name), "os_release"))
+			return uname(&here) == 0 &&
+			       !str_equal(here.release, run_text(run, field->value));
+	return false;
+}
+
+/* Names of another kernel at these addresses would be lies; so would be this machine's vdso and the
+ * JIT maps of whoever has the process id now. */
+static int module_is_foreign(
+	const struct run *run, const struct module_row *module, struct err *err)
+{
+	const char *build_id = run_text(run, module->build_id);
+	str_auto struct str here = {0};
+	bool foreign =
+		module->flags & (MODULE_KERNEL | MODULE_VDSO | MODULE_JIT) && run_is_foreign(run);
+
+	if (!foreign && module->flags & MODULE_KERNEL && *build_id &&
+		str_equal(run_text(run, module->path), "[kernel]")) {
+		kernel_build_id(&here);
+		foreign = here.len && !str_equal(str_text(&here), build_id);
+	}
+	if (!foreign)
+		return 0;
+	err_set(err, ERR_UNAVAILABLE, ENOENT, "%s is of another kernel than the one that runs here",
+		run_text(run, module->path));
+	err_hint(err, "import the recording on the machine it was made on");
+	return -ENOENT;
+}
+
 static int module_names(
 	struct naming *naming, row_id row, struct names **ret_names, struct err *err)
 {
@@ -89,7 +152,10 @@ static int module_names(
 		.debuginfod = naming->options->debuginfod,
 	};
 	char path[64];
+	int r = module_is_foreign(naming->run, module, err);
 
+	if (r < 0)
+		return r;
 	if (module->flags & MODULE_KERNEL)
 		return names_open_kernel(NULL, ret_names, err);
 	if (module->flags & MODULE_VDSO)

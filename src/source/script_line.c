@@ -35,17 +35,20 @@ static void blanks_cut(struct import_text *text)
 		text->len--;
 }
 
+/* The next word of `rest`; false, and `word` as it was, at its end. */
 static bool word_next(struct import_text *rest, struct import_text *word)
 {
 	size_t len = 0;
 
 	blanks_skip(rest);
+	if (!rest->len)
+		return false;
 	while (len < rest->len && !is_blank(rest->at[len]))
 		len++;
 	*word = (struct import_text){rest->at, len};
 	rest->at += len;
 	rest->len -= len;
-	return len;
+	return true;
 }
 
 static bool text_starts(struct import_text text, const char *prefix)

@@ -17,7 +17,8 @@ SHARED = os.path.join(os.environ.get("ASSAY_SHARED", os.path.join(SOURCE, "..", 
 PROGRAM = r"""
 #include <unistd.h>
 static volatile unsigned long sum;
-__attribute__((noinline)) static void leaf(unsigned n) { for (unsigned i = 0; i < n; i++) sum += i; }
+__attribute__((noinline)) static void leaf(unsigned n)
+{ for (unsigned i = 0; i < n; i++) sum += i; }
 __attribute__((noinline)) static void middle(unsigned n) { leaf(n); sum++; }
 int main(void) { for (int i = 0; i < 40; i++) middle(3000000); return 0; }
 """
@@ -94,6 +95,16 @@ def _():
         skip("the shared recordings are not here")
     r = assay("import", path)
     assert r.status == 2 and "says it has 0 bytes" in r.err, r
+
+
+@case("the kernel of another machine gets no names from the one that runs here")
+def _():
+    path = os.path.join(SHARED, "q_perf.data.branch-4.14")
+    if not os.path.exists(path):
+        skip("the shared recordings are not here")
+    d = imported(path)
+    assert any("another kernel" in w["text"] for w in d["warnings"]), d
+    assert d["data"]["holds"]["functions"] == 0, d
 
 
 @case("fresh recordings of the installed perf agree with it: flat, chains, several events, -z")
@@ -200,7 +211,8 @@ def _():
         file.write('package main\nimport ("os"; "runtime/pprof")\nvar s int\n'
                    'func leaf(n int) { for i := 0; i < n; i++ { s += i % 7 } }\n'
                    'func main() { f, _ := os.Create(os.Args[1]); pprof.StartCPUProfile(f)\n'
-                   'for i := 0; i < 100; i++ { leaf(5000000) }; pprof.StopCPUProfile(); f.Close() }\n')
+                   'for i := 0; i < 100; i++ { leaf(5000000) }\n'
+                   'pprof.StopCPUProfile(); f.Close() }\n')
     env = {"GOCACHE": path_of("cache"), "HOME": FOLDER.name, "GO111MODULE": "off",
            "GOPATH": path_of("gopath")}
     r = run(go, "run", source, path_of("cpu.pprof"), env=env, limit_s=240)
