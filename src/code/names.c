@@ -23,7 +23,7 @@ static void symbols_open(struct names *names, struct str *basis)
 		path = debug->path;
 	if (!found) {
 		kind = "exported symbols";
-		found = symbols_read(symbols, elf, SHT_DYNSYM);
+		symbols_read(symbols, elf, SHT_DYNSYM);
 		names->mini_elf = names_open_mini(elf);
 		if (names->mini_elf && symbols_read(symbols, names->mini_elf, SHT_SYMTAB))
 			kind = "symbols and mini debug info";
@@ -173,8 +173,9 @@ static void name_compose(struct str *text, const struct debug_said *said)
 	str_add(text, said->name);
 }
 
-/* The name behind an entry, as few times as it has entries: many places inline one function. */
-static const struct debug_name *name_of(
+/* The name behind an entry, found as few times as there are entries: many places inline one
+ * function.  Returns its place in names_said. */
+static uint32_t name_find(
 	struct names *names, struct debug_file *file, uint64_t offset, bool is_alternate)
 {
 	struct {
@@ -183,34 +184,34 @@ static const struct debug_name *name_of(
 	} key = {file, offset, is_alternate};
 	str_auto struct str text = {0};
 	struct debug_said said;
-	struct debug_name *name;
+	struct debug_name name;
 	uint32_t known;
 
 	if (map_get(&names->debug_names, &key, sizeof(key), &known))
-		return names->names_said.at[known];
+		return known;
 	debug_function_said(file, offset, is_alternate, &said);
-	name = arena_take(&names->arena, sizeof(*name));
-	name->linkage = said.linkage ? said.linkage : said.name;
-	name->file = said.file;
-	name->line = said.line;
-	if (said.linkage) {
+	name = (struct debug_name){.linkage = said.linkage ? said.linkage : said.name,
+		.file = said.file,
+		.line = said.line};
+	if (said.linkage)
 		names_demangle(said.linkage, &text);
-	} else if (said.name) {
+	else if (said.name)
 		name_compose(&text, &said);
-	}
 	if (text.len)
-		name->function = arena_text(&names->arena, text.at, text.len);
-	map_put(&names->debug_names, &key, sizeof(key), names->names_said.count);
+		name.function = arena_text(&names->arena, text.at, text.len);
+	known = names->names_said.count;
+	map_put(&names->debug_names, &key, sizeof(key), known);
 	vec_push(&names->names_said, name);
-	return name;
+	return known;
 }
 
 static const struct debug_name *node_name(
 	struct names *names, struct debug_unit *unit, struct debug_node *node)
 {
 	if (!node->name)
-		node->name = name_of(names, unit->file, node->origin, node->origin_is_alternate);
-	return node->name;
+		node->name =
+			1 + name_find(names, unit->file, node->origin, node->origin_is_alternate);
+	return &names->names_said.at[node->name - 1];
 }
 
 /* The physical function: by its symbol, else by debug information. */

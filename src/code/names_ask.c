@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -18,8 +19,6 @@
 
 enum { ASK_LIMIT_MS = 10000, PATH_ROOM = 4096 };
 
-extern char **environ;
-
 static int64_t now_ms(void)
 {
 	struct timespec now;
@@ -30,12 +29,12 @@ static int64_t now_ms(void)
 
 static int ask_start(const char *build_id, int out, pid_t *ret_pid)
 {
-	char program[] = "debuginfod-find", what[] = "debuginfo", id[BUILD_ID_TEXT] = "";
+	char program[] = "debuginfod-find", what[] = "debuginfo", id[BUILD_ID_TEXT];
 	char *const argv[] = {program, what, id, NULL};
 	posix_spawn_file_actions_t actions;
 	int code;
 
-	strncat(id, build_id, sizeof(id) - 1);
+	snprintf(id, sizeof(id), "%s", build_id);
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);

@@ -51,7 +51,7 @@ static inline uint64_t cursor_number(struct cursor *cursor, unsigned size)
 {
 	uint64_t value = 0;
 
-	if (!cursor_has(cursor, size))
+	if (!cursor_has(cursor, size) || !cursor->at)
 		return 0;
 	memcpy(&value, cursor->at, size);
 	cursor->at += size;

@@ -292,21 +292,21 @@ void debug_file_close(struct debug_file *file)
 	vec_foreach (struct debug_unit, unit, &file->units)
 		unit_done(unit);
 	vec_done(&file->units);
-	vec_foreach (struct debug_abbrevs *, abbrevs, &file->abbrevs) {
-		vec_done(&(*abbrevs)->list);
-		vec_done(&(*abbrevs)->specs);
-		free(*abbrevs);
+	vec_foreach (struct debug_abbrevs, abbrevs, &file->abbrevs) {
+		vec_done(&abbrevs->list);
+		vec_done(&abbrevs->specs);
 	}
 	vec_done(&file->abbrevs);
 	map_done(&file->abbrevs_by_key);
 	spans_done(&file->unit_spans);
-	vec_foreach (struct debug_file *, split, &file->splits) {
-		struct names_elf *elf = (*split)->elf;
+	while (file->splits) {
+		struct debug_file *split = file->splits;
+		struct names_elf *elf = split->elf;
 
-		debug_file_close(*split);
+		file->splits = split->next_split;
+		debug_file_close(split);
 		names_elf_close(elf);
 	}
-	vec_done(&file->splits);
 	arena_done(&file->arena);
 	free(file);
 }
@@ -369,7 +369,8 @@ static void split_open(struct debug_unit *unit)
 	if (!split) {
 		names_elf_close(elf);
 	} else {
-		vec_push(&file->splits, split);
+		split->next_split = file->splits;
+		file->splits = split;
 		unit->split = split_unit(split, unit);
 	}
 	if (!unit->split && !file->splits_missing++)

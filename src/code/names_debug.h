@@ -80,7 +80,7 @@ struct debug_node {
 	uint32_t parent;    /* SPAN_NONE: not inlined; always a smaller index */
 	uint32_t call_file, call_line;
 	bool origin_is_alternate;
-	const struct debug_name *name; /* NULL: not asked for yet */
+	uint32_t name; /* 1 + its place in a table of debug_name, 0: not asked for yet */
 };
 
 struct debug_row {
@@ -130,13 +130,13 @@ struct debug_file {
 		range_lists, lines, aranges;
 	bool is_split, is_all_walked;
 	vec_of(struct debug_unit) units; /* by offset; never grows after the opening */
-	vec_of(struct debug_abbrevs *) abbrevs;
+	vec_of(struct debug_abbrevs) abbrevs;
 	struct map abbrevs_by_key;
 	/* What may still be read of tables that a hostile file can make many units share. */
 	uint64_t abbrev_budget, range_budget, line_budget;
 	struct spans unit_spans;
-	struct debug_file *alternate; /* dwz; borrowed */
-	vec_of(struct debug_file *) splits;
+	struct debug_file *alternate;		/* dwz; borrowed */
+	struct debug_file *splits, *next_split; /* .dwo files; owned */
 	uint32_t splits_missing;
 	const char *split_missing; /* the first .dwo that was not found */
 	struct arena arena;
@@ -178,6 +178,7 @@ void debug_function_said(
 struct debug_spec debug_spec_read(struct cursor *cursor); /* name 0 and form 0: the last */
 /* The specs of one code, without keeping the table unless it is shared. */
 bool debug_specs_find(struct debug_unit *unit, uint64_t code, struct cursor *ret_specs);
+/* Valid until the next call. */
 const struct debug_abbrevs *debug_abbrevs_of(struct debug_unit *unit);
 const struct debug_abbrev *debug_abbrev_find(const struct debug_abbrevs *abbrevs, uint64_t code);
 void debug_form_skip(struct cursor *cursor, const struct debug_unit *unit, unsigned form);

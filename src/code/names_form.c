@@ -350,21 +350,19 @@ const struct debug_abbrevs *debug_abbrevs_of(struct debug_unit *unit)
 	struct cursor cursor = cursor_over(file->abbrev, unit->abbrev_offset);
 	struct abbrevs_key key = abbrevs_key(unit);
 	const uint8_t *start;
-	struct debug_abbrevs *abbrevs;
+	struct debug_abbrevs abbrevs = {0};
 	uint32_t known;
 
 	if (map_get(&file->abbrevs_by_key, &key, sizeof(key), &known))
-		return file->abbrevs.at[known];
-	abbrevs = mem_new(1, sizeof(*abbrevs));
+		return &file->abbrevs.at[known];
 	do
 		start = cursor.at;
-	while (abbrev_read(abbrevs, &cursor, unit) && budget_spend(file, start, cursor.at));
-	if (abbrevs->list.count)
-		qsort(abbrevs->list.at, abbrevs->list.count, sizeof(*abbrevs->list.at),
-			abbrev_order);
+	while (abbrev_read(&abbrevs, &cursor, unit) && budget_spend(file, start, cursor.at));
+	if (abbrevs.list.count)
+		qsort(abbrevs.list.at, abbrevs.list.count, sizeof(*abbrevs.list.at), abbrev_order);
 	map_put(&file->abbrevs_by_key, &key, sizeof(key), file->abbrevs.count);
 	vec_push(&file->abbrevs, abbrevs);
-	return abbrevs;
+	return &file->abbrevs.at[file->abbrevs.count - 1];
 }
 
 const struct debug_abbrev *debug_abbrev_find(const struct debug_abbrevs *abbrevs, uint64_t code)

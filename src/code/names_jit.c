@@ -445,7 +445,7 @@ int names_open_jit(const char *path, uint32_t owner, struct names **ret_names, s
 	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	str_auto struct str text = {0};
 	char self[64];
-	struct jit *jit;
+	struct jit *jit = NULL;
 	int result;
 
 	if (fd < 0)
@@ -458,7 +458,7 @@ int names_open_jit(const char *path, uint32_t owner, struct names **ret_names, s
 	result = io_read(self, JIT_LIMIT, &text, err);
 	if (result >= 0)
 		result = jit_read(&jit, path, str_text(&text), text.len, err);
-	if (result < 0)
+	if (result < 0 || !jit)
 		return result;
 	*ret_names = mem_new(1, sizeof(**ret_names));
 	(*ret_names)->jit = jit;

@@ -39,15 +39,16 @@ static int row_order(const void *left, const void *right)
 
 static void row_emit(struct program *program)
 {
-	struct debug_row row = {program->addr, program->line, program->file};
-	struct debug_row *last = program->rows.count > program->first_row
-					 ? &program->rows.at[program->rows.count - 1]
-					 : NULL;
+	struct debug_row row = {program->addr, program->line, program->file}, last;
 
-	if (last && last->addr == row.addr)
-		*last = row;
-	else if (!last || last->file != row.file || last->line != row.line)
-		vec_push(&program->rows, row);
+	if (program->rows.count > program->first_row) {
+		last = program->rows.at[program->rows.count - 1];
+		if (last.addr == row.addr)
+			program->rows.count--; /* of several rows at one address the last counts */
+		else if (last.file == row.file && last.line == row.line)
+			return;
+	}
+	vec_push(&program->rows, row);
 }
 
 /* What the linker threw away begins at 0 or near the top. */

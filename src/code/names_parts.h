@@ -48,7 +48,7 @@ struct names {
 	struct debug_file *debug, *alternate;
 	bool without_inlines;
 	struct map debug_names; /* entry of debug information -> index of */
-	vec_of(const struct debug_name *) names_said;
+	vec_of(struct debug_name) names_said;
 	struct str kernel_text; /* the kernel's symbol names point into it */
 	struct jit *jit;
 	struct str basis, missing;

@@ -27,13 +27,11 @@ static int span_order(const void *left, const void *right)
 /* From `low` on it is `item`, whatever was said for the same address before. */
 static void piece_start(struct spans *spans, uint64_t low, uint32_t item)
 {
-	struct span_piece *last =
-		spans->pieces.count ? &spans->pieces.at[spans->pieces.count - 1] : NULL;
-
-	if (last && last->low == low)
-		last->item = item;
-	else if (!last || last->item != item)
-		vec_push(&spans->pieces, (struct span_piece){low, item});
+	if (spans->pieces.count && spans->pieces.at[spans->pieces.count - 1].low == low)
+		spans->pieces.count--;
+	if (spans->pieces.count && spans->pieces.at[spans->pieces.count - 1].item == item)
+		return;
+	vec_push(&spans->pieces, (struct span_piece){low, item});
 }
 
 void spans_lay(struct spans *spans)

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -39,21 +40,43 @@ static int scene_open(void **state)
 	return mkdtemp(scene->folder) ? 0 : -1;
 }
 
+/* A shell command in the scene's folder. */
+__attribute__((format(printf, 2, 3))) static bool run(struct scene *scene, const char *format, ...)
+{
+	str_auto struct str line = {0};
+	int status = -1;
+	va_list args;
+	pid_t pid;
+
+	str_addf(&line, "cd '%s' && (", scene->folder);
+	va_start(args, format);
+	str_addv(&line, format, args);
+	va_end(args);
+	str_add(&line, ") >/dev/null 2>&1");
+	pid = fork();
+	if (pid == 0) {
+		execl("/bin/sh", "sh", "-c", line.at, (char *)NULL);
+		_exit(127);
+	}
+	return waitpid(pid, &status, 0) == pid && status == 0;
+}
+
 static int scene_close(void **state)
 {
 	struct scene *scene = *state;
 
-	if (system(arena_format(&scene->arena, "rm -rf '%s'", scene->folder)) != 0)
+	if (!run(scene, "rm -rf '%s'", scene->folder))
 		return -1;
 	arena_done(&scene->arena);
 	free(scene);
 	return 0;
 }
 
-static void skip_for(const char *why)
+__attribute__((noreturn)) static void skip_for(const char *why)
 {
 	print_message("# skip: %s\n", why);
 	skip();
+	abort(); /* skip() does not come back */
 }
 
 static const char *built(struct scene *scene, const char *name)
@@ -67,20 +90,6 @@ static const char *built(struct scene *scene, const char *name)
 		skip_for(arena_format(
 			&scene->arena, "%s was not built, its compiler is not installed", name));
 	return arena_format(&scene->arena, "%s", path);
-}
-
-/* A shell command in the scene's folder; `$` of the format are paths without quotes in them. */
-__attribute__((format(printf, 2, 3))) static bool run(struct scene *scene, const char *format, ...)
-{
-	str_auto struct str line = {0};
-	va_list args;
-
-	str_addf(&line, "cd '%s' && (", scene->folder);
-	va_start(args, format);
-	str_addv(&line, format, args);
-	va_end(args);
-	str_add(&line, ") >/dev/null 2>&1");
-	return system(line.at) == 0;
 }
 
 static void need_program(struct scene *scene, const char *name)
@@ -143,7 +152,7 @@ static unsigned find_inside(struct names *names, const char *function, const cha
 
 static void check_chain(struct names *names, const char *what)
 {
-	struct names_frame frames[CHAIN];
+	struct names_frame frames[CHAIN] = {0};
 	unsigned count = find_inside(names, "outer", "third", frames);
 
 	if (count != 3)
@@ -445,7 +454,7 @@ static void debuginfod_is_asked_only_when_told_to(void **state)
 		"mv prog.debug kept && printf '#!/bin/sh\\ntouch %s/asked\\necho %s/kept\\n' "
 		">debuginfod-find && chmod +x debuginfod-find",
 		scene->folder, scene->folder));
-	old = arena_text(&scene->arena, old, strlen(old));
+	old = arena_format(&scene->arena, "%s", old ? old : "");
 	setenv("PATH", arena_format(&scene->arena, "%s:%s", scene->folder, old), 1);
 	names = open_path(path);
 	assert_non_null(strstr(names_missing(names), "no debug information"));
