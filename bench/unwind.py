@@ -58,8 +58,13 @@ def programs(folder):
 
 
 def record(argv, hertz, data, graph):
-    subprocess.run(["perf", "record", "-q", "-e", "cpu-clock", "-F", hertz, *graph, "-o", data,
-                    "--", *argv], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    """perf 6.1 aborts now and then on a loaded machine: it is asked three times."""
+    command = ["perf", "record", "-q", "-e", "cpu-clock", "-F", hertz, *graph, "-o", data, "--"]
+    for _ in range(3):
+        if subprocess.run(command + argv, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          check=False).returncode == 0:
+            return
+    sys.exit(f"unwind: not measured (perf record of {argv[0]} failed three times)")
 
 
 def user_seconds(argv):

@@ -259,11 +259,12 @@ struct outcome {
 	uint64_t ends[ENDS], frames, ns;
 };
 
-static uint64_t now_ns(void)
+/* Of this process: what others do to the machine does not count. */
+static uint64_t cpu_ns(void)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
@@ -301,7 +302,7 @@ static struct outcome file_unwind(const struct file *file, bool print)
 	if (file->modules.count && file->modules.at[0].image)
 		world.machine = image_machine(file->modules.at[0].image);
 	world.context = &process;
-	begin = now_ns();
+	begin = cpu_ns();
 	vec_foreach (const struct sample, sample, &file->samples) {
 		if (sample->pid != pid || !process.file)
 			process = file_process(file, pid = sample->pid);
@@ -312,7 +313,7 @@ static struct outcome file_unwind(const struct file *file, bool print)
 		if (print)
 			print_frames(&process, sample, &walked);
 	}
-	outcome.ns = now_ns() - begin;
+	outcome.ns = cpu_ns() - begin;
 	return outcome;
 }
 
@@ -330,19 +331,29 @@ static void print_sizes(const struct file *file)
 		table_bytes);
 }
 
-/* What compiling rules costs: the same samples once more, from empty tables. */
-static uint64_t file_compile_ns(struct file *file, uint64_t warm_ns)
+static void file_forget(struct file *file)
 {
-	uint64_t ns;
-
 	vec_foreach (struct module, module, &file->modules) {
 		if (!module->image)
 			continue;
 		unwind_table_close(module->table);
 		module->table = unwind_table_open(module->image);
 	}
-	ns = file_unwind(file, false).ns;
-	return ns > warm_ns ? ns - warm_ns : 0;
+}
+
+/* What compiling rules costs: the same samples from empty tables, less the same from full ones. */
+static uint64_t file_compile_ns(struct file *file, uint64_t warm_ns)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < PASSES; i++) {
+		uint64_t ns;
+
+		file_forget(file);
+		ns = file_unwind(file, false).ns;
+		best = ns < best ? ns : best;
+	}
+	return best > warm_ns ? best - warm_ns : 0;
 }
 
 static void file_measure(struct file *file)
