@@ -64,11 +64,11 @@ static void table_grow(struct builder *b)
 static uint32_t tree_child(struct builder *b, uint32_t parent, uint32_t label)
 {
 	struct call_tree *tree = b->tree;
-	uint32_t *slot = table_slot(b, parent, label);
+	uint32_t *slot = table_slot(b, parent, label), known = *slot;
 	struct call_tree_node node = {.label = label, .parent = parent};
 
-	if (*slot)
-		return *slot;
+	if (known)
+		return known;
 	node.depth = tree->nodes.at[parent].depth + 1;
 	if (node.depth > b->depth || tree->nodes.count > b->nodes)
 		return parent | CUT_BIT;
@@ -100,7 +100,7 @@ static void place_is_call(struct builder *b, uint32_t place)
 static uint32_t place_step(struct builder *b, uint32_t place, uint32_t label)
 {
 	if (place == OUTSIDE)
-		return b->root[label] ? tree_child(b, 0, label) : OUTSIDE;
+		return b->root && b->root[label] ? tree_child(b, 0, label) : OUTSIDE;
 	return place & CUT_BIT ? place : tree_child(b, place, label);
 }
 

@@ -217,10 +217,14 @@ static void row_judge(const struct diff_view *view, struct diff_row *row)
 	row->cost_changed = cost.low > 0 || cost.high < 0;
 }
 
+struct ranked {
+	double p;
+	struct diff_row *row;
+};
+
 static int compare_chances(const void *a, const void *b)
 {
-	const struct diff_row *x = *(const struct diff_row *const *)a;
-	const struct diff_row *y = *(const struct diff_row *const *)b;
+	const struct ranked *x = a, *y = b;
 
 	return (x->p > y->p) - (x->p < y->p);
 }
@@ -230,20 +234,19 @@ static int compare_chances(const void *a, const void *b)
  * leaving it out by that sum does not look at the difference. */
 static void rows_judge(struct diff_view *view)
 {
-	mem_auto struct diff_row **tested = mem_new(view->rows.count + 1, sizeof(*tested));
+	mem_auto struct ranked *tested = mem_new((size_t)view->rows.count + 1, sizeof(*tested));
 
 	vec_foreach (struct diff_row, row, &view->rows) {
 		row_judge(view, row);
 		if (row->a_samples + row->b_samples >= SAMPLES_TO_TELL)
-			tested[view->tested++] = row;
+			tested[view->tested++] = (struct ranked){row->p, row};
 	}
-	if (view->tested)
-		qsort(tested, view->tested, sizeof(*tested), compare_chances);
+	qsort(tested, view->tested, sizeof(*tested), compare_chances);
 	for (uint32_t i = 0; i < view->tested; i++) {
-		if (tested[i]->p > LEVEL / (view->tested - i))
+		if (tested[i].p > LEVEL / (view->tested - i))
 			break;
-		if (tested[i]->verdict == DIFF_POSSIBLE)
-			tested[i]->verdict = DIFF_CHANGED;
+		if (tested[i].row->verdict == DIFF_POSSIBLE)
+			tested[i].row->verdict = DIFF_CHANGED;
 	}
 	vec_foreach (const struct diff_row, row, &view->rows)
 		view->counts[row->verdict]++;

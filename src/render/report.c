@@ -191,7 +191,7 @@ void report_text(struct paper *paper, const struct report_page *page)
 	if (*page->quality->target)
 		paper_ink(paper, INK_BOLD, "%s\n", page->quality->target);
 	paper_add(paper, "\n");
-	if (page->tree) {
+	if (!view) {
 		tree_lines(paper, page);
 		paper_add(paper, "\n");
 		return;

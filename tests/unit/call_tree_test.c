@@ -34,7 +34,8 @@ static const struct call_tree_node *node_at(const struct call_tree *tree, const 
 	for (char *word = strtok_r(copy, ";", &save); word; word = strtok_r(NULL, ";", &save)) {
 		uint32_t child = node->first_child;
 
-		while (child && strcmp(call_tree_label(tree, &tree->nodes.at[child])->name, word))
+		while (child &&
+			strcmp(call_tree_label(tree, &tree->nodes.at[child])->name, word) != 0)
 			child = tree->nodes.at[child].next_sibling;
 		if (!child)
 			return NULL;
@@ -48,9 +49,11 @@ static void assert_node(
 {
 	const struct call_tree_node *node = node_at(tree, path);
 
-	if (!node)
+	if (!node) {
 		print_message("# no node at %s\n", path);
-	assert_non_null(node);
+		fail();
+		return;
+	}
 	assert_int_equal(node->self.samples, self);
 	assert_int_equal(node->total.samples, total);
 }
