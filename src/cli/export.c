@@ -143,7 +143,7 @@ static void export_text_page(struct paper *paper, const struct export_summary *s
 			paper, ", %s", paper_time(weight, sizeof(weight), (double)summary->period));
 	paper_add(paper, ", written to ");
 	paper_ink(paper, INK_BOLD, "%s", str_equal(summary->path, "-") ? "stdout" : summary->path);
-	paper_add(paper, " (%s %s, %s)\n", summary->format->name, "format",
+	paper_add(paper, " (%s format, %s)\n", summary->format->name,
 		paper_bytes(bytes, sizeof(bytes), (double)summary->bytes));
 	if (summary->others)
 		paper_add(paper, "%s samples of other events are not in it: choose with --event\n",
@@ -161,6 +161,8 @@ static int export_show(struct cli *cli, const struct run *run, const struct expo
 			export_json_page(page.json, summary);
 		else if (!cli->quiet)
 			export_text_page(page.paper, summary);
+		if (page.paper && cli->mode == CLI_AGENT)
+			profile_next(page.paper, cli->operands.at[0]);
 	}
 	return cli_page_end(cli, &page, err);
 }

@@ -185,8 +185,7 @@ static int flame_show(struct flame_job *job, struct err *err)
 		else if (!job->cli->quiet)
 			flame_text(page.paper, job);
 		if (page.paper && job->cli->mode == CLI_AGENT)
-			paper_add(page.paper, "next: assay report %s --agent\n",
-				job->cli->operands.at[0]);
+			profile_next(page.paper, job->cli->operands.at[0]);
 	}
 	return cli_page_end(job->cli, &page, err);
 }

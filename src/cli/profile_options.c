@@ -7,6 +7,7 @@
 #include "analyze/profile.h"
 #include "model/run.h"
 #include "model/store.h"
+#include "render/shorten.h"
 
 int profile_filter_take(const struct cli *cli, struct profile_filter *ret_filter, struct err *err)
 {
@@ -55,4 +56,12 @@ int profile_min_take(const struct cli *cli, double *ret_share, struct err *err)
 	}
 	*ret_share = pct / 100;
 	return 0;
+}
+
+void profile_next(struct paper *paper, const char *path)
+{
+	str_auto struct str word = {0};
+
+	word_quote(path, &word);
+	paper_add(paper, "next: assay report %s --agent\n", str_text(&word));
 }

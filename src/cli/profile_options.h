@@ -29,3 +29,6 @@ struct run *profile_front(const struct run *run, const struct profile_quality *q
 
 /* --min PCT as a share. */
 int profile_min_take(const struct cli *cli, double *ret_share, struct err *err);
+
+/* The line that --agent ends with where the product was a file: read the run as text. */
+void profile_next(struct paper *paper, const char *path);

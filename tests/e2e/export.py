@@ -249,6 +249,14 @@ def _():
     assert r.status == 2 and "stdout" in r.err, r
 
 
+@case("--agent is plain and ends with the next command")
+def _():
+    path = runs.made(runs.MIXED, "my run.assay")
+    r = assay("export", path, "--format", "chrome", "--agent")
+    assert r.status == 0 and r.out.isascii(), r
+    assert r.out.splitlines()[-1] == "next: assay report 'my run.assay' --agent", r
+
+
 @case("an unknown format is refused with the list, and no format as well")
 def _():
     path = runs.made(runs.MIXED)
