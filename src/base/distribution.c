@@ -54,10 +54,8 @@ static double fraction_step(double term, double *over, double *under)
 /* The continued fraction of I_x(a, b); needs about sqrt(max(a, b)) terms left of the mean. */
 static double beta_fraction(double x, double a, double b)
 {
-	double under = 0, over = 1, value = 1;
+	double under = 0, over = 1, value = fraction_step(-(a + b) * x / (a + 1), &over, &under);
 
-	fraction_step(-(a + b) * x / (a + 1), &over, &under);
-	value = under;
 	for (int m = 1; m < 100000; m++) {
 		double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
 		double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
@@ -69,7 +67,7 @@ static double beta_fraction(double x, double a, double b)
 		if (fabs(step - 1) < 1e-15)
 			break;
 	}
-	return value;
+	return 1 / value;
 }
 
 double beta_cdf(double x, double a, double b)

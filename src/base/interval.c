@@ -18,7 +18,8 @@ static size_t rank_of_lower(size_t count, double share, double tail)
 	while (lo < hi) {
 		size_t middle = hi - (hi - lo) / 2;
 
-		if (binomial_cdf(middle - 1, count, share) <= tail)
+		/* a chance of exactly 5 % is not missed for its last digit */
+		if (binomial_cdf(middle - 1, count, share) <= tail * (1 + 1e-12))
 			lo = middle;
 		else
 			hi = middle - 1;
