@@ -23,9 +23,10 @@ const char *compare_outcome_name(enum compare_outcome outcome)
 
 double compare_alpha(enum compare_kind kind, unsigned looks)
 {
-	if (looks <= 1)
-		return 0.01;
-	return kind == COMPARE_WALL ? 0.005 : 0.0142;
+	/* Pocock's 0.0142 for six looks is for independent pairs.  Taken in turns ABBA, pairs
+	 * resemble their neighbours by r (1 - r) / 2 where single runs do by r, and 0.0142 gave up
+	 * to 6.8 % false alarms in 2000 simulated series; 0.01 gave at most 5.1 %, 0.005 2.6 %. */
+	return looks > 1 && kind == COMPARE_WALL ? 0.005 : 0.01;
 }
 
 size_t compare_batch(size_t pairs_max)

@@ -3,8 +3,8 @@
  * Does: judge pairs of measurements (A and B measured in turns) by the logarithm of their ratio:
  * a change is called only when Wilcoxon's signed rank test finds it (p < alpha) AND its size, the
  * Hodges-Lehmann estimate, is above the smallest effect that matters; "equivalent" only when its
- * whole interval is below that.  Several metrics are judged as one family, several looks at growing
- * data at a stricter alpha.
+ * whole interval is below that.  Several metrics are judged as one family, growing data may be
+ * looked at several times.
  * Does not: measure, decide whether two machines may be compared.
  * More is worse in every metric; give a rate as its inverse.  Pure; owns nothing, names are
  * borrowed. */
@@ -32,7 +32,7 @@ enum compare_outcome {
 };
 
 #define COMPARE_BATCH 10      /* pairs between two looks, at least */
-#define COMPARE_LOOKS_MAX 6   /* what the stricter alpha is made for */
+#define COMPARE_LOOKS_MAX 6   /* what compare_alpha() is made for */
 #define COMPARE_PAIRS_MIN 6   /* below, no p can be under 0.05 and no interval is finite */
 #define COMPARE_PAIRS_GOOD 20 /* to ask for when nothing is known yet */
 
@@ -74,8 +74,8 @@ struct comparison {
 
 const char *compare_outcome_name(enum compare_outcome outcome);
 
-/* The p to stay under: 0.01 for one look; for up to six looks Pocock's 0.0142, and 0.005 on wall
- * time, whose runs resemble their neighbours. */
+/* The p to stay under: 0.01, which keeps six looks near 5 % false alarms; 0.005 for several looks
+ * at wall time, whose runs are less alike than any model of them. */
 double compare_alpha(enum compare_kind kind, unsigned looks);
 
 /* How many pairs to measure between looks when at most `pairs_max` may be measured. */
