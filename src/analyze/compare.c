@@ -207,7 +207,7 @@ int compare_pairs(const struct compare_input *input, const struct compare_rule *
 	mem_auto double *ratios = mem_new(count, sizeof(*ratios));
 	mem_auto double *sorted = NULL;
 	struct comparison one;
-	struct rank_result test;
+	struct rank_result test = {.p = 1};
 	int status = input_check(input, err);
 
 	if (status < 0)
@@ -254,7 +254,7 @@ int compare_samples(const struct compare_input *input, const struct compare_rule
 	mem_auto double *b = mem_new(input->b_count, sizeof(*b));
 	double memory;
 	struct comparison one;
-	struct rank_result test;
+	struct rank_result test = {.p = 1};
 	int status = input_check(input, err);
 
 	if (status == 0)

@@ -160,7 +160,7 @@ static struct shift sums_shift(const struct sums *sums, int64_t cut)
 
 	shift.estimate = sums_pick(sums, half);
 	if (sums->total % 2 == 0) { /* the one before it: smaller, or equal */
-		struct look below = sums_look(sums, nextafter(shift.estimate, -INFINITY));
+		struct look below = sums_look(sums, nextafter(shift.estimate, (double)-INFINITY));
 
 		if (below.count == half)
 			shift.estimate = (below.last + shift.estimate) / 2;

@@ -142,7 +142,7 @@ static void a_count_that_never_varies_decides_by_itself(void **state)
 
 static void what_has_no_ratio_is_refused(void **state)
 {
-	double good[] = {1, 2, 3}, zero[] = {1, 0, 3}, broken[] = {1, 2, NAN};
+	double good[] = {1, 2, 3}, zero[] = {1, 0, 3}, broken[] = {1, 2, (double)NAN};
 	struct compare_input input = {"wall", COMPARE_WALL, good, zero, 3, 3};
 	struct compare_rule rule = {0};
 	struct comparison result;
@@ -305,7 +305,7 @@ static void a_summary_tells_what_a_single_number_hides(void **state)
 
 static void a_summary_of_next_to_nothing_says_so(void **state)
 {
-	double one[] = {7}, same[] = {7, 7}, broken[] = {NAN};
+	double one[] = {7}, same[] = {7, 7}, broken[] = {(double)NAN};
 	struct summary summary;
 	struct err err = {0};
 

@@ -99,7 +99,7 @@ static void the_peak_of_threads_is_found(void **state)
 static void what_shows_no_law_is_refused_with_a_way_out(void **state)
 {
 	const double sizes[] = {1, 10, 10, 1, 1, 5}, times[] = {1, 2, 2, 1, 1, 3};
-	const double zero[] = {0, 1, 2, 3, 4}, broken[] = {1, 2, NAN, 4, 5};
+	const double zero[] = {0, 1, 2, 3, 4}, broken[] = {1, 2, (double)NAN, 4, 5};
 	struct law_threads threads;
 	struct law_fit fit;
 	struct err err = {0};

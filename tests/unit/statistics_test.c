@@ -131,11 +131,11 @@ static void a_distribution_has_no_value_outside_its_domain(void **state)
 	(void)state;
 	assert_true(
 		normal_quantile(0) == (double)-INFINITY && normal_quantile(1) == (double)INFINITY);
-	assert_true(isnan(normal_quantile(-0.1)) && isnan(normal_quantile(NAN)));
-	assert_true(isnan(beta_cdf(0.5, 0, 1)) && isnan(beta_cdf(NAN, 1, 1)));
+	assert_true(isnan(normal_quantile(-0.1)) && isnan(normal_quantile((double)NAN)));
+	assert_true(isnan(beta_cdf(0.5, 0, 1)) && isnan(beta_cdf((double)NAN, 1, 1)));
 	assert_true(isnan(beta_quantile(1.5, 1, 1)) && beta_quantile(0, 2, 2) == 0);
 	assert_true(isnan(binomial_cdf(1, 2, 1.1)) && binomial_cdf(7, 7, 0.2) == 1);
-	assert_true(student_both_tails(INFINITY, 4) == 0 && student_both_tails(0, 4) == 1);
+	assert_true(student_both_tails((double)INFINITY, 4) == 0 && student_both_tails(0, 4) == 1);
 }
 
 /* ---- rank tests ---- */
@@ -189,7 +189,7 @@ static void holm_case(const struct vector_case *one)
 
 static void holms_correction_is_that_of_statsmodels_and_r(void **state)
 {
-	double p[] = {0.01, NAN, 0.04};
+	double p[] = {0.01, (double)NAN, 0.04};
 
 	(void)state;
 	assert_int_equal(vectors_check("rank_sum.txt", "holm", holm_case), 4);
@@ -224,7 +224,7 @@ static void a_rank_test_of_nothing_says_nothing(void **state)
 
 static void a_value_that_is_no_number_is_refused_by_name(void **state)
 {
-	double values[] = {1, 2, NAN}, good[] = {1, 2}, endless[] = {1, INFINITY};
+	double values[] = {1, 2, (double)NAN}, good[] = {1, 2}, endless[] = {1, (double)INFINITY};
 	struct rank_result result = {.p = 0.5};
 	struct err err = {0};
 
@@ -364,7 +364,7 @@ static void a_percentile_needs_as_many_values_as_the_rules_say(void **state)
 		assert_int_equal(quantile_count_needed(rows[i].share, 0.975), rows[i].two_sided);
 	}
 	assert_int_equal(quantile_count_needed(1, 0.95), 0);
-	assert_int_equal(quantile_count_needed(NAN, 0.95), 0);
+	assert_int_equal(quantile_count_needed((double)NAN, 0.95), 0);
 	assert_true(interval_of_quantile(NULL, 0, 0.5, 0.95).lo == (double)-INFINITY);
 	assert_true(quantile_upper_bound(NULL, 0, 0.5, 0.95) == (double)INFINITY);
 	assert_true(interval_of_share_wilson(0, 0, 0.95).hi == 1);
@@ -485,7 +485,7 @@ static void the_bca_interval_is_that_of_scipy(void **state)
 
 static void resampling_refuses_what_it_cannot_resample(void **state)
 {
-	double few[] = {1}, some[] = {1, 2, 3}, zeros[] = {0, 0, 4}, broken[] = {1, NAN},
+	double few[] = {1}, some[] = {1, 2, 3}, zeros[] = {0, 0, 4}, broken[] = {1, (double)NAN},
 	       same[] = {5, 5};
 	struct bootstrap bootstrap = {.values = {few}, .counts = {1}, .statistic = mean_of};
 	struct bootstrap_result result;
@@ -554,7 +554,7 @@ static void values_that_resemble_their_neighbours_count_less(void **state)
 	assert_true(isnan(series_autocorrelation(two, 2)));
 	assert_true(isnan(series_autocorrelation(same, 4)));
 	assert_true(series_effective_count(100, 0.2) == 100);
-	assert_true(series_effective_count(100, NAN) == 100);
+	assert_true(series_effective_count(100, (double)NAN) == 100);
 	assert_true(fabs(series_effective_count(100, 0.6) - 25) < 1e-12);
 	assert_true(series_effective_count(3, 0.99) == 1);
 }

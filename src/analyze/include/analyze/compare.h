@@ -75,7 +75,7 @@ struct comparison {
 const char *compare_outcome_name(enum compare_outcome outcome);
 
 /* The p to stay under: 0.01, which keeps six looks near 5 % false alarms; 0.005 for several looks
- * at wall time, whose runs are less alike than any model of them. */
+ * at wall time, whose noise is the least understood. */
 double compare_alpha(enum compare_kind kind, unsigned looks);
 
 /* How many pairs to measure between looks when at most `pairs_max` may be measured. */
