@@ -84,7 +84,7 @@ double fit_nonnegative(const double *columns, size_t column_count, const double 
 	memset(ret_coefficients, 0, column_count * sizeof(*ret_coefficients));
 	for (unsigned mask = 1; mask < 1U << column_count; mask++) {
 		struct fit_choice choice = {.work = work, .rows = rows};
-		double each[FIT_COLUMNS_MAX], squares;
+		double each[FIT_COLUMNS_MAX] = {0}, squares;
 		bool good = true;
 
 		memcpy(rest, target, rows * sizeof(*rest));

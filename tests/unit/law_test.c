@@ -21,14 +21,14 @@ static void law_case(const struct vector_case *one)
 
 	assert_int_equal(law_fit(sizes.at, times.at, sizes.count, &fit, &err), 0);
 	for (size_t i = 0; i < LAW_COUNT; i++) {
-		near_enough(fit.lines[i].a, vector_of(one, "a").at[i], "a");
-		near_enough(fit.lines[i].b, vector_of(one, "b").at[i], "b");
-		near_enough(fit.lines[i].residual, vector_of(one, "rss").at[i], "residual");
-		near_enough(fit.lines[i].aicc, vector_of(one, "aicc").at[i], "AICc");
+		near_enough(fit.lines[i].a, vector_at(one, "a", i), "a");
+		near_enough(fit.lines[i].b, vector_at(one, "b", i), "b");
+		near_enough(fit.lines[i].residual, vector_at(one, "rss", i), "residual");
+		near_enough(fit.lines[i].aicc, vector_at(one, "aicc", i), "AICc");
 	}
-	near_enough(fit.slope, vector_of(one, "slope").at[0], "slope");
-	near_enough(fit.slope_lo, vector_of(one, "slope").at[1], "lower slope");
-	near_enough(fit.slope_hi, vector_of(one, "slope").at[2], "upper slope");
+	near_enough(fit.slope, vector_at(one, "slope", 0), "slope");
+	near_enough(fit.slope_lo, vector_at(one, "slope", 1), "lower slope");
+	near_enough(fit.slope_hi, vector_at(one, "slope", 2), "upper slope");
 	if (!isnan(linear_p)) /* no bound was active: the plain weighted regression */
 		near_enough(fit.lines[LAW_LINEAR].growth_p, linear_p, "p of growth");
 }

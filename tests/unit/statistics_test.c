@@ -36,9 +36,9 @@ static void summary_case(const struct vector_case *one)
 	expect(one, "iqr", stats_iqr_sorted(sorted, x.count));
 	for (size_t i = 0; i < shares.count; i++) {
 		near_enough(stats_quantile_sorted(sorted, x.count, shares.at[i]),
-			vector_of(one, "interpolated").at[i], "interpolated");
+			vector_at(one, "interpolated", i), "interpolated");
 		near_enough(stats_nearest_sorted(sorted, x.count, shares.at[i]),
-			vector_of(one, "nearest").at[i], "nearest rank");
+			vector_at(one, "nearest", i), "nearest rank");
 	}
 }
 
@@ -335,8 +335,8 @@ static void share_case(const struct vector_case *one)
 	struct interval wilson = interval_of_share_wilson(k, n, confidence);
 	struct vector expected = vector_find(one, "wilson");
 
-	near_enough(exact.lo, vector_of(one, "exact").at[0], "exact lower");
-	near_enough(exact.hi, vector_of(one, "exact").at[1], "exact upper");
+	near_enough(exact.lo, vector_at(one, "exact", 0), "exact lower");
+	near_enough(exact.hi, vector_at(one, "exact", 1), "exact upper");
 	if (expected.count) {
 		near_enough(wilson.lo, expected.at[0], "wilson lower");
 		near_enough(wilson.hi, expected.at[1], "wilson upper");
@@ -583,7 +583,7 @@ static void two_heaps_are_seen_and_one_is_not(void **state)
 	for (int i = 0; i < 100; i++) {
 		heap[i] = normal_quantile((i + 0.5) / 100);
 		two[i] = normal_quantile((i % 50 + 0.5) / 50) + (i < 50 ? 0 : 8);
-		ticks[i] = i / 25 * 4;
+		ticks[i] = i - i % 25;
 	}
 	assert_false(shape_valley_find(heap, 100).found);
 	assert_false(shape_valley_find(ticks, 100).found); /* a coarse clock is not two modes */

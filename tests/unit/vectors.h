@@ -54,7 +54,7 @@ static inline bool vector_next(const char **text, struct vector_case *ret_case)
 {
 	const char *at = strstr(*text, "case ");
 
-	*ret_case = (struct vector_case){0};
+	*ret_case = (struct vector_case){.kind = ""};
 	if (!at)
 		return false;
 	while (*at && *at != '\n') {
@@ -62,7 +62,7 @@ static inline bool vector_next(const char **text, struct vector_case *ret_case)
 		char *line = arena_text(&ret_case->arena, at, len);
 
 		if (!strncmp(line, "case ", 5))
-			ret_case->kind = strtok(line + 5, " ");
+			ret_case->kind = line + 5;
 		else
 			vector_read(ret_case, line);
 		at += len + (at[len] == '\n');
@@ -111,9 +111,19 @@ static inline struct vector vector_of(const struct vector_case *which, const cha
 	return field;
 }
 
+static inline double vector_at(const struct vector_case *which, const char *name, size_t index)
+{
+	struct vector field = vector_find(which, name);
+
+	if (index < field.count)
+		return field.at[index];
+	fail_msg("a case '%s' has no value %zu in field '%s'", which->kind, index, name);
+	return (double)NAN;
+}
+
 static inline double vector_value(const struct vector_case *which, const char *name)
 {
-	return vector_of(which, name).at[0];
+	return vector_at(which, name, 0);
 }
 
 /* Equal to 1e-9, absolute below 1 and relative above; what is infinite must be so. */
