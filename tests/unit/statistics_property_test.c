@@ -93,8 +93,8 @@ static void the_same_program_is_rarely_called_changed(void **state)
 	double plain = called_changed(0, 0.02, 1, 2000), wild = called_changed(0.66, 0.5, 1, 2000);
 
 	(void)state;
-	print_message("called changed: %.2f %% of independent, %.2f %% of AR(0.66)\n", 100 * plain,
-		100 * wild);
+	print_message("# called changed: %.2f %% of independent, %.2f %% of AR(0.66)\n",
+		100 * plain, 100 * wild);
 	assert_true(plain <= 0.015 && wild <= 0.015);
 }
 
@@ -104,7 +104,7 @@ static void a_slower_program_is_found(void **state)
 	       two = called_changed(0.57, 0.025, 1.02, 500);
 
 	(void)state;
-	print_message("found: %.1f %% of +5 %%, %.1f %% of +2 %%\n", 100 * five, 100 * two);
+	print_message("# found: %.1f %% of +5 %%, %.1f %% of +2 %%\n", 100 * five, 100 * two);
 	assert_true(five >= 0.98 && two >= 0.5);
 }
 
@@ -126,7 +126,7 @@ static void one_after_the_other_gives_false_alarms_and_in_turns_does_not(void **
 		assert_int_equal(rank_sum_test(a, 20, b, 20, &test, &err), 0);
 		in_turns += test.p < 0.05;
 	}
-	print_message("p < 0.05: %zu of %zu one after the other, %zu in turns\n", blocked, trials,
+	print_message("# p < 0.05: %zu of %zu one after the other, %zu in turns\n", blocked, trials,
 		in_turns);
 	assert_true(blocked > trials / 5 && in_turns < trials / 20);
 }
@@ -160,7 +160,7 @@ static void looking_six_times_keeps_false_alarms_near_five_percent(void **state)
 	double wall = called_in_six_looks(COMPARE_WALL, 0.66, 0.5);
 
 	(void)state;
-	print_message("six looks: %.1f %% cpu, %.1f %% wall\n", 100 * cpu, 100 * wall);
+	print_message("# six looks: %.1f %% cpu, %.1f %% wall\n", 100 * cpu, 100 * wall);
 	assert_true(cpu > 0 && cpu <= 0.065 && wall > 0 && wall <= 0.03);
 }
 
@@ -195,7 +195,7 @@ static void each_law_is_recovered_from_noise(void **state)
 		for (size_t i = 0; i < COUNT(sigmas); i++) {
 			double found = law_found(law, sigmas[i], 300);
 
-			print_message("%s at %.0f %% noise: %.1f %%\n", law_name(law),
+			print_message("# %s at %.0f %% noise: %.1f %%\n", law_name(law),
 				100 * sigmas[i], 100 * found);
 			assert_true(found >= (law == LAW_CONSTANT ? 0.96 : 0.99));
 		}
@@ -227,7 +227,7 @@ static void intervals_cover_what_they_promise(void **state)
 			p90 += quantile_upper_bound(values, counts[k], 0.9, 0.95) >=
 			       1.2815515655446004;
 		}
-		print_message("n = %zu: median %.1f %%, shift %.1f %%, p90 bound %.1f %%\n",
+		print_message("# n = %zu: median %.1f %%, shift %.1f %%, p90 bound %.1f %%\n",
 			counts[k], 100.0 * (double)median / (double)trials,
 			100.0 * (double)shift / (double)trials,
 			100.0 * (double)p90 / (double)trials);
@@ -261,7 +261,7 @@ static void the_bca_interval_covers_a_skewed_mean_almost_as_promised(void **stat
 		assert_int_equal(bootstrap_interval(&bootstrap, &result, &err), 0);
 		covered += result.lo <= exp(0.125) && result.hi >= exp(0.125);
 	}
-	print_message("BCa: %zu of %zu\n", covered, trials);
+	print_message("# BCa: %zu of %zu\n", covered, trials);
 	assert_in_range(covered, trials * 89 / 100, trials * 98 / 100);
 }
 
@@ -286,7 +286,7 @@ static void settled_series_are_rarely_called_cold_and_one_heap_rarely_two(void *
 			stats_sort(runs, counts[k]);
 			heaps += counts[k] > 20 && shape_valley_find(runs + 3, counts[k] - 3).found;
 		}
-		print_message("n = %zu: %zu cold, %zu of 3 cold runs found, %zu with two heaps\n",
+		print_message("# n = %zu: %zu cold, %zu of 3 cold runs found, %zu with two heaps\n",
 			counts[k], cold, late, heaps);
 		assert_true(
 			cold <= trials / 40 && late >= trials * 9 / 10 && heaps <= trials / 100);
