@@ -13,9 +13,10 @@
 #include <string.h>
 
 #include "analyze/label.h"
+#include "base/distribution.h"
+#include "base/interval.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/stats.h"
 #include "base/str.h"
 #include "model/run.h"
 
@@ -166,21 +167,23 @@ struct share {
 	double scale; /* p * scale is what is compared */
 };
 
-struct interval {
+#define CONFIDENCE 0.95
+
+struct change {
 	double middle, low, high;
 };
 
 /* b - a with Newcombe's limits. */
-static struct interval difference(struct share a, struct share b)
+static struct change difference(struct share a, struct share b)
 {
-	double a_low, a_high, b_low, b_high, middle = b.scale * b.p - a.scale * a.p;
+	struct interval of_a = interval_of_share_score(a.p, a.trials, CONFIDENCE);
+	struct interval of_b = interval_of_share_score(b.p, b.trials, CONFIDENCE);
+	double middle = b.scale * b.p - a.scale * a.p;
 
-	stats_wilson(a.p, a.trials, STATS_Z95, &a_low, &a_high);
-	stats_wilson(b.p, b.trials, STATS_Z95, &b_low, &b_high);
-	return (struct interval){
+	return (struct change){
 		.middle = middle,
-		.low = middle - hypot(b.scale * (b.p - b_low), a.scale * (a_high - a.p)),
-		.high = middle + hypot(b.scale * (b_high - b.p), a.scale * (a.p - a_low)),
+		.low = middle - hypot(b.scale * (b.p - of_b.lo), a.scale * (of_a.hi - a.p)),
+		.high = middle + hypot(b.scale * (of_b.hi - b.p), a.scale * (a.p - of_a.lo)),
 	};
 }
 
@@ -190,14 +193,14 @@ static double chance_of_none(struct share a, struct share b)
 	double pooled = (a.p * a.trials + b.p * b.trials) / (a.trials + b.trials);
 	double deviation = sqrt(pooled * (1 - pooled) * (1 / a.trials + 1 / b.trials));
 
-	return deviation > 0 ? stats_two_sided((b.p - a.p) / deviation) : 1;
+	return deviation > 0 ? 2 * normal_cdf(-fabs(b.p - a.p) / deviation) : 1;
 }
 
 static void row_judge(const struct diff_view *view, struct diff_row *row)
 {
 	struct share a = {fmin(1, row->a_share), view->a.trials, 1};
 	struct share b = {fmin(1, row->b_share), view->b.trials, 1};
-	struct interval change = difference(a, b), cost;
+	struct change change = difference(a, b), cost;
 
 	row->a_share = a.p;
 	row->b_share = b.p;

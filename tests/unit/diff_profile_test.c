@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "analyze/diff_profile.h"
+#include "base/interval.h"
 #include "base/mem.h"
-#include "base/stats.h"
 #include "base/str.h"
 #include "model/run.h"
 #include "profile_text.h"
@@ -62,14 +62,12 @@ static void the_interval_is_the_published_one(void **state)
 
 static void wilson_holds_at_the_ends(void **state)
 {
-	double low, high;
+	struct interval none = interval_of_share_score(0, 10, 0.95);
+	struct interval all = interval_of_share_score(1, 10, 0.95);
 
 	(void)state;
-	stats_wilson(0, 10, STATS_Z95, &low, &high);
-	assert_true(low == 0 && fabs(high - 0.2775) < 5e-5);
-	stats_wilson(1, 10, STATS_Z95, &low, &high);
-	assert_true(high == 1 && fabs(low - 0.7225) < 5e-5);
-	assert_true(fabs(stats_two_sided(STATS_Z95) - 0.05) < 1e-9);
+	assert_true(none.lo == 0 && fabs(none.hi - 0.2775) < 5e-5);
+	assert_true(all.hi == 1 && fabs(all.lo - 0.7225) < 5e-5);
 }
 
 static const char before[] = "event cpu-clock ns\nperiod 1000000\nexecution 2 2\n"

@@ -1,0 +1,345 @@
+/* compare_test.c - verdicts: what is called a change, what is not, and what is left open. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "analyze/compare.h"
+#include "analyze/summary.h"
+#include "base/distribution.h"
+#include "base/random.h"
+
+#define PAIRS 40
+
+/* Times of A with 2 % noise, and of B that takes `ratio` as long. */
+static void make_pairs(double ratio, double *a, double *b)
+{
+	struct random random;
+
+	random_seed(&random, 3);
+	for (int i = 0; i < PAIRS; i++) {
+		a[i] = 2e7 * exp(0.02 * normal_quantile(random_share(&random)));
+		b[i] = 2e7 * ratio * exp(0.02 * normal_quantile(random_share(&random)));
+	}
+}
+
+static struct comparison compared(
+	const double *a, const double *b, size_t count, enum compare_kind kind)
+{
+	struct compare_input input = {"time", kind, a, b, count, count};
+	struct compare_rule rule = {0};
+	struct comparison result;
+	struct err err = {0};
+
+	if (compare_pairs(&input, &rule, &result, &err) < 0)
+		fail_msg("%s", err.text);
+	return result;
+}
+
+static void a_change_is_called_by_its_direction_and_size(void **state)
+{
+	double a[PAIRS], b[PAIRS];
+	struct comparison slower, faster;
+
+	(void)state;
+	make_pairs(1.05, a, b);
+	slower = compared(a, b, PAIRS, COMPARE_CPU);
+	faster = compared(b, a, PAIRS, COMPARE_CPU);
+	assert_int_equal(slower.outcome, COMPARE_REGRESSED);
+	assert_true(slower.lo < 0.05 && slower.hi > 0.05 && slower.p < 0.01);
+	assert_true(slower.median_b > slower.median_a);
+	/* The other way round is the mirror image. */
+	assert_int_equal(faster.outcome, COMPARE_IMPROVED);
+	assert_true(fabs(faster.log_ratio.estimate + slower.log_ratio.estimate) < 1e-12);
+	assert_true(fabs((1 + faster.lo) * (1 + slower.hi) - 1) < 1e-12);
+	assert_int_equal(slower.pairs_needed, 0);
+}
+
+static void the_same_program_is_equivalent_once_the_interval_says_so(void **state)
+{
+	double a[PAIRS], b[PAIRS];
+	struct comparison few, many;
+
+	(void)state;
+	make_pairs(1, a, b);
+	few = compared(a, b, 8, COMPARE_CPU);
+	many = compared(a, b, PAIRS, COMPARE_CPU);
+	assert_int_equal(few.outcome, COMPARE_INCONCLUSIVE);
+	assert_int_equal(many.outcome, COMPARE_EQUIVALENT);
+	assert_true(many.lo >= -0.01 && many.hi <= 0.01 && many.detectable < 0.01);
+	/* About n * (half width / effect)^2. */
+	assert_int_equal(few.pairs_needed,
+		(uint64_t)ceil(
+			8 * pow((few.log_ratio.hi - few.log_ratio.lo) / 2 / log1p(0.01), 2)));
+	assert_true(compare_is_settled(&many) && !compare_is_settled(&few));
+}
+
+static void a_true_change_below_the_smallest_effect_is_not_called(void **state)
+{
+	double a[PAIRS], b[PAIRS];
+	struct compare_input input = {"cpu", COMPARE_CPU, a, b, PAIRS, PAIRS};
+	struct compare_rule rule = {.min_effect = 0.08}, history = {.noise_iqr = 0.04};
+	struct comparison result;
+	struct err err = {0};
+
+	(void)state;
+	make_pairs(1.05, a, b);
+	assert_int_equal(compare_pairs(&input, &rule, &result, &err), 0);
+	assert_true(result.p < 0.01);
+	assert_int_equal(result.outcome, COMPARE_EQUIVALENT);
+	assert_int_equal(compare_pairs(&input, &history, &result, &err), 0);
+	assert_true(result.min_effect == 0.08); /* twice what A against A used to vary */
+	assert_int_equal(result.outcome, COMPARE_EQUIVALENT);
+}
+
+static void too_few_pairs_leave_everything_open(void **state)
+{
+	double a[] = {1, 1.1, 1, 1.1, 1}, b[] = {2, 2.1, 2, 2.2, 2};
+
+	(void)state;
+	for (size_t count = 0; count <= 5; count++) {
+		struct comparison result = compared(a, b, count, COMPARE_WALL);
+
+		assert_int_equal(result.outcome, COMPARE_INCONCLUSIVE);
+		assert_true(isinf(result.lo) && isinf(result.hi) && isinf(result.detectable));
+		assert_int_equal(result.pairs_needed, COMPARE_PAIRS_GOOD);
+		assert_false(compare_is_settled(&result));
+	}
+}
+
+static void equal_values_are_equivalent(void **state)
+{
+	double a[PAIRS];
+
+	(void)state;
+	for (int i = 0; i < PAIRS; i++)
+		a[i] = 5;
+	assert_int_equal(compared(a, a, PAIRS, COMPARE_WALL).outcome, COMPARE_EQUIVALENT);
+	assert_true(compared(a, a, PAIRS, COMPARE_WALL).p == 1);
+}
+
+static void a_count_that_never_varies_decides_by_itself(void **state)
+{
+	double old[] = {1000, 1000}, new[] = {1001, 1001}, none[] = {0, 0}, noisy[] = {1000, 1003};
+	struct comparison result = compared(old, new, 2, COMPARE_COUNT);
+
+	(void)state;
+	assert_true(result.constant);
+	assert_int_equal(result.outcome, COMPARE_REGRESSED);
+	assert_int_equal(compared(old, old, 2, COMPARE_COUNT).outcome, COMPARE_EQUIVALENT);
+	assert_int_equal(compared(none, old, 2, COMPARE_COUNT).outcome, COMPARE_REGRESSED);
+	assert_int_equal(compared(old, none, 2, COMPARE_COUNT).outcome, COMPARE_IMPROVED);
+	assert_int_equal(compared(none, none, 2, COMPARE_COUNT).outcome, COMPARE_EQUIVALENT);
+	assert_int_equal(compared(old, noisy, 2, COMPARE_COUNT).outcome, COMPARE_INCONCLUSIVE);
+	assert_int_equal(compared(old, new, 1, COMPARE_COUNT).outcome, COMPARE_INCONCLUSIVE);
+}
+
+static void what_has_no_ratio_is_refused(void **state)
+{
+	double good[] = {1, 2, 3}, zero[] = {1, 0, 3}, broken[] = {1, 2, (double)NAN};
+	struct compare_input input = {"wall", COMPARE_WALL, good, zero, 3, 3};
+	struct compare_rule rule = {0};
+	struct comparison result;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(compare_pairs(&input, &rule, &result, &err), -EINVAL);
+	assert_string_equal(err.text, "wall: measurement 2 is not above 0, so there is no ratio");
+	assert_true(strlen(err.hint) > 0);
+	assert_int_equal(compare_samples(&input, &rule, &result, &err), -EINVAL);
+	input.b = broken;
+	assert_int_equal(compare_pairs(&input, &rule, &result, &err), -EINVAL);
+	assert_string_equal(err.text, "wall: value 3 of 3 is not a number");
+	input.b_count = 2;
+	assert_int_equal(compare_pairs(&input, &rule, &result, &err), -EINVAL);
+	assert_string_equal(err.text, "wall: 3 and 2 values do not make pairs");
+}
+
+static void samples_that_are_not_paired_are_advisory(void **state)
+{
+	double a[PAIRS], b[PAIRS];
+	struct compare_input input = {"wall", COMPARE_WALL, a, b, PAIRS, 30};
+	struct compare_rule rule = {0};
+	struct comparison result;
+	struct compare_verdict verdict;
+	struct err err = {0};
+
+	(void)state;
+	make_pairs(1.05, a, b);
+	assert_int_equal(compare_samples(&input, &rule, &result, &err), 0);
+	assert_int_equal(result.outcome, COMPARE_REGRESSED);
+	assert_true(result.advisory && result.lo < 0.05 && result.hi > 0.05);
+	verdict = compare_decide(&result, 1);
+	assert_true(verdict.advisory);
+	input.b_count = 0;
+	assert_int_equal(compare_samples(&input, &rule, &result, &err), 0);
+	assert_int_equal(result.outcome, COMPARE_INCONCLUSIVE);
+	assert_true(isnan(result.effect));
+}
+
+static void runs_that_resemble_their_neighbours_widen_the_interval(void **state)
+{
+	double a[PAIRS], b[PAIRS];
+	struct comparison result;
+
+	(void)state;
+	for (int i = 0; i < PAIRS; i++) {
+		a[i] = 1;
+		b[i] = 1.001 + 0.02 * sin(i / 3.0) + 1e-4 * (i % 7);
+	}
+	result = compared(a, b, PAIRS, COMPARE_WALL);
+	assert_true(result.autocorrelation > 0.8 && result.effective_count < 5);
+	assert_int_equal(result.outcome, COMPARE_INCONCLUSIVE);
+	assert_true(result.detectable > 0.01);
+}
+
+static void several_metrics_are_corrected_as_one_family(void **state)
+{
+	struct comparison items[3] = {
+		{.kind = COMPARE_CPU,
+			.p = 0.004,
+			.alpha = 0.01,
+			.min_effect = 0.01,
+			.log_ratio = {0.05, 0.03, 0.07}},
+		{.kind = COMPARE_WALL,
+			.p = 0.5,
+			.alpha = 0.01,
+			.min_effect = 0.01,
+			.log_ratio = {0.001, -0.05, 0.05}},
+		{.kind = COMPARE_OTHER,
+			.p = 0.9,
+			.alpha = 0.01,
+			.min_effect = 0.01,
+			.log_ratio = {0, 0, 0}},
+	};
+
+	(void)state;
+	compare_family(items, 2);
+	assert_true(items[0].adjusted_p == 0.008);
+	assert_int_equal(items[0].outcome, COMPARE_REGRESSED);
+	compare_family(items, 3);
+	assert_true(fabs(items[0].adjusted_p - 0.012) < 1e-15);
+	assert_int_equal(items[0].outcome, COMPARE_INCONCLUSIVE); /* 0.012 is not below 0.01 */
+	assert_int_equal(items[2].outcome, COMPARE_EQUIVALENT);
+}
+
+static void several_looks_are_stricter_on_wall_time(void **state)
+{
+	(void)state;
+	assert_true(compare_alpha(COMPARE_CPU, 0) == 0.01);
+	assert_true(compare_alpha(COMPARE_WALL, 1) == 0.01);
+	assert_true(compare_alpha(COMPARE_CPU, 6) == 0.01);
+	assert_true(compare_alpha(COMPARE_WALL, 6) == 0.005);
+	assert_int_equal(compare_batch(0), 10);
+	assert_int_equal(compare_batch(60), 10);
+	assert_int_equal(compare_batch(200), 34);
+}
+
+static void the_verdict_says_which_clock_moved(void **state)
+{
+	const enum compare_outcome open = COMPARE_INCONCLUSIVE, same = COMPARE_EQUIVALENT,
+				   better = COMPARE_IMPROVED, worse = COMPARE_REGRESSED;
+	const struct {
+		enum compare_outcome wall, cpu, outcome;
+		enum compare_note note;
+		bool confirmed;
+	} rows[] = {
+		{worse, worse, worse, COMPARE_NOTE_NONE, true},
+		{worse, same, worse, COMPARE_NOTE_WALL_ONLY, true},
+		{worse, open, worse, COMPARE_NOTE_WALL_ONLY, true},
+		{open, worse, worse, COMPARE_NOTE_NO_WALL, false},
+		{same, worse, worse, COMPARE_NOTE_CPU_ONLY, false},
+		{better, worse, worse, COMPARE_NOTE_OPPOSED, false},
+		{worse, better, worse, COMPARE_NOTE_OPPOSED, true},
+		{open, better, better, COMPARE_NOTE_NO_WALL, false},
+		{better, better, better, COMPARE_NOTE_NONE, true},
+		{open, same, open, COMPARE_NOTE_WALL_UNKNOWN, false},
+		{same, same, same, COMPARE_NOTE_NONE, false},
+		{same, open, open, COMPARE_NOTE_NONE, false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct comparison items[] = {{.kind = COMPARE_CPU, .outcome = rows[i].cpu},
+			{.kind = COMPARE_WALL, .outcome = rows[i].wall}};
+		struct compare_verdict verdict = compare_decide(items, 2);
+
+		assert_int_equal(verdict.outcome, rows[i].outcome);
+		assert_int_equal(verdict.note, rows[i].note);
+		assert_int_equal(verdict.confirmed, rows[i].confirmed);
+		assert_int_equal(strlen(compare_note_text(verdict.note)) > 0,
+			rows[i].note != COMPARE_NOTE_NONE);
+	}
+	assert_null(compare_decide(NULL, 0).by);
+	assert_string_equal(compare_outcome_name(COMPARE_REGRESSED), "regressed");
+}
+
+static void a_summary_tells_what_a_single_number_hides(void **state)
+{
+	double values[100];
+	struct summary summary;
+	struct err err = {0};
+
+	(void)state;
+	for (int i = 0; i < 100; i++) /* the same heap in a shuffled order */
+		values[i] = 100 + normal_quantile((i * 37 % 100 + 0.5) / 100);
+	values[0] = 150;
+	values[60] = 105;
+	assert_int_equal(summary_make(values, 100, &summary, &err), 0);
+	assert_true(summary.warm_after == 1 && summary.extreme == 1 && summary.far == 1);
+	assert_true(summary.steady_count == 98 && summary.max == 150);
+	assert_true(summary.steady_mean < summary.mean);
+	assert_true(summary.median_interval.lo < 100 && summary.median_interval.hi > 100);
+	assert_int_equal(summary.spread, SUMMARY_SPREAD_USUAL);
+	assert_false(summary.percentiles[3].worst_of_all); /* p95 needs 59 */
+	assert_true(summary.percentiles[4].worst_of_all);  /* p99 needs 299 */
+	assert_int_equal(summary.percentiles[4].needed, 299);
+	assert_false(summary.modes.found);
+}
+
+static void a_summary_of_next_to_nothing_says_so(void **state)
+{
+	double one[] = {7}, same[] = {7, 7}, broken[] = {(double)NAN};
+	struct summary summary;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(summary_make(NULL, 0, &summary, &err), 0);
+	assert_true(isnan(summary.median) && isnan(summary.max) && summary.steady_count == 0);
+	assert_true(isinf(summary.median_interval.lo));
+	assert_int_equal(summary_make(one, 1, &summary, &err), 0);
+	assert_true(summary.median == 7 && isnan(summary.deviation));
+	assert_true(isinf(summary.median_interval.hi) && summary.percentiles[0].worst_of_all);
+	assert_int_equal(summary.spread, SUMMARY_SPREAD_UNKNOWN);
+	assert_int_equal(summary_make(same, 2, &summary, &err), 0);
+	assert_true(summary.mad == 0 && summary.far == 0 && summary.steady_count == 2);
+	assert_int_equal(summary_make(broken, 1, &summary, &err), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_change_is_called_by_its_direction_and_size),
+		cmocka_unit_test(the_same_program_is_equivalent_once_the_interval_says_so),
+		cmocka_unit_test(a_true_change_below_the_smallest_effect_is_not_called),
+		cmocka_unit_test(too_few_pairs_leave_everything_open),
+		cmocka_unit_test(equal_values_are_equivalent),
+		cmocka_unit_test(a_count_that_never_varies_decides_by_itself),
+		cmocka_unit_test(what_has_no_ratio_is_refused),
+		cmocka_unit_test(samples_that_are_not_paired_are_advisory),
+		cmocka_unit_test(runs_that_resemble_their_neighbours_widen_the_interval),
+		cmocka_unit_test(several_metrics_are_corrected_as_one_family),
+		cmocka_unit_test(several_looks_are_stricter_on_wall_time),
+		cmocka_unit_test(the_verdict_says_which_clock_moved),
+		cmocka_unit_test(a_summary_tells_what_a_single_number_hides),
+		cmocka_unit_test(a_summary_of_next_to_nothing_says_so),
+	};
+
+	return cmocka_run_group_tests_name("compare", tests, NULL, NULL);
+}

@@ -1,0 +1,624 @@
+/* statistics_test.c - the statistics give what scipy, statsmodels and R give, to 1e-9. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+
+#include "base/bootstrap.h"
+#include "base/distribution.h"
+#include "base/interval.h"
+#include "base/mem.h"
+#include "base/random.h"
+#include "base/rank_test.h"
+#include "base/series.h"
+#include "base/shape.h"
+#include "base/shift.h"
+#include "base/stats.h"
+#include "vectors.h"
+
+/* ---- one sample ---- */
+
+static void summary_case(const struct vector_case *one)
+{
+	struct vector x = vector_of(one, "x"), shares = vector_of(one, "shares");
+	mem_auto double *sorted = stats_sorted(x.at, x.count);
+
+	expect(one, "median", stats_median_sorted(sorted, x.count));
+	expect(one, "mean", stats_mean(x.at, x.count));
+	expect(one, "deviation", stats_deviation(x.at, x.count));
+	expect(one, "variation", stats_variation(x.at, x.count));
+	expect(one, "mad", stats_mad_sorted(sorted, x.count));
+	expect(one, "iqr", stats_iqr_sorted(sorted, x.count));
+	for (size_t i = 0; i < shares.count; i++) {
+		near_enough(stats_quantile_sorted(sorted, x.count, shares.at[i]),
+			vector_at(one, "interpolated", i), "interpolated");
+		near_enough(stats_nearest_sorted(sorted, x.count, shares.at[i]),
+			vector_at(one, "nearest", i), "nearest rank");
+	}
+}
+
+static void a_summary_is_that_of_numpy_and_r(void **state)
+{
+	(void)state;
+	assert_int_equal(vectors_check("summary.txt", "summary", summary_case), 9);
+	assert_int_equal(vectors_check("r.txt", "summary", summary_case), 3);
+}
+
+static void autocorrelation_case(const struct vector_case *one)
+{
+	struct vector x = vector_of(one, "x");
+
+	expect(one, "r", series_autocorrelation(x.at, x.count));
+}
+
+static void autocorrelation_is_that_of_statsmodels_and_r(void **state)
+{
+	(void)state;
+	assert_int_equal(vectors_check("summary.txt", "autocorrelation", autocorrelation_case), 4);
+	assert_int_equal(vectors_check("r.txt", "autocorrelation", autocorrelation_case), 3);
+}
+
+/* ---- distributions ---- */
+
+static void normal_case(const struct vector_case *one)
+{
+	near_relative(normal_cdf(vector_value(one, "z")), vector_value(one, "cdf"), "normal");
+}
+
+static void normal_quantile_case(const struct vector_case *one)
+{
+	double share = vector_value(one, "share");
+
+	near_enough(normal_quantile(share), vector_value(one, "z"), "normal quantile");
+}
+
+static void beta_case(const struct vector_case *one)
+{
+	double x = vector_value(one, "x"), a = vector_value(one, "a"), b = vector_value(one, "b");
+
+	expect(one, "cdf", beta_cdf(x, a, b));
+}
+
+static void beta_quantile_case(const struct vector_case *one)
+{
+	double a = vector_value(one, "a"), b = vector_value(one, "b");
+
+	expect(one, "x", beta_quantile(vector_value(one, "share"), a, b));
+}
+
+static void binomial_case(const struct vector_case *one)
+{
+	uint64_t k = (uint64_t)vector_value(one, "k"), n = (uint64_t)vector_value(one, "n");
+
+	expect(one, "cdf", binomial_cdf(k, n, vector_value(one, "share")));
+}
+
+static void student_case(const struct vector_case *one)
+{
+	double t = vector_value(one, "t");
+
+	expect(one, "tails", student_both_tails(t, vector_value(one, "degrees")));
+}
+
+static void student_quantile_case(const struct vector_case *one)
+{
+	double tails = vector_value(one, "tails");
+
+	expect(one, "t", student_quantile(tails, vector_value(one, "degrees")));
+}
+
+static void distributions_are_those_of_scipy(void **state)
+{
+	const char *file = "distribution.txt";
+
+	(void)state;
+	assert_int_equal(vectors_check(file, "normal", normal_case), 11);
+	assert_int_equal(vectors_check(file, "normal_quantile", normal_quantile_case), 11);
+	assert_int_equal(vectors_check(file, "beta", beta_case), 35);
+	assert_int_equal(vectors_check(file, "beta_quantile", beta_quantile_case), 28);
+	assert_int_equal(vectors_check(file, "binomial", binomial_case), 30);
+	assert_int_equal(vectors_check(file, "student", student_case), 6);
+	assert_int_equal(vectors_check(file, "student_quantile", student_quantile_case), 5);
+}
+
+static void a_distribution_has_no_value_outside_its_domain(void **state)
+{
+	(void)state;
+	assert_true(
+		normal_quantile(0) == (double)-INFINITY && normal_quantile(1) == (double)INFINITY);
+	assert_true(isnan(normal_quantile(-0.1)) && isnan(normal_quantile((double)NAN)));
+	assert_true(isnan(beta_cdf(0.5, 0, 1)) && isnan(beta_cdf((double)NAN, 1, 1)));
+	assert_true(isnan(beta_quantile(1.5, 1, 1)) && beta_quantile(0, 2, 2) == 0);
+	assert_true(isnan(binomial_cdf(1, 2, 1.1)) && binomial_cdf(7, 7, 0.2) == 1);
+	assert_true(student_both_tails((double)INFINITY, 4) == 0 && student_both_tails(0, 4) == 1);
+}
+
+/* ---- rank tests ---- */
+
+static void signed_rank_case(const struct vector_case *one)
+{
+	struct vector d = vector_of(one, "d");
+	struct rank_result result;
+	struct err err = {0};
+
+	assert_int_equal(signed_rank_test(d.at, d.count, &result, &err), 0);
+	expect(one, "statistic", result.statistic);
+	near_relative(result.p, vector_value(one, "p"), "p");
+	assert_int_equal(result.exact, vector_value(one, "origin_exact") == 1);
+}
+
+static void the_signed_rank_test_is_that_of_scipy_and_r(void **state)
+{
+	(void)state;
+	assert_int_equal(vectors_check("signed_rank.txt", "signed_rank", signed_rank_case), 20);
+	assert_int_equal(vectors_check("r.txt", "signed_rank", signed_rank_case), 9);
+}
+
+static void rank_sum_case(const struct vector_case *one)
+{
+	struct vector a = vector_of(one, "a"), b = vector_of(one, "b");
+	struct rank_result result;
+	struct err err = {0};
+
+	assert_int_equal(rank_sum_test(a.at, a.count, b.at, b.count, &result, &err), 0);
+	expect(one, "u", result.statistic);
+	near_relative(result.p, vector_value(one, "p"), "p");
+	assert_int_equal(result.exact, vector_value(one, "origin_exact") == 1);
+}
+
+static void the_rank_sum_test_is_that_of_scipy_and_r(void **state)
+{
+	(void)state;
+	assert_int_equal(vectors_check("rank_sum.txt", "rank_sum", rank_sum_case), 14);
+	assert_int_equal(vectors_check("r.txt", "rank_sum", rank_sum_case), 5);
+}
+
+static void holm_case(const struct vector_case *one)
+{
+	struct vector p = vector_of(one, "p"), adjusted = vector_of(one, "adjusted");
+
+	holm_adjust(p.at, p.count);
+	for (size_t i = 0; i < p.count; i++)
+		near_enough(p.at[i], adjusted.at[i], "adjusted p");
+}
+
+static void holms_correction_is_that_of_statsmodels_and_r(void **state)
+{
+	double p[] = {0.01, (double)NAN, 0.04};
+
+	(void)state;
+	assert_int_equal(vectors_check("rank_sum.txt", "holm", holm_case), 4);
+	assert_int_equal(vectors_check("r.txt", "holm", holm_case), 3);
+	holm_adjust(p, 3); /* two tests, not three */
+	assert_true(p[0] == 0.02 && isnan(p[1]) && p[2] == 0.04);
+	holm_adjust(NULL, 0);
+}
+
+static void a_rank_test_of_nothing_says_nothing(void **state)
+{
+	double equal[30] = {0}, one[] = {3}, sevens[30];
+	struct rank_result result;
+	struct err err = {0};
+
+	(void)state;
+	for (int i = 0; i < 30; i++)
+		sevens[i] = 7;
+	assert_int_equal(signed_rank_test(NULL, 0, &result, &err), 0);
+	assert_true(result.p == 1 && result.used == 0);
+	assert_int_equal(signed_rank_test(equal, 30, &result, &err), 0);
+	assert_true(result.p == 1 && result.used == 0);
+	assert_int_equal(signed_rank_test(one, 1, &result, &err), 0);
+	assert_true(result.p == 1 && result.used == 1);
+	assert_int_equal(rank_sum_test(one, 1, NULL, 0, &result, &err), 0);
+	assert_true(result.p == 1);
+	assert_int_equal(rank_sum_test(sevens, 30, sevens, 30, &result, &err), 0);
+	assert_true(result.p == 1 && result.statistic == 450);
+	assert_int_equal(signed_rank_test(sevens, 30, &result, &err), 0);
+	assert_true(result.p < 1e-6); /* all ties, all on one side */
+}
+
+static void a_value_that_is_no_number_is_refused_by_name(void **state)
+{
+	double values[] = {1, 2, (double)NAN}, good[] = {1, 2}, endless[] = {1, (double)INFINITY};
+	struct rank_result result = {.p = 0.5};
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(signed_rank_test(values, 3, &result, &err), -EINVAL);
+	assert_string_equal(err.text, "differences: value 3 of 3 is not a number");
+	assert_int_equal(rank_sum_test(good, 2, endless, 2, &result, &err), -EINVAL);
+	assert_string_equal(err.text, "second sample: value 2 of 2 is infinite");
+	assert_true(result.p == 0.5); /* not touched */
+}
+
+/* ---- shifts ---- */
+
+static void one_sample_case(const struct vector_case *one)
+{
+	struct vector x = vector_of(one, "x");
+	mem_auto double *sorted = stats_sorted(x.at, x.count);
+	struct shift shift = shift_of_sorted(sorted, x.count, 0.95);
+
+	expect(one, "estimate", shift.estimate);
+	expect(one, "lo", shift.lo);
+	expect(one, "hi", shift.hi);
+}
+
+static void two_samples_case(const struct vector_case *one)
+{
+	struct vector a = vector_of(one, "a"), b = vector_of(one, "b");
+	mem_auto double *first = stats_sorted(a.at, a.count);
+	mem_auto double *second = stats_sorted(b.at, b.count);
+	struct shift shift = shift_between_sorted(first, a.count, second, b.count, 0.95);
+
+	expect(one, "estimate", shift.estimate);
+	expect(one, "lo", shift.lo);
+	expect(one, "hi", shift.hi);
+}
+
+static void shifts_are_those_of_r_and_of_sorting_everything(void **state)
+{
+	(void)state;
+	assert_int_equal(vectors_check("shift.txt", "one", one_sample_case), 16);
+	assert_int_equal(vectors_check("shift.txt", "two", two_samples_case), 4);
+	assert_int_equal(vectors_check("r.txt", "one", one_sample_case), 7);
+	assert_int_equal(vectors_check("r.txt", "two", two_samples_case), 4);
+}
+
+static void a_shift_of_too_few_values_has_no_bounds(void **state)
+{
+	double five[] = {1, 2, 3, 4, 5}, six[] = {1, 2, 3, 4, 5, 6}, same[200];
+	struct shift shift = shift_of_sorted(five, 5, 0.95);
+
+	(void)state;
+	assert_true(shift.estimate == 3 && shift.lo == (double)-INFINITY &&
+		    shift.hi == (double)INFINITY);
+	shift = shift_of_sorted(six, 6, 0.95);
+	assert_true(shift.estimate == 3.5 && shift.lo == 1 && shift.hi == 6);
+	shift = shift_of_sorted(NULL, 0, 0.95);
+	assert_true(isnan(shift.estimate) && isinf(shift.lo));
+	shift = shift_between_sorted(five, 5, NULL, 0, 0.95);
+	assert_true(isnan(shift.estimate) && isinf(shift.hi));
+	shift = shift_between_sorted(five, 3, six, 3, 0.95);
+	assert_true(shift.estimate == 0 && isinf(shift.lo));
+	for (int i = 0; i < 200; i++)
+		same[i] = -7;
+	shift = shift_of_sorted(same, 200, 0.95);
+	assert_true(shift.estimate == -7 && shift.lo == -7 && shift.hi == -7);
+	assert_true(shift_between_sorted(same, 200, same, 200, 0.95).estimate == 0);
+}
+
+static void the_cut_of_many_pairs_is_the_formula_of_the_rules(void **state)
+{
+	(void)state;
+	for (size_t count = 26; count <= 2000; count++) {
+		double n = (double)count;
+		double cut = floor(n * (n + 1) / 4 - 1.96 * sqrt(n * (n + 1) * (2 * n + 1) / 24));
+		int64_t more = signed_rank_cut(count, 0.95) - (int64_t)cut;
+
+		assert_in_range(more, 0, 1); /* 1.96 is 1.959964 rounded up */
+	}
+	assert_int_equal(signed_rank_cut(5, 0.95), -1);
+	assert_int_equal(signed_rank_cut(20, 0.95), 52);  /* published: critical value 52 */
+	assert_int_equal(signed_rank_cut(10, 0.99), 3);	  /* published: 3 */
+	assert_int_equal(rank_sum_cut(10, 10, 0.95), 23); /* published: 23 */
+	assert_int_equal(rank_sum_cut(3, 3, 0.95), -1);
+}
+
+/* ---- intervals ---- */
+
+static void quantile_case(const struct vector_case *one)
+{
+	size_t n = (size_t)vector_value(one, "n");
+	double share = vector_value(one, "share"), lo = vector_value(one, "lo");
+	mem_auto double *ranks = mem_new(n, sizeof(*ranks));
+	struct interval found;
+
+	for (size_t i = 0; i < n; i++)
+		ranks[i] = (double)(i + 1);
+	found = interval_of_quantile(ranks, n, share, 0.95);
+	near_enough(found.lo, lo > 0 ? lo : (double)-INFINITY, "lower bound");
+	expect(one, "hi", found.hi);
+	expect(one, "upper", quantile_upper_bound(ranks, n, share, 0.95));
+}
+
+static void share_case(const struct vector_case *one)
+{
+	uint64_t k = (uint64_t)vector_value(one, "k"), n = (uint64_t)vector_value(one, "n");
+	double confidence = vector_value(one, "confidence");
+	struct interval exact = interval_of_share_exact(k, n, confidence);
+	struct interval wilson = interval_of_share_wilson(k, n, confidence);
+	struct vector expected = vector_find(one, "wilson");
+
+	near_enough(exact.lo, vector_at(one, "exact", 0), "exact lower");
+	near_enough(exact.hi, vector_at(one, "exact", 1), "exact upper");
+	if (expected.count) {
+		near_enough(wilson.lo, expected.at[0], "wilson lower");
+		near_enough(wilson.hi, expected.at[1], "wilson upper");
+	}
+}
+
+static void intervals_are_those_of_scipy_statsmodels_and_r(void **state)
+{
+	(void)state;
+	assert_int_equal(vectors_check("interval.txt", "quantile", quantile_case), 65);
+	assert_int_equal(vectors_check("interval.txt", "share", share_case), 14);
+	assert_int_equal(vectors_check("r.txt", "share", share_case), 8);
+}
+
+static void a_percentile_needs_as_many_values_as_the_rules_say(void **state)
+{
+	static const struct {
+		double share;
+		uint64_t one_sided, two_sided;
+	} rows[] = {{0.95, 59, 72}, {0.99, 299, 368}, {0.999, 2995, 3688}, {0.9999, 29956, 36887}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		assert_int_equal(quantile_count_needed(rows[i].share, 0.95), rows[i].one_sided);
+		assert_int_equal(quantile_count_needed(rows[i].share, 0.975), rows[i].two_sided);
+	}
+	assert_int_equal(quantile_count_needed(1, 0.95), 0);
+	assert_int_equal(quantile_count_needed((double)NAN, 0.95), 0);
+	assert_true(interval_of_quantile(NULL, 0, 0.5, 0.95).lo == (double)-INFINITY);
+	assert_true(quantile_upper_bound(NULL, 0, 0.5, 0.95) == (double)INFINITY);
+	assert_true(interval_of_share_wilson(0, 0, 0.95).hi == 1);
+	assert_true(interval_of_share_exact(0, 0, 0.95).lo == 0);
+}
+
+/* ---- random numbers and resampling ---- */
+
+static void random_case(const struct vector_case *one)
+{
+	struct vector high = vector_of(one, "high");
+	struct random random;
+
+	random_seed(&random, (uint64_t)vector_value(one, "seed"));
+	for (size_t i = 0; i < high.count; i++)
+		assert_true((double)(random_next(&random) >> 32) == high.at[i]);
+}
+
+static void random_numbers_are_those_of_xoshiro256(void **state)
+{
+	/* First numbers of the state 1, 2, 3, 4, as published with other implementations. */
+	static const uint64_t known[] = {11520, 0, 1509978240, 1215971899390074240};
+	struct random random = {{1, 2, 3, 4}};
+	unsigned seen[6] = {0};
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(random_next(&random), known[i]);
+	assert_int_equal(vectors_check("bootstrap.txt", "random", random_case), 1);
+	random_seed(&random, 0);
+	for (int i = 0; i < 6000; i++) {
+		double share = random_share(&random);
+
+		assert_true(share >= 0 && share < 1);
+		seen[random_below(&random, 6)]++;
+	}
+	for (int i = 0; i < 6; i++)
+		assert_in_range(seen[i], 880, 1120); /* four deviations */
+	assert_int_equal(random_below(&random, 0), 0);
+	assert_int_equal(random_below(&random, 1), 0);
+}
+
+static double mean_of(double *const *values, const size_t *counts, void *context)
+{
+	(void)context;
+	return stats_mean(values[0], counts[0]);
+}
+
+static double median_of(double *const *values, const size_t *counts, void *context)
+{
+	(void)context;
+	stats_sort(values[0], counts[0]);
+	return stats_median_sorted(values[0], counts[0]);
+}
+
+static double mean_ratio_of(double *const *values, const size_t *counts, void *context)
+{
+	(void)context;
+	return stats_mean(values[1], counts[1]) / stats_mean(values[0], counts[0]);
+}
+
+static double median_ratio_of(double *const *values, const size_t *counts, void *context)
+{
+	(void)context;
+	stats_sort(values[0], counts[0]);
+	stats_sort(values[1], counts[1]);
+	return stats_median_sorted(values[1], counts[1]) /
+	       stats_median_sorted(values[0], counts[0]);
+}
+
+static void bootstrap_case_of(const struct vector_case *one, bootstrap_statistic statistic)
+{
+	struct vector a = vector_of(one, "a"), b = vector_find(one, "b");
+	struct bootstrap bootstrap = {
+		.values = {a.at, b.at},
+		.counts = {a.count, b.count},
+		.statistic = statistic,
+		.resamples = (uint32_t)vector_value(one, "resamples"),
+		.seed = (uint64_t)vector_value(one, "seed"),
+	};
+	struct bootstrap_result result;
+	struct err err = {0};
+
+	assert_int_equal(bootstrap_interval(&bootstrap, &result, &err), 0);
+	expect(one, "estimate", result.estimate);
+	expect(one, "lo", result.lo);
+	expect(one, "hi", result.hi);
+}
+
+static void mean_case(const struct vector_case *one)
+{
+	bootstrap_case_of(one, mean_of);
+}
+
+static void median_case(const struct vector_case *one)
+{
+	bootstrap_case_of(one, median_of);
+}
+
+static void mean_ratio_case(const struct vector_case *one)
+{
+	bootstrap_case_of(one, mean_ratio_of);
+}
+
+static void median_ratio_case(const struct vector_case *one)
+{
+	bootstrap_case_of(one, median_ratio_of);
+}
+
+static void the_bca_interval_is_that_of_scipy(void **state)
+{
+	(void)state;
+	assert_int_equal(vectors_check("bootstrap.txt", "mean", mean_case), 2);
+	assert_int_equal(vectors_check("bootstrap.txt", "median", median_case), 2);
+	assert_int_equal(vectors_check("bootstrap.txt", "mean_ratio", mean_ratio_case), 2);
+	assert_int_equal(vectors_check("bootstrap.txt", "median_ratio", median_ratio_case), 2);
+}
+
+static void resampling_refuses_what_it_cannot_resample(void **state)
+{
+	double few[] = {1}, some[] = {1, 2, 3}, zeros[] = {0, 0, 4}, broken[] = {1, (double)NAN},
+	       same[] = {5, 5};
+	struct bootstrap bootstrap = {.values = {few}, .counts = {1}, .statistic = mean_of};
+	struct bootstrap_result result;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(bootstrap_interval(&bootstrap, &result, &err), -EINVAL);
+	assert_string_equal(err.text, "a sample of 1 cannot be resampled");
+	bootstrap = (struct bootstrap){.values = {broken}, .counts = {2}, .statistic = mean_of};
+	assert_int_equal(bootstrap_interval(&bootstrap, &result, &err), -EINVAL);
+	bootstrap = (struct bootstrap){.values = {some, same}, .counts = {3, 2}, .paired = true};
+	assert_int_equal(bootstrap_interval(&bootstrap, &result, &err), -EINVAL);
+	assert_string_equal(err.text, "3 and 2 values do not make pairs");
+	bootstrap = (struct bootstrap){
+		.values = {zeros, some}, .counts = {3, 3}, .statistic = median_ratio_of};
+	assert_int_equal(bootstrap_interval(&bootstrap, &result, &err), -EINVAL);
+	bootstrap = (struct bootstrap){.values = {same}, .counts = {2}, .statistic = mean_of};
+	assert_int_equal(bootstrap_interval(&bootstrap, &result, &err), 0);
+	assert_true(result.estimate == 5 && result.lo == 5 && result.hi == 5);
+}
+
+static void pairs_are_resampled_together(void **state)
+{
+	double a[] = {1, 2, 4, 8, 16, 32}, b[] = {2, 4, 8, 16, 32, 64};
+	struct bootstrap bootstrap = {.values = {a, b},
+		.counts = {6, 6},
+		.paired = true,
+		.statistic = mean_ratio_of,
+		.resamples = 500};
+	struct bootstrap_result result;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(bootstrap_interval(&bootstrap, &result, &err), 0);
+	assert_true(result.lo == 2 && result.hi == 2); /* each resample has the ratio 2 */
+	bootstrap.paired = false;
+	assert_int_equal(bootstrap_interval(&bootstrap, &result, &err), 0);
+	assert_true(result.lo < 1.5 && result.hi > 2.5);
+}
+
+/* ---- series and shape ---- */
+
+static void warm_up_is_where_the_start_ends(void **state)
+{
+	double cold[] = {
+		90, 50, 20, 11, 10, 10.2, 9.9, 10.1, 10, 9.8, 10.1, 10, 9.9, 10.2, 10, 10.1};
+	double flat[20], one[20];
+
+	(void)state;
+	for (int i = 0; i < 20; i++) {
+		flat[i] = 5;
+		one[i] = i ? 5 : 9;
+	}
+	assert_int_equal(series_warm_after(cold, 16), 4);
+	assert_int_equal(series_warm_after(cold, 7), 0); /* too few to tell */
+	assert_int_equal(series_warm_after(flat, 20), 0);
+	assert_int_equal(series_warm_after(one, 20), 1);
+	assert_int_equal(series_warm_after(NULL, 0), 0);
+}
+
+static void values_that_resemble_their_neighbours_count_less(void **state)
+{
+	double two[] = {1, 2}, same[] = {3, 3, 3, 3};
+
+	(void)state;
+	assert_true(isnan(series_autocorrelation(two, 2)));
+	assert_true(isnan(series_autocorrelation(same, 4)));
+	assert_true(series_effective_count(100, 0.2) == 100);
+	assert_true(series_effective_count(100, (double)NAN) == 100);
+	assert_true(fabs(series_effective_count(100, 0.6) - 25) < 1e-12);
+	assert_true(series_effective_count(3, 0.99) == 1);
+}
+
+static void outliers_are_told_by_robust_deviations(void **state)
+{
+	double mostly[] = {5, 5, 5, 5, 5, 5, 5, 5, 5, 6}, spread[] = {1, 2, 3, 4, 5};
+
+	(void)state;
+	assert_true(stats_robust_sigma_sorted(spread, 5) == STATS_MAD_TO_SIGMA);
+	/* More than half are equal: the mean distance, 0.1, takes over. */
+	assert_true(fabs(stats_robust_sigma_sorted(mostly, 10) - 0.12533141373155003) < 1e-15);
+	assert_int_equal(outlier_class_of(3, 3, 0), OUTLIER_NONE);
+	assert_int_equal(outlier_class_of(5.9, 3, 1), OUTLIER_NONE);
+	assert_int_equal(outlier_class_of(-0.1, 3, 1), OUTLIER_FAR);
+	assert_int_equal(outlier_class_of(13.1, 3, 1), OUTLIER_EXTREME);
+	assert_int_equal(outlier_class_of(3.1, 3, 0), OUTLIER_EXTREME);
+}
+
+static void two_heaps_are_seen_and_one_is_not(void **state)
+{
+	double heap[100], two[100], ticks[100];
+	struct shape_valley valley;
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		heap[i] = normal_quantile((i + 0.5) / 100);
+		two[i] = normal_quantile((i % 50 + 0.5) / 50) + (i < 50 ? 0 : 8);
+		ticks[i] = i - i % 25;
+	}
+	assert_false(shape_valley_find(heap, 100).found);
+	assert_false(shape_valley_find(ticks, 100).found); /* a coarse clock is not two modes */
+	assert_false(shape_valley_find(two, 19).found);
+	valley = shape_valley_find(two, 100);
+	assert_true(valley.found && valley.at > 2 && valley.at < 6);
+	assert_true(fabs(valley.lower_share - 0.5) < 0.1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_summary_is_that_of_numpy_and_r),
+		cmocka_unit_test(autocorrelation_is_that_of_statsmodels_and_r),
+		cmocka_unit_test(distributions_are_those_of_scipy),
+		cmocka_unit_test(a_distribution_has_no_value_outside_its_domain),
+		cmocka_unit_test(the_signed_rank_test_is_that_of_scipy_and_r),
+		cmocka_unit_test(the_rank_sum_test_is_that_of_scipy_and_r),
+		cmocka_unit_test(holms_correction_is_that_of_statsmodels_and_r),
+		cmocka_unit_test(a_rank_test_of_nothing_says_nothing),
+		cmocka_unit_test(a_value_that_is_no_number_is_refused_by_name),
+		cmocka_unit_test(shifts_are_those_of_r_and_of_sorting_everything),
+		cmocka_unit_test(a_shift_of_too_few_values_has_no_bounds),
+		cmocka_unit_test(the_cut_of_many_pairs_is_the_formula_of_the_rules),
+		cmocka_unit_test(intervals_are_those_of_scipy_statsmodels_and_r),
+		cmocka_unit_test(a_percentile_needs_as_many_values_as_the_rules_say),
+		cmocka_unit_test(random_numbers_are_those_of_xoshiro256),
+		cmocka_unit_test(the_bca_interval_is_that_of_scipy),
+		cmocka_unit_test(resampling_refuses_what_it_cannot_resample),
+		cmocka_unit_test(pairs_are_resampled_together),
+		cmocka_unit_test(warm_up_is_where_the_start_ends),
+		cmocka_unit_test(values_that_resemble_their_neighbours_count_less),
+		cmocka_unit_test(outliers_are_told_by_robust_deviations),
+		cmocka_unit_test(two_heaps_are_seen_and_one_is_not),
+	};
+
+	return cmocka_run_group_tests_name("statistics", tests, NULL, NULL);
+}
