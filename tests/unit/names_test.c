@@ -756,16 +756,17 @@ static void addr2line_agrees_on_every_row_of_the_line_tables(void **state)
 /* All of assay is in this program. */
 static void addr2line_agrees_on_this_very_program(void **state)
 {
-	struct scene *scene = *state;
+#ifdef __clang__
+	(void)state;
+	skip_for("binutils 2.40 does not read clang's range lists: 69 % agree");
+#else
 	char path[4096];
 	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
-#ifdef __clang__
-	skip_for("binutils 2.40 does not read clang's range lists: 69 % agree");
-#endif
 	assert_true(len > 0);
 	path[len] = '\0';
-	check_agreement(scene, path, "this program");
+	check_agreement(*state, path, "this program");
+#endif
 }
 
 static void a_file_cut_anywhere_gives_names_or_a_sentence(void **state)
