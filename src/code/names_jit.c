@@ -88,7 +88,7 @@ static void code_add(struct jit *jit, struct jit_code code, uint64_t size)
 	vec_push(&jit->codes, code);
 }
 
-/* V8 and LLVM write the addresses as they will be in the ELF file that perf makes of them, behind
+/* V8 writes the addresses as they will be in the ELF file that perf makes of them, behind
  * its header; a function's first instruction has a line, so that shows. */
 static void lines_attach(struct dump *dump, struct jit_code *code)
 {

@@ -1,5 +1,5 @@
-/* names_jit_test.c - names of the kernel and of code made while running: texts and dumps with a
- * known content. */
+/* names_jit_test.c - names of the kernel and of code made while running, from texts and dumps with
+ * a known content; mangled names. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -286,6 +286,55 @@ static void the_running_kernel_is_named_or_says_why_not(void **state)
 	names_close(names);
 }
 
+static void mangled_names_become_readable(void **state)
+{
+	static const char *const cases[][2] = {{"main", "main"}, {"_Z3addii", "add(int, int)"},
+		{"_ZN4shop3boxIiE4keepERKi", "shop::box<int>::keep(int const&)"},
+		{"_Z3addii.cold", "add(int, int) [clone .cold]"}, {"_Z4putsv@plt", "puts()@plt"},
+		{"puts@plt", "puts@plt"},
+		{"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad"},
+		{"_RNvCs1234_7mycrate3foo", "mycrate::foo"},
+		{"_D3std5stdio7writelnFZv", "std.stdio.writeln()"}, {"_Z", "_Z"}, {"", ""},
+		{"_ZN", "_ZN"}, {"_R", "_R"}, {"_D", "_D"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		str_auto struct str name = {0};
+
+		names_demangle(cases[i][0], &name);
+		assert_string_equal(str_text(&name), cases[i][1]);
+	}
+}
+
+static void check_bomb(const char *start, const char *level, const char *end)
+{
+	str_auto struct str bomb = {0}, name = {0};
+
+	str_add(&bomb, start);
+	for (unsigned i = 0; i < 34; i++) { /* `level` has two places for the level before */
+		char before = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i];
+
+		for (const char *at = level; *at; at++)
+			str_add_char(&bomb, *at == '?' ? before : *at);
+	}
+	str_add(&bomb, end);
+	names_demangle(bomb.at, &name);
+	assert_string_equal(str_text(&name), bomb.at);
+}
+
+/* Each level names the one before twice: 2^34 times the first in the end. */
+static void a_name_that_unfolds_without_end_stays_mangled(void **state)
+{
+	str_auto struct str name = {0};
+
+	(void)state;
+	check_bomb("_Z1f1XIiE", "S_IS?_S?_E", "");
+	check_bomb("_D1fFHiiHQeQg", "HQgQi", "Zv");
+	names_demangle("_Z1f1XIiES_IS0_S0_ES_IS1_S1_E", &name); /* and two levels do unfold */
+	assert_string_equal(name.at, "f(X<int>, X<X<int>, X<int> >, X<X<X<int>, X<int> >, "
+				     "X<X<int>, X<int> > >)");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -296,6 +345,8 @@ int main(void)
 		cmocka_unit_test(kernel_functions_end_where_the_next_begins),
 		cmocka_unit_test(hidden_kernel_addresses_are_said_with_the_way_out),
 		cmocka_unit_test(the_running_kernel_is_named_or_says_why_not),
+		cmocka_unit_test(mangled_names_become_readable),
+		cmocka_unit_test(a_name_that_unfolds_without_end_stays_mangled),
 	};
 	int fd = mkstemp(path), failed;
 

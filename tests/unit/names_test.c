@@ -566,55 +566,6 @@ static void a_stripped_go_program_has_its_function_table(void **state)
 	names_close(names);
 }
 
-static void mangled_names_become_readable(void **state)
-{
-	static const char *const cases[][2] = {{"main", "main"}, {"_Z3addii", "add(int, int)"},
-		{"_ZN4shop3boxIiE4keepERKi", "shop::box<int>::keep(int const&)"},
-		{"_Z3addii.cold", "add(int, int) [clone .cold]"}, {"_Z4putsv@plt", "puts()@plt"},
-		{"puts@plt", "puts@plt"},
-		{"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad"},
-		{"_RNvCs1234_7mycrate3foo", "mycrate::foo"},
-		{"_D3std5stdio7writelnFZv", "std.stdio.writeln()"}, {"_Z", "_Z"}, {"", ""},
-		{"_ZN", "_ZN"}, {"_R", "_R"}, {"_D", "_D"}};
-
-	(void)state;
-	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		str_auto struct str name = {0};
-
-		names_demangle(cases[i][0], &name);
-		assert_string_equal(str_text(&name), cases[i][1]);
-	}
-}
-
-static void check_bomb(const char *start, const char *level, const char *end)
-{
-	str_auto struct str bomb = {0}, name = {0};
-
-	str_add(&bomb, start);
-	for (unsigned i = 0; i < 34; i++) { /* `level` has two places for the level before */
-		char before = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"[i];
-
-		for (const char *at = level; *at; at++)
-			str_add_char(&bomb, *at == '?' ? before : *at);
-	}
-	str_add(&bomb, end);
-	names_demangle(bomb.at, &name);
-	assert_string_equal(str_text(&name), bomb.at);
-}
-
-/* Each level names the one before twice: 2^34 times the first in the end. */
-static void a_name_that_unfolds_without_end_stays_mangled(void **state)
-{
-	str_auto struct str name = {0};
-
-	(void)state;
-	check_bomb("_Z1f1XIiE", "S_IS?_S?_E", "");
-	check_bomb("_D1fFHiiHQeQg", "HQgQi", "Zv");
-	names_demangle("_Z1f1XIiES_IS0_S0_ES_IS1_S1_E", &name); /* and two levels do unfold */
-	assert_string_equal(name.at, "f(X<int>, X<X<int>, X<int> >, X<X<X<int>, X<int> >, "
-				     "X<X<int>, X<int> > >)");
-}
-
 /* One answer of addr2line -a -i -f -C. */
 struct said {
 	uint64_t addr;
@@ -756,16 +707,17 @@ static void addr2line_agrees_on_every_row_of_the_line_tables(void **state)
 /* All of assay is in this program. */
 static void addr2line_agrees_on_this_very_program(void **state)
 {
-	struct scene *scene = *state;
+#ifdef __clang__
+	(void)state;
+	skip_for("binutils 2.40 does not read clang's range lists: 69 % agree");
+#else
 	char path[4096];
 	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
 
-#ifdef __clang__
-	skip_for("binutils 2.40 does not read clang's range lists: 69 % agree");
-#endif
 	assert_true(len > 0);
 	path[len] = '\0';
-	check_agreement(scene, path, "this program");
+	check_agreement(*state, path, "this program");
+#endif
 }
 
 static void a_file_cut_anywhere_gives_names_or_a_sentence(void **state)
@@ -816,8 +768,6 @@ int main(void)
 		sentence(the_vdso_is_named_from_memory),
 		sentence(rust_names_have_no_hash),
 		sentence(a_stripped_go_program_has_its_function_table),
-		sentence(mangled_names_become_readable),
-		sentence(a_name_that_unfolds_without_end_stays_mangled),
 		sentence(addr2line_agrees_on_every_row_of_the_line_tables),
 		sentence(addr2line_agrees_on_this_very_program),
 		sentence(a_file_cut_anywhere_gives_names_or_a_sentence),
