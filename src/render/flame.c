@@ -477,11 +477,12 @@ static void add_labels(struct stream *out, const struct flame_view *view)
 
 	str_add(&out->text, ",\"label\":[");
 	vec_foreach (const struct flame_box, box, &view->boxes) {
+		uintptr_t key = (uintptr_t)box->label;
 		uint32_t index = 0;
 
-		if (box->label && !map_get(&known, &box->label, sizeof(box->label), &index)) {
+		if (key && !map_get(&known, &key, sizeof(key), &index)) {
 			index = first.count;
-			map_put(&known, &box->label, sizeof(box->label), index);
+			map_put(&known, &key, sizeof(key), index);
 			vec_push(&first, box);
 		}
 		str_addf(&out->text, "%s%u", box == view->boxes.at ? "" : ",", index);
