@@ -473,16 +473,17 @@ static void label_json(struct str *out, const struct flame_view *view, const str
 static void add_labels(struct stream *out, const struct flame_view *view)
 {
 	struct map known = {0};
-	vec_of(const struct flame_box *) first = {0};
+	vec_of(uint32_t) first = {0}; /* the first box of each label */
 
 	str_add(&out->text, ",\"label\":[");
 	vec_foreach (const struct flame_box, box, &view->boxes) {
+		uintptr_t key = (uintptr_t)box->label;
 		uint32_t index = 0;
 
-		if (box->label && !map_get(&known, &box->label, sizeof(box->label), &index)) {
+		if (key && !map_get(&known, &key, sizeof(key), &index)) {
 			index = first.count;
-			map_put(&known, &box->label, sizeof(box->label), index);
-			vec_push(&first, box);
+			map_put(&known, &key, sizeof(key), index);
+			vec_push(&first, (uint32_t)(box - view->boxes.at));
 		}
 		str_addf(&out->text, "%s%u", box == view->boxes.at ? "" : ",", index);
 		stream_pace(out);
@@ -490,7 +491,7 @@ static void add_labels(struct stream *out, const struct flame_view *view)
 	str_add(&out->text, "],\"labels\":[");
 	for (uint32_t i = 0; i < first.count; i++) {
 		str_add(&out->text, i ? ",\n" : "\n");
-		label_json(&out->text, view, first.at[i]);
+		label_json(&out->text, view, &view->boxes.at[first.at[i]]);
 		stream_pace(out);
 	}
 	str_add_char(&out->text, ']');
