@@ -1,22 +1,11 @@
 /* disassemble_fuzz.c - any bytes as code of both machines: rows cover them without gap or overlap.
  * The first byte chooses machine and syntax. */
-#include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 #include "code/disassemble.h"
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-/* Held open, so that an input does not pay for loading the library: 160 inputs per second become
- * thousands. */
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-	(void)argc;
-	(void)argv;
-	return !dlopen("libcapstone.so.4", RTLD_NOW);
-}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
