@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/io.h"
+#include "kernel_text.h"
 #include "names_parts.h"
 
 enum { KERNEL_TEXT_LIMIT = 256 << 20, PAGE = 4096, GAP_LIMIT = 1 << 20 };
@@ -106,7 +107,8 @@ int names_open_kernel(const char *path, struct names **ret_names, struct err *er
 	const char *from = path ? path : "/proc/kallsyms";
 	struct names *names = mem_new(1, sizeof(*names));
 	struct symbols *symbols = &names->symbols;
-	int result = io_read(from, KERNEL_TEXT_LIMIT, &names->kernel_text, err);
+	int result = path ? io_read(path, KERNEL_TEXT_LIMIT, &names->kernel_text, err)
+			  : kernel_text_read(&names->kernel_text, err);
 	char *line = names->kernel_text.at, *end;
 	bool shown = false;
 
