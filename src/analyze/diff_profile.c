@@ -61,7 +61,7 @@ static bool has_event(const struct run *run, const char *name)
 static void compare_machines(const struct run *a, const struct run *b,
 	const struct diff_options *options, struct diff_view *view)
 {
-	view->machines_known = a->fields.count && b->fields.count;
+	view->machines_known = a->fingerprint && b->fingerprint;
 	if (!view->machines_known)
 		return;
 	fingerprint_compare(&view->machines, a, b);

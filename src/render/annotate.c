@@ -12,6 +12,7 @@
 #include "analyze/label.h"
 #include "annotate_parts.h"
 #include "base/mem.h"
+#include "render/shorten.h"
 
 enum {
 	CONTEXT_ROWS = 3, /* shown around a hot row */
@@ -200,6 +201,16 @@ static void instruction_row(struct sheet *sheet, const struct annotate_instructi
 	str_add_char(sheet->paper->out, '\n');
 }
 
+enum { INLINED_COLUMNS = 50 };
+
+static void inlined_note(struct sheet *sheet, const char *function)
+{
+	str_auto struct str name = {0};
+
+	name_shorten(function, INLINED_COLUMNS, &name);
+	paper_ink(sheet->paper, INK_DIM, "   (inlined from %s)", name.at);
+}
+
 /* The source line that the instructions below it come from. */
 static void source_row(struct sheet *sheet, uint32_t file, uint32_t line)
 {
@@ -214,7 +225,7 @@ static void source_row(struct sheet *sheet, uint32_t file, uint32_t line)
 	paper_add(sheet->paper, "  ");
 	source_add(sheet, INK_GOOD, text ? text + strspn(text, " \t") : "");
 	if (row && row->function)
-		paper_ink(sheet->paper, INK_DIM, "   (inlined from %s)", row->function);
+		inlined_note(sheet, row->function);
 	paper_add(sheet->paper, "\n");
 }
 
@@ -279,7 +290,7 @@ static void line_row(struct sheet *sheet, uint32_t file, uint32_t line)
 		source_add(sheet, INK_PLAIN, text);
 	}
 	if (row && row->function)
-		paper_ink(sheet->paper, INK_DIM, "   (inlined from %s)", row->function);
+		inlined_note(sheet, row->function);
 	paper_add(sheet->paper, "\n");
 }
 
@@ -378,7 +389,7 @@ static void hottest_lines(struct sheet *sheet)
 			source_add(sheet, INK_PLAIN, text + strspn(text, " \t"));
 		}
 		if (row->function)
-			paper_ink(sheet->paper, INK_DIM, "   (inlined from %s)", row->function);
+			inlined_note(sheet, row->function);
 		paper_add(sheet->paper, "\n");
 	}
 	paper_add(sheet->paper, "\n");

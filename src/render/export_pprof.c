@@ -133,22 +133,37 @@ static void add_types(struct pprof *p, const struct sample_walk *walk)
 
 /* The addresses of a run are those of the file, so a mapping starts at 0, as if the file had been
  * loaded there; the flags say that nothing is left to be named. */
+static void add_mapping(struct pprof *p, const struct walk_module *module, uint32_t id)
+{
+	put_number(&p->scratch, 1, id);
+	put_number(&p->scratch, 2, module->kernel || module->jit ? module->low : 0);
+	put_number(&p->scratch, 3, module->high == UINT64_MAX ? module->high : module->high + 1);
+	put_number(&p->scratch, 5, string_index(p, module->path));
+	put_number(&p->scratch, 6, string_index(p, module->build_id));
+	for (unsigned flag = 7; flag <= 10; flag++) /* has functions, files, lines, inlines */
+		put_number(&p->scratch, flag, 1);
+	put_message(p, PROFILE_MAPPING);
+}
+
+/* pprof takes the first mapping for the program: 0 the target itself, 1 other files, 2 the rest. */
+static unsigned mapping_rank(const struct sample_walk *walk, const struct walk_module *module)
+{
+	size_t len = strcspn(walk->target, " ");
+	const char *slash = memrchr(walk->target, '/', len);
+	const char *name = slash ? slash + 1 : walk->target;
+
+	len -= (size_t)(name - walk->target);
+	if (strlen(module->name) == len && !strncmp(module->name, name, len))
+		return 0;
+	return module->kernel || module->jit ? 2 : 1;
+}
+
 static void add_mappings(struct pprof *p, const struct sample_walk *walk)
 {
-	for (uint32_t i = 0; i < walk->modules.count; i++) {
-		const struct walk_module *module = &walk->modules.at[i];
-
-		put_number(&p->scratch, 1, i + 1);
-		put_number(&p->scratch, 2, module->kernel || module->jit ? module->low : 0);
-		put_number(&p->scratch, 3,
-			module->high == UINT64_MAX ? module->high : module->high + 1);
-		put_number(&p->scratch, 5, string_index(p, module->path));
-		put_number(&p->scratch, 6, string_index(p, module->build_id));
-		for (unsigned flag = 7; flag <= 10;
-			flag++) /* has functions, files, lines, inlines */
-			put_number(&p->scratch, flag, 1);
-		put_message(p, PROFILE_MAPPING);
-	}
+	for (unsigned rank = 0; rank <= 2; rank++)
+		for (uint32_t i = 0; i < walk->modules.count; i++)
+			if (mapping_rank(walk, &walk->modules.at[i]) == rank)
+				add_mapping(p, &walk->modules.at[i], i + 1);
 }
 
 static void add_functions(struct pprof *p, const struct sample_walk *walk)

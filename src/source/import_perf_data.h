@@ -76,6 +76,7 @@ struct recording {
 	struct recording_unpack *unpack;
 	enum wire_machine machine;
 	bool machine_known;
+	uint64_t lost_told;    /* by LOST records so far, and not yet by LOST_SAMPLES */
 	bool stop;	       /* nothing behind this can be read */
 	bool events_changed;   /* since they were emitted */
 	uint32_t unpack_limit; /* bytes that perf compressed at once at most, 0: not told */

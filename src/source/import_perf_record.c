@@ -161,6 +161,16 @@ static uint32_t event_id(const struct recording *rec, uint64_t id)
 	return event ? (uint32_t)(event - rec->events.at) + 1 : 0;
 }
 
+/* The kernel tells of losses in front of the next record that finds room (LOST), and newer perfs
+ * write the whole number once more at the end (LOST_SAMPLES): only what is new in it counts. */
+static uint64_t lost_anew(struct recording *rec, uint64_t count)
+{
+	uint64_t told = count < rec->lost_told ? count : rec->lost_told;
+
+	rec->lost_told -= told;
+	return count - told;
+}
+
 static int emit_lost(struct recording *rec, const char *record)
 {
 	struct wire_lost lost = {.head = {WIRE_LOST, sizeof(lost)}, .count = 1};
@@ -173,12 +183,13 @@ static int emit_lost(struct recording *rec, const char *record)
 		lost.time_ns = cursor_u64(&in);
 		lost.event = event_id(rec, cursor_u64(&in));
 	} else if (type == PERF_RECORD_LOST) {
-		lost.kind = WIRE_LOST_RECORDS;
+		lost.kind = WIRE_LOST_SAMPLES;
 		lost.event = event_id(rec, cursor_u64(&in));
 		lost.count = cursor_u64(&in);
+		rec->lost_told += in.bad ? 0 : lost.count;
 	} else {
 		lost.kind = WIRE_LOST_SAMPLES;
-		lost.count = cursor_u64(&in);
+		lost.count = lost_anew(rec, cursor_u64(&in));
 	}
 	if (in.bad) {
 		rec->report->skipped[IMPORT_RECORD_MALFORMED]++;

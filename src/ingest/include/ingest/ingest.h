@@ -24,7 +24,7 @@ struct ingest {
 
 struct ingest_naming {
 	const struct ingest *ingest; /* where the run comes from, NULL: from its file */
-	const char *symfs; /* see code/names.h */
+	const char *symfs;	     /* see code/names.h */
 	bool debuginfod;
 	bool without_inlines;
 	/* Called now and then with what is done of how much; may be NULL. */
