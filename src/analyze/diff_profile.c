@@ -111,6 +111,16 @@ static bool is_program(const struct run *run, const char *module)
 	return len && strlen(module) == len && strncmp(module, base, len) == 0;
 }
 
+/* An import does not tell which of its modules the program was. */
+static bool program_is_seen(const struct run *run)
+{
+	vec_foreach (const struct module_row, module, &run->modules)
+		if (is_program(run, run_text(run, module->path)))
+			return true;
+	return false;
+}
+
+/* `run` NULL: modules are known by their names alone. */
 static void row_key(
 	const struct run *run, const struct profile_row *row, enum profile_by by, struct str *key)
 {
@@ -119,7 +129,7 @@ static void row_key(
 	str_clear(key);
 	if (by != PROFILE_MODULE)
 		str_addf(key, "%s\n", row->name);
-	str_add(key, is_program(run, module) ? "" : label_base(module));
+	str_add(key, run && is_program(run, module) ? "" : label_base(module));
 	if (by == PROFILE_LINE)
 		str_addf(key, "\n%s:%u", label_base(row->file), row->line);
 }
@@ -127,6 +137,7 @@ static void row_key(
 struct joiner {
 	struct diff_view *view;
 	struct map rows; /* by key, to index */
+	bool by_role;	 /* both programs are known: they are one module, whatever their names */
 };
 
 static void join_side(
@@ -143,7 +154,7 @@ static void join_side(
 
 		if (!cost->samples)
 			continue;
-		row_key(run, row, view->by, &key);
+		row_key(joiner->by_role ? run : NULL, row, view->by, &key);
 		if (!map_get(&joiner->rows, str_text(&key), key.len, &at)) {
 			at = view->rows.count;
 			map_put(&joiner->rows, str_text(&key), key.len, at);
@@ -292,7 +303,7 @@ static int rows_make(const struct run *a, const struct run *b, struct profile_op
 	struct diff_view *view, struct err *err)
 {
 	profile_auto struct profile_view left = {0}, right = {0};
-	struct joiner joiner = {.view = view};
+	struct joiner joiner = {.view = view, .by_role = program_is_seen(a) && program_is_seen(b)};
 	int r = side_make(a, options, &left, &view->a, err);
 
 	if (r >= 0) {

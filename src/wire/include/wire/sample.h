@@ -37,9 +37,9 @@ enum {
 };
 
 struct wire_sample {
-	uint32_t event; /* the id of a WIRE_EVENT */
+	uint32_t event;		/* the id of a WIRE_EVENT */
 	uint32_t pid, tid, cpu; /* cpu UINT32_MAX: not known */
-	uint32_t flags; /* WIRE_SAMPLE_* */
+	uint32_t flags;		/* WIRE_SAMPLE_* */
 	enum wire_machine machine;
 	uint64_t time_ns, period, ip;
 
