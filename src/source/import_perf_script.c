@@ -103,7 +103,7 @@ static int take_line(struct script *s, const struct script_line *line)
 		push_branches(s, line->branches);
 		return 0;
 	case SCRIPT_SOURCE:
-		if (s->named.frames.count) {
+		if (s->named.frames.count && line->file.len) {
 			struct wire_named *last = &s->named.frames.at[s->named.frames.count - 1];
 
 			last->file = named_text(&s->named, line->file.at, line->file.len);

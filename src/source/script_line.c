@@ -308,21 +308,25 @@ static void head_read(struct import_text text, struct script_line *line)
 		line->kind = SCRIPT_HEAD;
 }
 
-/* "  main.c:12" */
+/* "  main.c:12"; where perf knows no line it writes "  module[address]" or "  ??:0". */
 static bool source_read(struct import_text text, struct script_line *line)
 {
-	const char *colon = memrchr(text.at, ':', text.len);
+	const char *mark;
 	uint64_t number;
-	size_t at;
 
-	if (!colon || colon == text.at)
-		return false;
-	at = (size_t)(colon - text.at) + 1;
-	if (!digits_read(text_from(text, at), 10, &number) || number > UINT32_MAX)
-		return false;
 	blanks_skip(&text);
-	line->file = (struct import_text){text.at, (size_t)(colon - text.at)};
-	line->line = (uint32_t)number;
+	blanks_cut(&text);
+	if (text.len && text.at[text.len - 1] == ']')
+		return true;
+	mark = text.len ? memrchr(text.at, ':', text.len) : NULL;
+	if (!mark || mark == text.at ||
+		!digits_read(text_from(text, (size_t)(mark - text.at) + 1), 10, &number) ||
+		number > UINT32_MAX)
+		return false;
+	if (!text_starts(text, "??:")) {
+		line->file = (struct import_text){text.at, (size_t)(mark - text.at)};
+		line->line = (uint32_t)number;
+	}
 	return true;
 }
 

@@ -20,7 +20,8 @@ static volatile unsigned long sum;
 __attribute__((noinline)) static void leaf(unsigned n)
 { for (unsigned i = 0; i < n; i++) sum += i; }
 __attribute__((noinline)) static void middle(unsigned n) { leaf(n); sum++; }
-int main(void) { for (int i = 0; i < 40; i++) middle(3000000); return 0; }
+int main(int count, char **words)
+{ (void)words; for (int i = 0; i < 40 || count > 1; i++) middle(3000000); return 0; }
 """
 
 
@@ -141,9 +142,10 @@ def _():
 @case("a running process that perf attached to is imported")
 def _():
     perf, program = need("perf"), target()
-    with subprocess.Popen([program]) as child:
-        r = run(perf, "record", "-q", "-o", path_of("attached"), "-F", "999", "-p", child.pid)
-        child.wait()
+    with subprocess.Popen([program, "forever"]) as child:
+        r = run(perf, "record", "-q", "-o", path_of("attached"), "-F", "999", "-p", child.pid,
+                "--", "sleep", "0.5")
+        child.kill()
     if r.status != 0 or not perf_samples(path_of("attached")):
         skip("perf record -p does not work here")
     agree(path_of("attached"))
