@@ -58,10 +58,19 @@ static bool has_event(const struct run *run, const char *name)
 	       str_equal(samples.name, name);
 }
 
+/* An import has fields too, of the recording; they are no fingerprint. */
+static bool machine_is_known(const struct run *run)
+{
+	vec_foreach (const struct field_row, field, &run->fields)
+		if (!str_equal(run_text(run, field->group), "recording"))
+			return true;
+	return false;
+}
+
 static void compare_machines(const struct run *a, const struct run *b,
 	const struct diff_options *options, struct diff_view *view)
 {
-	view->machines_known = a->fingerprint && b->fingerprint;
+	view->machines_known = machine_is_known(a) && machine_is_known(b);
 	if (!view->machines_known)
 		return;
 	fingerprint_compare(&view->machines, a, b);
