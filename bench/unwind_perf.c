@@ -395,6 +395,10 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	file_read(&file);
+	if (!file.samples.count || !file.mappings.count) {
+		fprintf(stderr, "unwind_perf: %s has no samples with stacks\n", argv[argc - 1]);
+		return 2;
+	}
 	qsort(file.mappings.at, file.mappings.count, sizeof(*file.mappings.at), mapping_compare);
 	if (print)
 		file_unwind(&file, true);

@@ -17,7 +17,7 @@ static OUT_OF_LINE int grows(int n)
 {
 	char *room = alloca((size_t)n * 16 + 1);
 
-	memset(room, n, (size_t)n);
+	memset(room, n, (size_t)n * 16 + 1);
 	BARRIER();
 	return leaf(room[n / 2], n) + (n ? grows(n - 1) : 0);
 }
@@ -31,11 +31,15 @@ static OUT_OF_LINE int aligned(int n)
 	return room[n] + leaf(n, n);
 }
 
-static OUT_OF_LINE int pressed(int a, int b, int c, int d, int e, int f, int g, int h)
-{
-	int x = leaf(a, b), y = leaf(c, d), z = leaf(e, f), w = leaf(g, h);
+struct many { /* handed over on the stack */
+	int a, b, c, d, e, f, g, h;
+};
 
-	return leaf(x + a, y + b) + leaf(z + c, w + d) + x * y + z * w + e + f + g + h;
+static OUT_OF_LINE int pressed(struct many m)
+{
+	int x = leaf(m.a, m.b), y = leaf(m.c, m.d), z = leaf(m.e, m.f), w = leaf(m.g, m.h);
+
+	return leaf(x + m.a, y + m.b) + leaf(z + m.c, w + m.d) + x * y + z * w + m.e + m.f + m.g;
 }
 
 int main(void)
@@ -44,7 +48,7 @@ int main(void)
 	for (int i = 0; i < 6; i++) {
 		sum += grows(i);
 		sum += aligned(i);
-		sum += pressed(i, i, 2, 3, 4, 5, 6, i);
+		sum += pressed((struct many){i, i, 2, 3, 4, 5, 6, i});
 	}
 	witness_end();
 	return witness_report(8);
