@@ -211,7 +211,8 @@ static int store_create_tables(struct store *store, struct err *err)
 	str_auto struct str sql = {0};
 
 	str_addf(&sql,
-		"PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF; BEGIN IMMEDIATE;"
+		"PRAGMA page_size = 1024; PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF;"
+		"BEGIN IMMEDIATE;"
 		"PRAGMA application_id = %d; PRAGMA user_version = %d; %s; %s;",
 		STORE_APPLICATION_ID, STORE_VERSION, store_create_meta, store_create_text);
 	for (unsigned t = 0; t < STORE_TABLES; t++) {
