@@ -1,7 +1,7 @@
 /* record.c - `assay record -- ./program input`: samples of a program, a process or the machine.
  *
  * Reads the words, finds the program, records, names what was seen, shows.  What was sampled is
- * stored about once a second, so nothing of it is lost when something breaks later. */
+ * stored ten times a second, so nothing of it is lost when something breaks later. */
 #include "drive/record.h"
 
 #include <errno.h>
@@ -100,7 +100,7 @@ static int rate_choose(const struct cli *cli, struct record_options *options, st
 	return r;
 }
 
-static int each_second(void *context, const struct sampler_facts *facts, struct err *err)
+static int store_samples(void *context, const struct sampler_facts *facts, struct err *err)
 {
 	struct record_job *job = context;
 
@@ -117,7 +117,7 @@ static int record_samples(struct record_job *job, struct err *err)
 		.stdout_to_stderr = cli->mode == CLI_JSON,
 		.stack = stack_of(cli_value(cli, "stack")),
 		.interrupted = cli_interrupted,
-		.each = each_second,
+		.each = store_samples,
 		.context = job,
 	};
 	int r = watch_choose(cli, &options, err);

@@ -27,7 +27,7 @@ struct record_options {
 	uint64_t delay_ns;    /* no samples before that; 0: from the first instruction on */
 	uint64_t duration_ns; /* no samples after that (from the delay on); 0: until the end */
 	struct interrupt (*interrupted)(void);
-	/* Called about once a second and at the end; a negative return ends the recording. */
+	/* Called about ten times a second and at the end; a negative return ends the recording. */
 	int (*each)(void *context, const struct sampler_facts *facts, struct err *err);
 	void *context;
 };
