@@ -34,7 +34,7 @@ static row_id location_in(struct profile *profile, const struct space *space, ui
 	struct location_row row = {.addr = at, .flags = flags};
 
 	if (mapping) {
-		mapping_place(profile, mapping, space->pid);
+		mapping_place(profile, mapping, at, space->pid);
 		row.module = mapping->module->row;
 		row.addr = at - mapping->bias;
 		if (mapping->module->flags & MODULE_KERNEL)
@@ -67,7 +67,7 @@ static bool place_find(void *context, uint64_t addr, struct unwind_place *ret_pl
 
 	if (!mapping)
 		return false;
-	mapping_place(chain->profile, mapping, chain->space->pid);
+	mapping_place(chain->profile, mapping, addr, chain->space->pid);
 	*ret_place = (struct unwind_place){mapping->module->table, mapping->bias};
 	return true;
 }

@@ -138,10 +138,10 @@ static void module_open(
 	row->flags = module->flags;
 }
 
-bool mapping_place(struct profile *profile, struct mapping *mapping, uint32_t pid)
+bool mapping_place(struct profile *profile, struct mapping *mapping, uint64_t at, uint32_t pid)
 {
 	struct module *module = mapping->module;
-	uint64_t addr;
+	uint64_t offset = at - mapping->start + mapping->file_offset, addr;
 
 	if (mapping->placed)
 		return module->image != NULL;
@@ -157,8 +157,8 @@ bool mapping_place(struct profile *profile, struct mapping *mapping, uint32_t pi
 	}
 	if (module->flags & MODULE_VDSO)
 		mapping->bias = mapping->start;
-	else if (image_addr_of_offset(module->image, mapping->file_offset, &addr))
-		mapping->bias = mapping->start - addr;
+	else if (image_addr_of_offset(module->image, offset, &addr))
+		mapping->bias = at - addr;
 	else
 		mapping->bias = mapping->start - mapping->file_offset;
 	return true;

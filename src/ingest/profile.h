@@ -115,8 +115,9 @@ void space_done(struct profile *profile);
 /* module.c */
 struct module *module_of_path(
 	struct profile *profile, const char *path, const char *build_id, uint32_t pid);
-/* Open the file behind the mapping, once, and find its bias; false when there is no ELF image. */
-bool mapping_place(struct profile *profile, struct mapping *mapping, uint32_t pid);
+/* Open the file behind the mapping, once, and find its bias; false when there is no ELF image.  The
+ * address asked for decides, not the mapping's start: lld lets two segments share a page. */
+bool mapping_place(struct profile *profile, struct mapping *mapping, uint64_t at, uint32_t pid);
 void module_done(struct module *module);
 
 /* chain.c */
