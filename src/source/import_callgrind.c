@@ -220,7 +220,7 @@ static int take_line(struct callgrind *c, struct import_text line, bool whole)
 
 	if (text_starts(line, "events:"))
 		return events_line(c, text_behind(line, 7));
-	if (text_starts(line, "positions:")) {
+	if (line.at && text_starts(line, "positions:")) {
 		c->has_addr = memmem(line.at, line.len, "instr", 5);
 		c->has_line = memmem(line.at, line.len, "line", 4);
 		return 0;

@@ -11,14 +11,22 @@ from tap import ASSAY, assay, case, main, need, run, skip
 RECURSE = r"""
 #include <stdlib.h>
 static volatile long sink;
-__attribute__((noinline)) static long leaf(long n) { for (long i = 0; i < n; i++) sink += i; return sink; }
+__attribute__((noinline)) static long leaf(long n)
+{
+	for (long i = 0; i < n; i++)
+		sink += i;
+	return sink;
+}
 __attribute__((noinline)) static long down(long depth, long n)
 {
 	long below = depth ? down(depth - 1, n) : leaf(n);
 
 	return below + sink;
 }
-int main(int argc, char **argv) { return (int)(down(atol(argv[1]), atol(argv[2]) * 1000000) & 0 * argc); }
+int main(int argc, char **argv)
+{
+	return (int)(down(atol(argv[1]), atol(argv[2]) * 1000000) & 0 * argc);
+}
 """
 PLUGIN = r"""
 static volatile long sink;
@@ -34,7 +42,8 @@ int main(int argc, char **argv)
 
 	for (int i = 0; i < atoi(argv[3]); i++) {
 		void *library = dlopen(argv[1 + i % 2], RTLD_NOW);
-		long (*work)(long) = library ? (long (*)(long))dlsym(library, i % 2 ? "second" : "first") : 0;
+		const char *name = i % 2 ? "second" : "first";
+		long (*work)(long) = library ? (long (*)(long))dlsym(library, name) : 0;
 
 		if (!work)
 			return 2;
@@ -165,7 +174,8 @@ def _():
     rustc = need("rustc")
     with open("hot.rs", "w", encoding="ascii") as f:
         f.write("#[inline(never)]\nfn spin_here(n: u64) -> u64 {\n    let mut s = 0u64;\n"
-                "    for i in 0..n { s = std::hint::black_box(s.wrapping_mul(31) + i); }\n    s\n}\n"
+                "    for i in 0..n { s = std::hint::black_box(s.wrapping_mul(31) + i); }\n"
+                "    s\n}\n"
                 "fn main() { println!(\"{}\", spin_here(400_000_000)); }\n")
     r = run(rustc, "-O", "-g", "hot.rs", limit_s=120)
     if r.status:
@@ -185,7 +195,8 @@ def _():
                 "func main() { fmt.Println(spinHere(600000000)) }\n")
     for flags in ((), ("-ldflags=-s -w",)):
         r = run(go, "build", *flags, "-o", "hotgo", "hot.go", limit_s=180,
-                env={"GOCACHE": os.path.abspath("cache"), "GOFLAGS": "-mod=mod", "HOME": os.getcwd()})
+                env={"GOCACHE": os.path.abspath("cache"), "GOFLAGS": "-mod=mod",
+                     "HOME": os.getcwd()})
         if r.status:
             skip("go cannot build here: " + r.err.splitlines()[0][:80])
         record(os.path.abspath("hotgo"))

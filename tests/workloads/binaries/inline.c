@@ -18,7 +18,7 @@ INTO void second(int x)
 
 __attribute__((noinline)) void outer(int x)
 {
-	sink = 1; /* in outer */
+	sink = 1;  /* in outer */
 	second(x); /* calls second */
 	sink = 2;
 }
