@@ -175,6 +175,27 @@ static void after_two_applies_revert_brings_the_first_values_back(void **state)
 	assert_int_equal(access(tune.journal_path, F_OK), -1);
 }
 
+/* Two processors of one frequency domain: writing one writes the other. */
+static void files_that_share_a_value_get_their_first_one_back(void **state)
+{
+	const struct tree *tree = *state;
+	char first[128], second[128];
+	tune_auto struct tune tune;
+	struct err err = {0};
+
+	snprintf(first, sizeof(first), "%s/sys/policy0/governor", tree->root);
+	snprintf(second, sizeof(second), "%s/sys/policy1/governor", tree->root);
+	assert_int_equal(unlink(second), 0);
+	assert_int_equal(link(first, second), 0);
+	tune_begin(tree, &tune);
+	apply_all(&tune);
+	assert_string_equal(item_at(&tune, "/sys/policy1/governor")->old, "powersave");
+	assert_int_equal(tune_revert(&tune, false, &err), 0);
+	assert_int_equal(item_at(&tune, "/sys/policy0/governor")->state, TUNE_REVERTED);
+	assert_int_equal(item_at(&tune, "/sys/policy1/governor")->state, TUNE_REVERTED);
+	tree_expect(tree, "/sys/policy1/governor", "powersave");
+}
+
 static void what_somebody_else_changed_is_left_alone(void **state)
 {
 	tune_auto struct tune tune;
@@ -373,6 +394,7 @@ int main(void)
 		tree_test(looking_tells_what_would_change_and_what_cannot),
 		tree_test(a_bound_or_an_alternative_that_holds_is_left_as_it_is),
 		tree_test(after_two_applies_revert_brings_the_first_values_back),
+		tree_test(files_that_share_a_value_get_their_first_one_back),
 		tree_test(what_somebody_else_changed_is_left_alone),
 		tree_test(a_session_reverts_only_its_own_changes),
 		tree_test(an_intent_without_its_write_and_a_write_without_its_end_both_revert),
