@@ -393,8 +393,9 @@ static int revert_run(struct tune_job *job, struct err *err)
 		reverted = tune_lock(&job->tune, err);
 		if (reverted == -EACCES || reverted == -EPERM)
 			return need_root(job, job->tune.journal_path, err);
-		if (reverted >= 0)
-			reverted = tune_revert(&job->tune, false, err);
+		if (reverted < 0)
+			return reverted;
+		reverted = tune_revert(&job->tune, false, err);
 	}
 	rows_take(job, &job->view, false);
 	note_states(job, &job->view);

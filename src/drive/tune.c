@@ -32,16 +32,11 @@ int tune_status(struct tune *tune, struct err *err)
 	if (r < 0)
 		return r;
 	vec_foreach (const struct tune_entry, entry, &tune->journal.entries) {
-		struct tune_item item = {
-			.knob = tune_knob_of(tune, entry),
-			.path = entry->path,
-			.old = entry->old,
-			.want = entry->written,
-			.state = TUNE_ACTIVE,
-		};
+		struct tune_item item;
 
 		if (!entry->active)
 			continue;
+		item = tune_item_of(tune, entry);
 		r = tune_value_read(tune, entry->path, &item.now, NULL);
 		if (r < 0) {
 			item.now = NULL;

@@ -187,6 +187,17 @@ void tune_knob_expand(struct tune *tune, uint32_t knob)
 	globfree(&found);
 }
 
+struct tune_item tune_item_of(struct tune *tune, const struct tune_entry *entry)
+{
+	return (struct tune_item){
+		.knob = tune_knob_of(tune, entry),
+		.state = TUNE_ACTIVE,
+		.path = arena_format(&tune->texts, "%s", entry->path),
+		.old = arena_format(&tune->texts, "%s", entry->old),
+		.want = arena_format(&tune->texts, "%s", entry->written),
+	};
+}
+
 uint32_t tune_knob_of(const struct tune *tune, const struct tune_entry *entry)
 {
 	/* FNM_PERIOD: no `*` stands for "..", whatever a journal says. */

@@ -23,6 +23,9 @@ void tune_knob_expand(struct tune *tune, uint32_t knob);
 /* The knob whose name and pattern an entry fits, UINT32_MAX: none. */
 uint32_t tune_knob_of(const struct tune *tune, const struct tune_entry *entry);
 
+/* What an entry tells, in texts of our own: the journal may be read anew. */
+struct tune_item tune_item_of(struct tune *tune, const struct tune_entry *entry);
+
 /* Read the journal of this boot anew; without one it is empty. */
 int tune_journal_load(struct tune *tune, struct err *err);
 

@@ -22,12 +22,7 @@ static void item_restore(struct tune *tune, struct tune_item *item)
 
 static void entry_revert(struct tune *tune, const struct tune_entry *entry)
 {
-	struct tune_item item = {
-		.knob = tune_knob_of(tune, entry),
-		.path = entry->path,
-		.old = entry->old,
-		.want = entry->written,
-	};
+	struct tune_item item = tune_item_of(tune, entry);
 	int r = tune_value_read(tune, entry->path, &item.now, NULL);
 
 	if (item.knob == UINT32_MAX) {
@@ -79,18 +74,13 @@ int tune_revert(struct tune *tune, bool own_only, struct err *err)
 	}
 	items_settle(tune);
 	/* A full disk must not keep the machine tuned: a line that is missing costs nothing. */
-	vec_foreach (struct tune_item, item, &tune->items) {
-		/* The journal, whose texts these are, is read anew below. */
-		item->path = arena_format(&tune->texts, "%s", item->path);
-		item->old = arena_format(&tune->texts, "%s", item->old);
-		item->want = arena_format(&tune->texts, "%s", item->want);
+	vec_foreach (const struct tune_item, item, &tune->items)
 		if (item->state != TUNE_STUCK)
 			(void)tune_journal_append(tune,
 				(struct tune_line){.event = "closed",
 					.path = item->path,
 					.how = tune_state_name(item->state)},
 				&ignored);
-	}
 	tune_journal_tidy(tune);
 	return 0;
 }
