@@ -14,6 +14,7 @@ extern const struct command import_command;
 extern const struct command record_command;
 extern const struct command report_command;
 extern const struct command stat_command;
+extern const struct command tune_command;
 
 /* In the order of the work: what can be measured, where, what it does. */
 const struct command *const commands[] = {
@@ -27,6 +28,7 @@ const struct command *const commands[] = {
 	&flame_command,
 	&import_command,
 	&export_command,
+	&tune_command,
 	&completions_command,
 	&help_command_entry,
 	NULL,
