@@ -318,7 +318,7 @@ static bool source_read(struct import_text text, struct script_line *line)
 	blanks_cut(&text);
 	if (text.len && text.at[text.len - 1] == ']')
 		return true;
-	mark = text.len ? memrchr(text.at, ':', text.len) : NULL;
+	mark = text.at && text.len ? memrchr(text.at, ':', text.len) : NULL;
 	if (!mark || mark == text.at ||
 		!digits_read(text_from(text, (size_t)(mark - text.at) + 1), 10, &number) ||
 		number > UINT32_MAX)
