@@ -108,7 +108,7 @@ static int prepare(struct bench *b, struct err *err)
 		o->commands[o->command_count].path,
 		result.signal ? "was killed by signal" : "exited with status",
 		result.signal ? result.signal : result.exit_status);
-	err_hint(err, "see what it says with --output inherit");
+	err_hint(err, "see what it says with --program-output inherit");
 	return -ECHILD;
 }
 
