@@ -14,6 +14,8 @@
 #include "base/words.h"
 #include "model/run.h"
 
+enum { WARMUP_MAX = 10 };
+
 const char *bench_cause_text(enum bench_cause cause)
 {
 	static const char *const texts[BENCH_CAUSES] = {
@@ -117,7 +119,7 @@ static enum bench_cause cause_of(
 		return BENCH_CAUSE_DISK;
 	if (run->has_steal && (double)run->steal_ns - usual->steal >= half)
 		return BENCH_CAUSE_STEAL;
-	if (run->number <= command->wall.warm_after)
+	if (command->warms_up && run->number <= command->wall.warm_after)
 		return BENCH_CAUSE_WARMUP;
 	if (run_cpu_ns(run) - usual->cpu >= half)
 		return BENCH_CAUSE_CPU;
@@ -175,6 +177,7 @@ static int summaries_make(struct bench_command *command, double *values, struct 
 		}
 		r = summary_make(values, count, summaries[k], err);
 	}
+	command->warms_up = command->wall.warm_after && command->wall.warm_after <= WARMUP_MAX;
 	command->user_ns = MEDIAN(user_ns);
 	command->system_ns = MEDIAN(system_ns);
 	return r;

@@ -91,8 +91,8 @@ void ab_text(struct paper *paper, const struct bench_ab *ab)
 	verdict_text(paper, ab);
 	if (*note)
 		paper_wrap(paper, 2, INK_DIM, note);
-	bench_troubles(paper, ab->a);
-	bench_troubles(paper, ab->b);
+	bench_troubles(paper, "A", ab->a);
+	bench_troubles(paper, "B", ab->b);
 	paper_add(paper, "\n");
 }
 
@@ -113,8 +113,10 @@ void ab_agent(struct paper *paper, const struct bench_ab *ab)
 	verdict_text(paper, ab);
 	if (*note)
 		paper_add(paper, "note: %s\n", note);
-	if (ab->a->failed || ab->b->failed)
-		bench_troubles(paper, ab->a->failed ? ab->a : ab->b);
+	if (ab->a->failed)
+		bench_troubles(paper, "A", ab->a);
+	if (ab->b->failed)
+		bench_troubles(paper, "B", ab->b);
 	paper_add(paper, "next: %s\n",
 		ab->verdict.outcome == COMPARE_REGRESSED      ? "assay record -- B, then assay diff"
 		: ab->verdict.outcome == COMPARE_INCONCLUSIVE ? "assay ab --budget 5m A -- B"

@@ -8,6 +8,7 @@
 #include "render/shorten.h"
 
 enum { TIME_ROOM = 32, NAME_COLUMNS = 60 };
+enum { SPLIT_TRUSTED_NS = 50000000 }; /* the kernel scales user and system by ticks below that */
 
 static const char *name_of(const struct bench_command *command, struct str *out)
 {
@@ -105,41 +106,56 @@ static void command_table(struct paper *paper, const struct bench_command *comma
 	range_row(&table, &command->wall);
 	percentiles_row(&table, &command->wall);
 	row_begin(&table, "user+sys", paper_time(value, sizeof(value), command->cpu.median));
-	table_cell(&table, INK_DIM, "user %s, sys %s",
-		paper_time(user, sizeof(user), command->user_ns),
-		paper_time(system, sizeof(system), command->system_ns));
+	if (command->cpu.median >= SPLIT_TRUSTED_NS)
+		table_cell(&table, INK_DIM, "user %s, sys %s",
+			paper_time(user, sizeof(user), command->user_ns),
+			paper_time(system, sizeof(system), command->system_ns));
+	else
+		table_cell(&table, INK_DIM, "%s", "");
 	row_begin(&table, "peak RSS", paper_bytes(value, sizeof(value), command->rss.median));
 	table_cell(&table, INK_DIM, "%s",
 		command->rss.median <= (double)command->rss_floor_bytes
-			? "at most: it cannot be seen below that of its starter"
+			? "at most: a smaller one cannot be seen"
 			: "");
 	table_print(&table, paper, 2);
 }
 
-static void failure_text(struct paper *paper, const struct bench_command *command)
+static void failure_text(struct paper *paper, const char *name, const struct bench_command *command)
 {
 	const struct bench_run *run = command->failed;
-	const char *kind = run->warmup ? "warm-up " : "";
+	str_auto struct str line = {0};
 
-	paper_add(paper, "  ");
+	str_addf(&line, "%s%s%srun %u ", name, *name ? ": " : "", run->warmup ? "warm-up " : "",
+		run->number);
 	if (run->timed_out)
-		paper_ink(paper, INK_BAD, "%srun %u was stopped at the time limit", kind,
-			run->number);
+		str_add(&line, "was stopped at the time limit");
 	else if (run->signal)
-		paper_ink(paper, INK_BAD, "%srun %u was killed by signal %d (%s)", kind,
-			run->number, run->signal, strsignal(run->signal));
+		str_addf(
+			&line, "was killed by signal %d (%s)", run->signal, strsignal(run->signal));
 	else
-		paper_ink(paper, INK_BAD, "%srun %u exited with status %d", kind, run->number,
-			run->exit_status);
+		str_addf(&line, "exited with status %d", run->exit_status);
 	if (command->failed_count > 1)
-		paper_add(paper, ", and %u more failed", command->failed_count - 1);
+		str_addf(&line, ", and %u more failed", command->failed_count - 1);
 	if (run->used)
-		paper_add(paper, "; it is counted as asked (--ignore-failure)\n");
+		str_add(&line, "; counted, as --ignore-failure asks");
 	else
-		paper_add(paper,
-			"; the %u runs before it are kept; see what it says with "
-			"--program-output inherit\n",
+		str_addf(&line,
+			"; %u good runs are kept; --program-output inherit shows what it says",
 			command->used_count);
+	paper_wrap(paper, 2, INK_BAD, str_text(&line));
+}
+
+void bench_troubles(struct paper *paper, const char *name, const struct bench_command *command)
+{
+	str_auto struct str line = {0};
+
+	if (command->failed)
+		failure_text(paper, name, command);
+	if (!command->leftover_count)
+		return;
+	str_addf(&line, "%s%s%u runs left processes running, which disturb the runs behind them",
+		name, *name ? ": " : "", command->leftover_count);
+	paper_wrap(paper, 2, INK_WARN, str_text(&line));
 }
 
 static void outliers_text(struct paper *paper, const struct bench_command *command)
@@ -161,29 +177,28 @@ static void outliers_text(struct paper *paper, const struct bench_command *comma
 	paper_wrap(paper, 2, INK_WARN, str_text(&line));
 }
 
-void bench_troubles(struct paper *paper, const struct bench_command *command)
+/* What the median alone would hide. */
+static void doubts_text(struct paper *paper, const struct bench_command *command)
 {
 	const struct summary *wall = &command->wall;
+	str_auto struct str line = {0};
 
-	if (command->failed)
-		failure_text(paper, command);
 	outliers_text(paper, command);
-	if (wall->warm_after) {
-		paper_add(paper, "  ");
-		paper_ink(paper, INK_WARN, "the first %zu runs are not settled: use --warmup %zu\n",
+	if (command->warms_up)
+		str_addf(&line,
+			"the first %zu of the runs are not settled: --warmup %zu leaves them out",
 			wall->warm_after, wall->warm_after);
-	}
-	if (wall->modes.found) {
-		paper_add(paper, "  ");
-		paper_ink(paper, INK_WARN, "two heaps: %.0f %% of the runs are below %.4g ms\n",
+	else if (wall->warm_after)
+		str_addf(&line, "the machine drifted: the first %zu runs differ from the rest",
+			wall->warm_after);
+	if (line.len)
+		paper_wrap(paper, 2, INK_WARN, str_text(&line));
+	str_clear(&line);
+	if (wall->modes.found)
+		str_addf(&line, "two heaps: %.0f %% of the runs are below %.4g ms",
 			wall->modes.lower_share * 100, wall->modes.at / 1e6);
-	}
-	if (command->leftover_count) {
-		paper_add(paper, "  ");
-		paper_ink(paper, INK_WARN,
-			"%u runs left processes running, which disturb the runs behind them\n",
-			command->leftover_count);
-	}
+	if (line.len)
+		paper_wrap(paper, 2, INK_WARN, str_text(&line));
 }
 
 /* "A ran 1.23 (1.20 .. 1.26) times faster than B" */
@@ -228,9 +243,11 @@ void bench_text(struct paper *paper, const struct bench_view *view)
 		if (command->warmup_count)
 			paper_ink(paper, INK_DIM, ", %u warm-ups", command->warmup_count);
 		paper_add(paper, "\n");
-		if (command->used_count)
+		if (command->used_count) {
 			command_table(paper, command);
-		bench_troubles(paper, command);
+			doubts_text(paper, command);
+		}
+		bench_troubles(paper, "", command);
 	}
 	paper_add(paper, "\n");
 	for (uint32_t i = 0; i < view->ratio_count; i++)

@@ -59,6 +59,9 @@ struct bench_command {
 	struct summary wall, cpu, rss; /* of the runs used, ns and bytes */
 	double user_ns, system_ns;     /* medians */
 	uint32_t causes[BENCH_CAUSES]; /* of the runs that are far off */
+	/* Runs at the start that differ from the rest: few are a warm-up, many a machine that
+	 * drifted (see wall.warm_after). */
+	bool warms_up;
 };
 
 /* One command against the fastest: more than 1 is slower. */

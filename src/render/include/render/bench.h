@@ -21,8 +21,8 @@ void ab_text(struct paper *paper, const struct bench_ab *ab);
 void ab_agent(struct paper *paper, const struct bench_ab *ab);
 void ab_json(struct jsonw *w, const struct bench_ab *ab);
 
-/* What one command's runs were like and what went wrong; also a part of `ab`. */
-void bench_troubles(struct paper *paper, const struct bench_command *command);
+/* What went wrong with the runs of a command, behind a name for it: a part of `ab` too. */
+void bench_troubles(struct paper *paper, const char *name, const struct bench_command *command);
 
 /* "runs" of one command as JSON, and its "summary". */
 void bench_command_json(struct jsonw *w, const struct bench_command *command);
