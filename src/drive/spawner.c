@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "footprint.h"
 #include "machine_watch.h"
 
 #define PAD_NAME "ASSAY_PAD="
@@ -197,6 +198,7 @@ static _Noreturn void spawner_live(struct starter *starter, int socket)
 	prctl(PR_SET_NAME, "assay-spawner");
 	prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans of the target come to us and are noticed */
 	starter_open(starter);
+	footprint_shrink();
 	while ((got = recv(socket, &request, sizeof(request), 0)) != 0) {
 		if (got < 0 && errno == EINTR)
 			continue;
