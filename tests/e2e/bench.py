@@ -174,7 +174,7 @@ def _():
     floor = small["summary"]["max_rss_floor_bytes"]
     assert min(r["max_rss_bytes"] for r in large["runs"]) > 100e6, large
     assert max(r["max_rss_bytes"] for r in small["runs"]) < max(4e6, floor + 1e6), small
-    assert floor < 8e6, floor
+    assert floor < 30e6, floor  # a sanitizer adds 10 MB
 
 
 @case("stdin is /dev/null, or a file from its beginning on each run")
