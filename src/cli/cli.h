@@ -37,7 +37,12 @@ struct option_spec {
 	const char *help;
 };
 
-enum program_mode { PROGRAM_NONE, PROGRAM_OPTIONAL, PROGRAM_REQUIRED };
+enum program_mode {
+	PROGRAM_NONE,
+	PROGRAM_OPTIONAL,
+	PROGRAM_REQUIRED,
+	PROGRAM_PAIR, /* two: the operands up to -- are the first one's words, never options */
+};
 
 struct cli;
 

@@ -2,7 +2,9 @@
  * come from here. */
 #include "cli.h"
 
+extern const struct command ab_command;
 extern const struct command annotate_command;
+extern const struct command bench_command;
 extern const struct command completions_command;
 extern const struct command diff_command;
 extern const struct command doctor_command;
@@ -26,6 +28,8 @@ const struct command *const commands[] = {
 	&annotate_command,
 	&diff_command,
 	&flame_command,
+	&bench_command,
+	&ab_command,
 	&import_command,
 	&export_command,
 	&tune_command,

@@ -143,8 +143,11 @@ static int check_operands(const struct cli *cli, struct err *err)
 	const struct command *command = cli->command;
 	uint32_t given = cli->operands.count;
 
-	if (command->program == PROGRAM_REQUIRED && !cli->program && !cli_has(cli, "pid") &&
-		!cli_has(cli, "tid") && !cli_has(cli, "all-cpus"))
+	if (command->program == PROGRAM_PAIR && !cli->program)
+		err_set(err, ERR_USAGE, EINVAL, "assay %s needs two programs, with -- between them",
+			command->name);
+	else if (command->program == PROGRAM_REQUIRED && !cli->program && !cli_has(cli, "pid") &&
+		 !cli_has(cli, "tid") && !cli_has(cli, "all-cpus"))
 		err_set(err, ERR_USAGE, EINVAL, "assay %s was given no program to run",
 			command->name);
 	else if (given < command->operands_min)
@@ -179,6 +182,10 @@ int cli_parse(struct cli *cli, char **words, struct err *err)
 		else if (cli->command->program == PROGRAM_REQUIRED) {
 			cli->program = word;
 			break;
+		} else if (cli->command->program == PROGRAM_PAIR) {
+			for (; word[0] && !str_equal(word[0], "--"); word++)
+				vec_push(&cli->operands, *word);
+			word--;
 		} else
 			vec_push(&cli->operands, *word);
 		if (r < 0)

@@ -35,9 +35,9 @@ static int watch_open(struct execution *x, struct err *err)
 int execution_open(
 	const struct execution_options *options, struct execution *ret_execution, struct err *err)
 {
+	const struct spawner_command command = {options->path, options->argv};
 	struct spawner_options spawn = {
-		.path = options->path,
-		.argv = options->argv,
+		.commands = &command,
 		.stdout_to_stderr = options->stdout_to_stderr,
 	};
 	int r;
@@ -57,7 +57,9 @@ int execution_start(struct execution *execution, struct err *err)
 {
 	execution->number++;
 	execution->start_ns = now_ns();
-	return execution->spawner ? spawner_start(execution->spawner, err) : 0;
+	return execution->spawner
+		       ? spawner_start(execution->spawner, &(struct spawner_request){0}, err)
+		       : 0;
 }
 
 int execution_descriptor(const struct execution *execution)
@@ -79,23 +81,6 @@ void execution_pass_on_signals(struct execution *execution)
 	execution->signals_seen = now.count;
 }
 
-static int spawn_failed(const char *path, int code, struct err *err)
-{
-	err_set(err, ERR_TARGET, code, "cannot run %s: %s", path,
-		code == ENOEXEC ? "it is neither a program for this machine nor a script with a "
-				  "#! line"
-				: err_words(code));
-	if (code == ENOEXEC)
-		err_hint(err, "for a script write `-- sh %s`", path);
-	else if (code == E2BIG)
-		err_hint(err, "its arguments and environment are too long");
-	else if (code == ENOENT)
-		err_hint(err, "its interpreter or loader is missing: `file %s` names it", path);
-	else
-		err_hint(err, "check the file with `ls -l %s`", path);
-	return -code;
-}
-
 int execution_finish(struct execution *execution, struct err *err)
 {
 	int r;
@@ -106,7 +91,7 @@ int execution_finish(struct execution *execution, struct err *err)
 		return 0;
 	r = spawner_result(execution->spawner, &execution->result, err);
 	if (r >= 0 && execution->result.spawn_errno)
-		r = spawn_failed(execution->options.path, execution->result.spawn_errno, err);
+		r = spawner_failed(execution->options.path, execution->result.spawn_errno, err);
 	return r;
 }
 

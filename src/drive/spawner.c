@@ -8,6 +8,7 @@
 #include "drive/spawner.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -21,6 +22,10 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "footprint.h"
+#include "machine_watch.h"
+
+#define PAD_NAME "ASSAY_PAD="
 
 /* Shared with the spawner. */
 struct spawner_page {
@@ -30,7 +35,18 @@ struct spawner_page {
 struct spawner {
 	pid_t id;
 	int socket;
+	bool own_group;
 	struct spawner_page *page;
+};
+
+/* What the spawner itself knows; everything is made before the first target starts. */
+struct starter {
+	struct spawner_options options;
+	struct spawner_page *page;
+	struct machine_watch *machine; /* NULL: not watched */
+	char **environment;	       /* its last entry is the pad */
+	char *pad;
+	unsigned pad_at; /* index of the pad in `environment` */
 };
 
 static uint64_t now_ns(void)
@@ -82,22 +98,55 @@ static void wait_for(pid_t pid, struct spawner_page *page, struct spawner_result
 	result->involuntary_switches = (uint64_t)usage.ru_nivcsw;
 }
 
+/* Give fd `to` the file at `path`; only calls that are safe after vfork(). */
+static int stream_open(const char *path, int flags, int to)
+{
+	int fd = open(path, flags, 0666);
+
+	if (fd < 0 || fd == to)
+		return fd;
+	if (dup2(fd, to) < 0)
+		return -1;
+	return close(fd);
+}
+
+static int target_prepare(const struct spawner_options *options)
+{
+	if (options->own_group && setpgid(0, 0) < 0)
+		return -1;
+	if (options->stdout_to_stderr && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+		return -1;
+	if (options->input_path && stream_open(options->input_path, O_RDONLY, STDIN_FILENO) < 0)
+		return -1;
+	if (!options->output_path)
+		return 0;
+	if (stream_open(options->output_path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND,
+		    STDOUT_FILENO) < 0)
+		return -1;
+	return dup2(STDOUT_FILENO, STDERR_FILENO);
+}
+
 /* Start the target; 0 and its pid, or the errno of exec.  The child shares our memory until exec:
  * it changes only `failure`, and a signal handler that runs in it only counts. */
-static int target_start(const struct spawner_options *options, pid_t *ret_pid)
+static int target_start(
+	const struct starter *starter, const struct spawner_request *request, pid_t *ret_pid)
 {
+	const struct spawner_command *command = &starter->options.commands[request->command];
 	volatile int failure = 0;
 	pid_t pid;
 
+	starter->environment[starter->pad_at] = request->pad_bytes ? starter->pad : NULL;
+	starter->pad[sizeof(PAD_NAME) - 1 + request->pad_bytes] = '\0';
 	/* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork) */
 	pid = vfork();
 	if (pid == 0) {
-		if (!options->stdout_to_stderr || dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
-			execve(options->path, options->argv, environ);
+		if (target_prepare(&starter->options) >= 0)
+			execve(command->path, command->argv, starter->environment);
 		failure = errno;
 		_exit(127);
 	}
 	/* NOLINTEND(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork) */
+	starter->pad[sizeof(PAD_NAME) - 1 + request->pad_bytes] = 'x';
 	if (pid < 0)
 		return errno;
 	if (failure)
@@ -107,36 +156,55 @@ static int target_start(const struct spawner_options *options, pid_t *ret_pid)
 	return failure;
 }
 
-static void run_once(const struct spawner_options *options, struct spawner_page *page,
+static void run_once(struct starter *starter, const struct spawner_request *request,
 	struct spawner_result *result)
 {
 	pid_t pid = 0;
 
+	if (starter->machine)
+		machine_watch_begin(starter->machine);
 	*result = (struct spawner_result){.start_ns = now_ns()};
-	result->spawn_errno = target_start(options, &pid);
+	result->spawn_errno = target_start(starter, request, &pid);
 	if (result->spawn_errno)
 		return;
-	atomic_store(&page->target, pid);
-	wait_for(pid, page, result);
+	atomic_store(&starter->page->target, pid);
+	wait_for(pid, starter->page, result);
+	if (starter->machine)
+		machine_watch_end(starter->machine, result);
 	result->leftovers = leftovers_run();
 }
 
-static _Noreturn void spawner_live(
-	const struct spawner_options *options, int socket, struct spawner_page *page)
+/* Our environment and behind it the variable that moves the stack. */
+static void starter_open(struct starter *starter)
 {
+	while (environ[starter->pad_at])
+		starter->pad_at++;
+	starter->environment = mem_new(starter->pad_at + 2, sizeof(*starter->environment));
+	memcpy(starter->environment, environ, starter->pad_at * sizeof(*environ));
+	starter->pad = mem_new(sizeof(PAD_NAME) + SPAWNER_PAD_MAX, 1);
+	memset(starter->pad, 'x', sizeof(PAD_NAME) + SPAWNER_PAD_MAX - 1);
+	memcpy(starter->pad, PAD_NAME, sizeof(PAD_NAME) - 1);
+	if (starter->options.watch_machine)
+		starter->machine = machine_watch_open();
+}
+
+static _Noreturn void spawner_live(struct starter *starter, int socket)
+{
+	struct spawner_request request;
 	struct spawner_result result;
 	struct rusage own;
-	char request;
 	ssize_t got;
 
 	prctl(PR_SET_NAME, "assay-spawner");
 	prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphans of the target come to us and are noticed */
-	while ((got = recv(socket, &request, 1, 0)) != 0) {
+	starter_open(starter);
+	footprint_shrink();
+	while ((got = recv(socket, &request, sizeof(request), 0)) != 0) {
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0)
 			break;
-		run_once(options, page, &result);
+		run_once(starter, &request, &result);
 		getrusage(RUSAGE_SELF, &own);
 		result.rss_floor_bytes = (uint64_t)own.ru_maxrss * 1024;
 		if (send(socket, &result, sizeof(result), MSG_NOSIGNAL) < 0)
@@ -163,11 +231,14 @@ int spawner_open(
 		return -err->code;
 	}
 	spawner = mem_new(1, sizeof(*spawner));
-	*spawner = (struct spawner){.socket = sockets[0], .page = page};
+	*spawner = (struct spawner){
+		.socket = sockets[0], .page = page, .own_group = options->own_group};
 	spawner->id = fork();
 	if (spawner->id == 0) {
+		struct starter starter = {.options = *options, .page = page};
+
 		close(sockets[0]);
-		spawner_live(options, sockets[1], page);
+		spawner_live(&starter, sockets[1]);
 	}
 	close(sockets[1]);
 	if (spawner->id < 0) {
@@ -190,9 +261,9 @@ int spawner_descriptor(const struct spawner *spawner)
 	return spawner->socket;
 }
 
-int spawner_start(struct spawner *spawner, struct err *err)
+int spawner_start(struct spawner *spawner, const struct spawner_request *request, struct err *err)
 {
-	if (send(spawner->socket, "r", 1, MSG_NOSIGNAL) == 1)
+	if (send(spawner->socket, request, sizeof(*request), MSG_NOSIGNAL) == sizeof(*request))
 		return 0;
 	return err_set(err, ERR_TARGET, EPIPE, "the spawner was killed from outside");
 }
@@ -211,6 +282,23 @@ int spawner_result(struct spawner *spawner, struct spawner_result *ret_result, s
 	return -EPIPE;
 }
 
+int spawner_failed(const char *path, int code, struct err *err)
+{
+	err_set(err, ERR_TARGET, code, "cannot run %s: %s", path,
+		code == ENOEXEC ? "it is neither a program for this machine nor a script with a "
+				  "#! line"
+				: err_words(code));
+	if (code == ENOEXEC)
+		err_hint(err, "for a script write `-- sh %s`", path);
+	else if (code == E2BIG)
+		err_hint(err, "its arguments and environment are too long");
+	else if (code == ENOENT)
+		err_hint(err, "its interpreter or loader is missing: `file %s` names it", path);
+	else
+		err_hint(err, "check the file with `ls -l %s`", path);
+	return -code;
+}
+
 pid_t spawner_target(const struct spawner *spawner)
 {
 	return atomic_load(&spawner->page->target);
@@ -221,7 +309,7 @@ void spawner_signal(const struct spawner *spawner, int signal)
 	pid_t target = spawner_target(spawner);
 
 	if (target > 0)
-		kill(target, signal);
+		kill(spawner->own_group ? -target : target, signal);
 }
 
 void spawner_close(struct spawner *spawner)

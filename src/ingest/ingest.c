@@ -60,10 +60,12 @@ static void take_event(struct run *run, const struct wire_record *record)
 		run_add_event(run, &row);
 }
 
-static void take_execution(struct run *run, const struct wire_record *record)
+static bool take_execution(struct run *run, const struct wire_record *record)
 {
 	const struct wire_execution *e = (const struct wire_execution *)record;
 
+	if (e->command > run->commands.count)
+		return false;
 	run_add_execution(run, &(struct execution_row){
 				       .start_ns = e->start_ns,
 				       .wall_ns = e->wall_ns,
@@ -75,10 +77,14 @@ static void take_execution(struct run *run, const struct wire_record *record)
 				       .major_faults = e->major_faults,
 				       .voluntary_switches = e->voluntary_switches,
 				       .involuntary_switches = e->involuntary_switches,
+				       .steal_ns = e->steal_ns,
+				       .pressure_ns = e->pressure_ns,
+				       .command = e->command,
 				       .exit_status = e->exit_status,
 				       .signal = e->signal,
 				       .flags = e->flags,
 			       });
+	return true;
 }
 
 /* A count of an event or execution that does not exist would make the run unreadable.  Intervals
@@ -136,7 +142,7 @@ static int ingest_take(void *context, const struct wire_record *record)
 		take_event(ingest->run, record);
 		break;
 	case WIRE_EXECUTION:
-		take_execution(ingest->run, record);
+		ingest->malformed += !take_execution(ingest->run, record);
 		break;
 	case WIRE_COUNT:
 		ingest->malformed += !take_count(ingest->run, record);

@@ -36,6 +36,7 @@ void run_close(struct run *run)
 	vec_done(&run->fields);
 	vec_done(&run->capabilities);
 	vec_done(&run->events);
+	vec_done(&run->commands);
 	vec_done(&run->executions);
 	vec_done(&run->counts);
 	vec_done(&run->qualities);
@@ -101,6 +102,7 @@ row_id run_add_note(struct run *run, const char *code, const char *text, const c
 RUN_ADD(field, fields)
 RUN_ADD(capability, capabilities)
 RUN_ADD(event, events)
+RUN_ADD(command, commands)
 RUN_ADD(execution, executions)
 RUN_ADD(count, counts)
 RUN_ADD(thread, threads)

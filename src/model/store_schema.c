@@ -50,6 +50,10 @@ static const struct store_column event_columns[] = {
 	COLUMN(event_row, scale, STORE_REAL),
 };
 
+static const struct store_column command_columns[] = {
+	COLUMN(command_row, argv, STORE_TEXT),
+};
+
 static const struct store_column execution_columns[] = {
 	COLUMN(execution_row, start_ns, STORE_U64),
 	COLUMN(execution_row, wall_ns, STORE_U64),
@@ -61,6 +65,9 @@ static const struct store_column execution_columns[] = {
 	COLUMN(execution_row, major_faults, STORE_U64),
 	COLUMN(execution_row, voluntary_switches, STORE_U64),
 	COLUMN(execution_row, involuntary_switches, STORE_U64),
+	COLUMN(execution_row, steal_ns, STORE_U64),
+	COLUMN(execution_row, pressure_ns, STORE_U64),
+	LIMITED(execution_row, command, STORE_ROW, STORE_COMMAND),
 	COLUMN(execution_row, exit_status, STORE_I32),
 	COLUMN(execution_row, signal, STORE_I32),
 	COLUMN(execution_row, flags, STORE_U32),
@@ -157,6 +164,7 @@ const struct store_table store_tables[STORE_TABLES] = {
 	[STORE_FIELD] = TABLE(field, fields),
 	[STORE_CAPABILITY] = TABLE(capability, capabilities),
 	[STORE_EVENT] = TABLE(event, events),
+	[STORE_COMMAND] = TABLE(command, commands),
 	[STORE_EXECUTION] = TABLE(execution, executions),
 	[STORE_COUNT] = TABLE(count, counts),
 	[STORE_QUALITY] = TABLE(quality, qualities),

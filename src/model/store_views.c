@@ -43,7 +43,7 @@ const char store_create_views[] =
 	"LEFT JOIN text c ON c.id = e.core LEFT JOIN text r ON r.id = e.reason ORDER BY e.id;\n"
 
 	"CREATE VIEW executions AS\n"
-	"SELECT id AS execution, wall_ns, CASE WHEN flags & 1 THEN NULL ELSE user_ns END AS user_ns,\n"
+	"SELECT e.id AS execution, wall_ns, CASE WHEN flags & 1 THEN NULL ELSE user_ns END AS user_ns,\n"
 	"  CASE WHEN flags & 1 THEN NULL ELSE system_ns END AS system_ns,\n"
 	"  CASE WHEN flags & 1 THEN NULL ELSE max_rss_bytes END AS max_rss_bytes,\n"
 	"  CASE WHEN flags & 1 THEN NULL ELSE minor_faults END AS minor_faults,\n"
@@ -51,8 +51,12 @@ const char store_create_views[] =
 	"  CASE WHEN flags & 1 THEN NULL ELSE voluntary_switches END AS voluntary_switches,\n"
 	"  CASE WHEN flags & 1 THEN NULL ELSE involuntary_switches END AS involuntary_switches,\n"
 	"  CASE WHEN flags & 1 OR signal THEN NULL ELSE exit_status END AS exit_status,\n"
-	"  nullif(signal, 0) AS signal, (flags & 2) / 2 AS interrupted, (flags & 4) / 4 AS leftovers\n"
-	"FROM execution ORDER BY id;\n"
+	"  nullif(signal, 0) AS signal, (flags & 2) / 2 AS interrupted, (flags & 4) / 4 AS leftovers,\n"
+	"  (flags & 8) / 8 AS timed_out, (flags & 16) / 16 AS warmup,\n"
+	"  CASE WHEN flags & 32 THEN steal_ns END AS steal_ns,\n"
+	"  CASE WHEN flags & 64 THEN pressure_ns END AS pressure_ns, t.text AS command\n"
+	"FROM execution e LEFT JOIN command c ON c.id = e.command LEFT JOIN text t ON t.id = c.argv\n"
+	"ORDER BY e.id;\n"
 
 	/* An event without a value has a row too, with the reason. */
 	"CREATE VIEW counts AS\n"

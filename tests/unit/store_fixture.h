@@ -104,10 +104,15 @@ static inline void add_facts(struct run *run)
 				   .reason = run_intern(run, "no such event"),
 				   .status = EVENT_NOT_SUPPORTED,
 				   .scale = (double)NAN});
+	run_add_command(run, &(struct command_row){run_intern(run, "prog --fast")});
 	run_add_execution(run, &(struct execution_row){.start_ns = 5,
 				       .wall_ns = 1000,
 				       .user_ns = 900,
 				       .max_rss_bytes = 4096,
+				       .steal_ns = 12,
+				       .pressure_ns = 13,
+				       .command = 1,
+				       .flags = EXECUTION_PRESSURE,
 				       .exit_status = 3});
 	run_add_execution(run, &(struct execution_row){.wall_ns = 2000,
 				       .user_ns = 77,
@@ -225,7 +230,12 @@ static inline void assert_same_facts(const struct run *a, const struct run *b)
 
 static inline void assert_same_counts(const struct run *a, const struct run *b)
 {
+	SAME_COUNT(commands);
+	SAME(commands, argv);
 	SAME_COUNT(executions);
+	SAME(executions, command);
+	SAME(executions, steal_ns);
+	SAME(executions, pressure_ns);
 	SAME(executions, start_ns);
 	SAME(executions, wall_ns);
 	SAME(executions, user_ns);

@@ -132,6 +132,7 @@ static void a_run_that_lies_is_refused(void **state)
 		{"UPDATE event SET scale = 'x'", "scale of row 1 in table event"},
 		{"UPDATE frame SET outer = 3", "outer of row 1 in table frame"},
 		{"UPDATE execution SET signal = 1 << 31", "signal of row 1 in table execution"},
+		{"UPDATE execution SET command = 2", "command of row 1 in table execution"},
 		{"UPDATE count SET execution = 3", "execution of row 1 in table count"},
 		{"UPDATE note SET text = 1000", "text of row 1 in table note"},
 		{"UPDATE text SET text = 'same'", "its texts are damaged"},

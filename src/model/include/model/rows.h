@@ -48,10 +48,19 @@ struct event_row {
 	double scale; /* value * scale is in `unit` */
 };
 
+/* One of several commands that were run in turns. */
+struct command_row {
+	text_id argv; /* its words, quoted for a shell */
+};
+
 enum {
 	EXECUTION_NO_USAGE = 1,
 	EXECUTION_INTERRUPTED = 2,
 	EXECUTION_LEFTOVERS = 4,
+	EXECUTION_TIMED_OUT = 8,
+	EXECUTION_WARMUP = 16,	 /* not to be measured */
+	EXECUTION_STEAL = 32,	 /* steal_ns was measured */
+	EXECUTION_PRESSURE = 64, /* pressure_ns was measured */
 };
 
 /* One execution of the target. */
@@ -59,6 +68,9 @@ struct execution_row {
 	uint64_t start_ns, wall_ns, user_ns, system_ns, max_rss_bytes;
 	uint64_t rss_floor_bytes; /* a peak below this cannot be seen */
 	uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
+	uint64_t steal_ns;    /* of the whole machine meanwhile */
+	uint64_t pressure_ns; /* of it some task of the machine waited for a CPU */
+	row_id command;	      /* 0: the run has one target */
 	int32_t exit_status, signal;
 	uint32_t flags;
 };

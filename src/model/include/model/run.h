@@ -19,6 +19,7 @@ struct run {
 	vec_of(struct field_row) fields;
 	vec_of(struct capability_row) capabilities;
 	vec_of(struct event_row) events;
+	vec_of(struct command_row) commands;
 	vec_of(struct execution_row) executions;
 	vec_of(struct count_row) counts;
 	vec_of(struct quality_row) qualities;
@@ -58,6 +59,7 @@ row_id run_add_note(struct run *run, const char *code, const char *text, const c
 row_id run_add_field(struct run *run, const struct field_row *row);
 row_id run_add_capability(struct run *run, const struct capability_row *row);
 row_id run_add_event(struct run *run, const struct event_row *row);
+row_id run_add_command(struct run *run, const struct command_row *row);
 row_id run_add_execution(struct run *run, const struct execution_row *row);
 row_id run_add_count(struct run *run, const struct count_row *row);
 row_id run_add_thread(struct run *run, const struct thread_row *row);

@@ -109,12 +109,20 @@ struct wire_execution {
 	uint64_t major_faults;
 	uint64_t voluntary_switches;
 	uint64_t involuntary_switches;
+	uint64_t steal_ns;    /* taken from the machine's CPUs by its host meanwhile */
+	uint64_t pressure_ns; /* of it some task of the machine waited for a CPU */
+	uint32_t command;     /* 1, 2, 3...: of several commands, 0: there is one */
+	uint32_t reserved;
 };
 
 enum {
 	WIRE_EXECUTION_NO_USAGE = 1,	/* not our child (-p, -a): only wall_ns is known */
 	WIRE_EXECUTION_INTERRUPTED = 2, /* the user stopped it */
 	WIRE_EXECUTION_LEFTOVERS = 4,	/* it left children running */
+	WIRE_EXECUTION_TIMED_OUT = 8,	/* stopped at its time limit */
+	WIRE_EXECUTION_WARMUP = 16,	/* not to be measured */
+	WIRE_EXECUTION_STEAL = 32,	/* steal_ns was measured */
+	WIRE_EXECUTION_PRESSURE = 64,	/* pressure_ns was measured */
 };
 
 struct wire_count {

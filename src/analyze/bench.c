@@ -1,0 +1,341 @@
+/* bench.c - see bench.h.
+ *
+ * Nothing is thrown away: a run far from the others stays in every number and is named with what
+ * went with it.  The cause of such a run is what explains at least half of its excess over the
+ * median, asked in the order of how much it proves. */
+#include "analyze/bench.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/stats.h"
+#include "base/words.h"
+#include "model/run.h"
+
+enum { WARMUP_MAX = 10 };
+
+const char *bench_cause_text(enum bench_cause cause)
+{
+	static const char *const texts[BENCH_CAUSES] = {
+		[BENCH_CAUSE_NONE] = "",
+		[BENCH_CAUSE_WARMUP] = "before the times settled",
+		[BENCH_CAUSE_DISK] = "pages came from disk",
+		[BENCH_CAUSE_STEAL] = "the host took the CPU",
+		[BENCH_CAUSE_CPU] = "it used more CPU time itself",
+		[BENCH_CAUSE_PUSHED] = "pushed off the CPU by others",
+		[BENCH_CAUSE_PRESSURE] = "tasks queued for the CPUs",
+		[BENCH_CAUSE_WAITED] = "it waited more often",
+		[BENCH_CAUSE_FASTER] = "faster than the others",
+		[BENCH_CAUSE_UNKNOWN] = "nothing measured explains it",
+	};
+
+	return texts[cause];
+}
+
+static struct bench_run run_of(const struct execution_row *row, uint32_t position)
+{
+	return (struct bench_run){
+		.position = position,
+		.start_ns = row->start_ns,
+		.wall_ns = row->wall_ns,
+		.user_ns = row->user_ns,
+		.system_ns = row->system_ns,
+		.max_rss_bytes = row->max_rss_bytes,
+		.minor_faults = row->minor_faults,
+		.major_faults = row->major_faults,
+		.voluntary_switches = row->voluntary_switches,
+		.involuntary_switches = row->involuntary_switches,
+		.steal_ns = row->steal_ns,
+		.pressure_ns = row->pressure_ns,
+		.has_steal = row->flags & EXECUTION_STEAL,
+		.has_pressure = row->flags & EXECUTION_PRESSURE,
+		.exit_status = row->exit_status,
+		.signal = row->signal,
+		.warmup = row->flags & EXECUTION_WARMUP,
+		.interrupted = row->flags & EXECUTION_INTERRUPTED,
+		.leftovers = row->flags & EXECUTION_LEFTOVERS,
+		.timed_out = row->flags & EXECUTION_TIMED_OUT,
+	};
+}
+
+static void command_take(
+	struct bench_command *command, const struct bench_run *from, bool ignore_failure)
+{
+	struct bench_run *run = &command->runs[command->run_count];
+	bool failed = (from->exit_status || from->signal) && !from->interrupted;
+
+	command->run_count++;
+	command->warmup_count += from->warmup;
+	*run = *from;
+	run->number =
+		from->warmup ? command->warmup_count : command->run_count - command->warmup_count;
+	run->used = !from->warmup && !from->interrupted && !from->timed_out &&
+		    (!failed || ignore_failure);
+	command->used_count += run->used;
+	command->failed_count += failed;
+	command->leftover_count += from->leftovers;
+	command->timed_out_count += from->timed_out;
+	if (!command->failed && (failed || from->timed_out))
+		command->failed = run;
+}
+
+static double run_cpu_ns(const struct bench_run *run)
+{
+	return (double)run->user_ns + (double)run->system_ns;
+}
+
+/* The medians that a run far off is held against. */
+struct usual {
+	double wall, cpu, major, pushed, waited, pressure, steal;
+};
+
+static double median_at(const struct bench_command *command, size_t offset, double *values)
+{
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < command->run_count; i++) {
+		uint64_t value;
+
+		memcpy(&value, (const char *)&command->runs[i] + offset, sizeof(value));
+		if (command->runs[i].used)
+			values[count++] = (double)value;
+	}
+	stats_sort(values, count);
+	return stats_median_sorted(values, count);
+}
+
+#define MEDIAN(member) median_at(command, offsetof(struct bench_run, member), values)
+
+static enum bench_cause cause_of(
+	const struct bench_command *command, const struct bench_run *run, const struct usual *usual)
+{
+	double excess = (double)run->wall_ns - usual->wall, half = excess / 2;
+
+	if (excess < 0)
+		return BENCH_CAUSE_FASTER;
+	if ((double)run->major_faults > usual->major)
+		return BENCH_CAUSE_DISK;
+	if (run->has_steal && (double)run->steal_ns - usual->steal >= half)
+		return BENCH_CAUSE_STEAL;
+	if (command->warms_up && run->number <= command->wall.warm_after)
+		return BENCH_CAUSE_WARMUP;
+	if (run_cpu_ns(run) - usual->cpu >= half)
+		return BENCH_CAUSE_CPU;
+	if ((double)run->involuntary_switches > usual->pushed)
+		return BENCH_CAUSE_PUSHED;
+	if (run->has_pressure && (double)run->pressure_ns - usual->pressure >= half)
+		return BENCH_CAUSE_PRESSURE;
+	if ((double)run->voluntary_switches > usual->waited)
+		return BENCH_CAUSE_WAITED;
+	return BENCH_CAUSE_UNKNOWN;
+}
+
+static void causes_find(struct bench_command *command, double *values)
+{
+	struct usual usual = {
+		.wall = command->wall.median,
+		.cpu = command->cpu.median,
+		.major = MEDIAN(major_faults),
+		.pushed = MEDIAN(involuntary_switches),
+		.waited = MEDIAN(voluntary_switches),
+		.pressure = MEDIAN(pressure_ns),
+		.steal = MEDIAN(steal_ns),
+	};
+	double sigma;
+
+	(void)MEDIAN(wall_ns); /* leaves the times sorted in `values` */
+	sigma = stats_robust_sigma_sorted(values, command->used_count);
+	for (uint32_t i = 0; i < command->run_count; i++) {
+		struct bench_run *run = &command->runs[i];
+
+		if (!run->used)
+			continue;
+		run->far = outlier_class_of((double)run->wall_ns, usual.wall, sigma);
+		if (run->far != OUTLIER_NONE)
+			command->causes[run->cause = cause_of(command, run, &usual)]++;
+	}
+}
+
+/* The three series of a command, in the order of measurement. */
+static int summaries_make(struct bench_command *command, double *values, struct err *err)
+{
+	struct summary *summaries[] = {&command->wall, &command->cpu, &command->rss};
+	int r = 0;
+
+	for (unsigned k = 0; r >= 0 && k < 3; k++) {
+		size_t count = 0;
+
+		for (uint32_t i = 0; i < command->run_count; i++) {
+			const struct bench_run *run = &command->runs[i];
+
+			if (run->used)
+				values[count++] = k == 0   ? (double)run->wall_ns
+						  : k == 1 ? run_cpu_ns(run)
+							   : (double)run->max_rss_bytes;
+		}
+		r = summary_make(values, count, summaries[k], err);
+	}
+	command->warms_up = command->wall.warm_after && command->wall.warm_after <= WARMUP_MAX;
+	command->user_ns = MEDIAN(user_ns);
+	command->system_ns = MEDIAN(system_ns);
+	return r;
+}
+
+/* Pairs of two commands: the i-th measured run of each, where both are used. */
+static uint32_t pairs_find(const struct bench_command *a, const struct bench_command *b,
+	struct arena *arena, struct bench_pair **ret_pairs)
+{
+	uint32_t most = a->used_count < b->used_count ? a->used_count : b->used_count, count = 0;
+	struct bench_pair *pairs = arena_take(arena, most * sizeof(*pairs));
+	uint32_t i = 0, k = 0;
+
+	while (i < a->run_count && k < b->run_count) {
+		const struct bench_run *x = &a->runs[i], *y = &b->runs[k];
+
+		if (x->warmup || x->number < y->number) {
+			i++;
+		} else if (y->warmup || y->number < x->number) {
+			k++;
+		} else {
+			if (x->used && y->used)
+				pairs[count++] = (struct bench_pair){x, y};
+			i++;
+			k++;
+		}
+	}
+	*ret_pairs = pairs;
+	return count;
+}
+
+static int pairs_compare(const struct bench_pair *pairs, uint32_t count, enum compare_kind kind,
+	const struct compare_rule *rule, struct comparison *ret_comparison, struct err *err)
+{
+	mem_auto double *a = mem_new(count, sizeof(*a));
+	mem_auto double *b = mem_new(count, sizeof(*b));
+	const struct compare_input input = {
+		.name = kind == COMPARE_WALL ? "wall" : "cpu",
+		.kind = kind,
+		.a = a,
+		.b = b,
+		.a_count = count,
+		.b_count = count,
+	};
+
+	for (uint32_t i = 0; i < count; i++) {
+		a[i] = kind == COMPARE_WALL ? (double)pairs[i].a->wall_ns : run_cpu_ns(pairs[i].a);
+		b[i] = kind == COMPARE_WALL ? (double)pairs[i].b->wall_ns : run_cpu_ns(pairs[i].b);
+	}
+	return compare_pairs(&input, rule, ret_comparison, err);
+}
+
+static int ratios_make(struct bench_view *view, struct arena *arena, struct err *err)
+{
+	const struct compare_rule rule = {0};
+	int r = 0;
+
+	for (uint32_t i = 0; i < view->command_count; i++)
+		if (view->commands[i].used_count &&
+			(!view->commands[view->fastest].used_count ||
+				view->commands[i].wall.median <
+					view->commands[view->fastest].wall.median))
+			view->fastest = i;
+	view->ratios = arena_take(arena, view->command_count * sizeof(*view->ratios));
+	for (uint32_t i = 0; r >= 0 && i < view->command_count; i++) {
+		struct bench_pair *pairs;
+		uint32_t count;
+		struct bench_ratio *ratio = &view->ratios[view->ratio_count];
+
+		if (i == view->fastest)
+			continue;
+		count = pairs_find(
+			&view->commands[view->fastest], &view->commands[i], arena, &pairs);
+		if (!count)
+			continue;
+		ratio->command = i;
+		r = pairs_compare(pairs, count, COMPARE_WALL, &rule, &ratio->wall, err);
+		view->ratio_count++;
+	}
+	return r;
+}
+
+static int commands_make(
+	const struct run *run, struct arena *arena, struct bench_view *view, struct err *err)
+{
+	mem_auto uint32_t *counts = mem_new(run->commands.count, sizeof(*counts));
+	int r = 0;
+
+	vec_foreach (const struct execution_row, row, &run->executions)
+		if (row->command)
+			counts[row->command - 1]++;
+	view->commands = arena_take(arena, run->commands.count * sizeof(*view->commands));
+	view->command_count = run->commands.count;
+	for (uint32_t i = 0; r >= 0 && i < run->commands.count; i++) {
+		struct bench_command *command = &view->commands[i];
+		char **argv = NULL;
+
+		command->name = run_text(run, run->commands.at[i].argv);
+		command->runs = arena_take(arena, counts[i] * sizeof(*command->runs));
+		r = words_split(command->name, arena, &argv, NULL, err);
+		command->argv = argv;
+	}
+	for (uint32_t i = 0; r >= 0 && i < run->executions.count; i++) {
+		const struct execution_row *row = &run->executions.at[i];
+		struct bench_run from = run_of(row, i + 1);
+
+		if (!row->command)
+			continue;
+		view->commands[row->command - 1].rss_floor_bytes = row->rss_floor_bytes;
+		command_take(&view->commands[row->command - 1], &from, view->ignore_failure);
+	}
+	return r;
+}
+
+int bench_view_make(const struct run *run, bool ignore_failure, struct arena *arena,
+	struct bench_view *ret_view, struct err *err)
+{
+	mem_auto double *values = mem_new(run->executions.count, sizeof(*values));
+	int r;
+
+	*ret_view = (struct bench_view){.ignore_failure = ignore_failure};
+	r = commands_make(run, arena, ret_view, err);
+	for (uint32_t i = 0; r >= 0 && i < ret_view->command_count; i++) {
+		r = summaries_make(&ret_view->commands[i], values, err);
+		if (r >= 0)
+			causes_find(&ret_view->commands[i], values);
+	}
+	return r < 0 ? r : ratios_make(ret_view, arena, err);
+}
+
+int bench_ab_make(const struct bench_view *view, const struct compare_rule *rule,
+	struct arena *arena, struct bench_ab *ret_ab, struct err *err)
+{
+	struct bench_ab ab = {.a = &view->commands[0], .b = &view->commands[1]};
+	int r;
+
+	ab.pair_count = pairs_find(ab.a, ab.b, arena, &ab.pairs);
+	ab.cpu_is_known = true;
+	for (uint32_t i = 0; i < ab.pair_count; i++)
+		ab.cpu_is_known &= run_cpu_ns(ab.pairs[i].a) > 0 && run_cpu_ns(ab.pairs[i].b) > 0;
+	r = pairs_compare(ab.pairs, ab.pair_count, COMPARE_WALL, rule, &ab.metrics[0], err);
+	ab.metric_count = ab.cpu_is_known ? 2 : 1;
+	if (r >= 0 && ab.cpu_is_known)
+		r = pairs_compare(ab.pairs, ab.pair_count, COMPARE_CPU, rule, &ab.metrics[1], err);
+	if (r < 0)
+		return r;
+	compare_family(ab.metrics, ab.metric_count);
+	*ret_ab = ab;
+	ret_ab->verdict = compare_decide(ret_ab->metrics, ret_ab->metric_count);
+	return 0;
+}
+
+bool bench_ab_is_settled(const struct bench_ab *ab)
+{
+	if (ab->verdict.outcome == COMPARE_REGRESSED)
+		return true;
+	for (uint32_t i = 0; i < ab->metric_count; i++)
+		if (!compare_is_settled(&ab->metrics[i]))
+			return false;
+	return true;
+}

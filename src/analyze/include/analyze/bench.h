@@ -1,0 +1,108 @@
+/* bench.h - what the executions of several commands say: each summed up, neighbours compared.
+ *
+ * Pure.  Warm-ups are not used, nor is a run that was interrupted, timed out or, unless failures
+ * are ignored, failed.  The i-th runs of two commands are neighbours in time and make a pair.
+ * Owns: everything is in the caller's arena; texts are the run's. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/compare.h"
+#include "analyze/summary.h"
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/shape.h"
+
+struct run;
+
+/* What went with a run that is far from the others, the strongest evidence first. */
+enum bench_cause {
+	BENCH_CAUSE_NONE = 0,
+	BENCH_CAUSE_WARMUP,   /* among the first runs, before the times settled */
+	BENCH_CAUSE_DISK,     /* pages were read from disk */
+	BENCH_CAUSE_STEAL,    /* the host took the CPU */
+	BENCH_CAUSE_CPU,      /* the program itself used more CPU time */
+	BENCH_CAUSE_PUSHED,   /* pushed off the CPU more often */
+	BENCH_CAUSE_PRESSURE, /* tasks of the machine waited for a CPU */
+	BENCH_CAUSE_WAITED,   /* it waited more often */
+	BENCH_CAUSE_FASTER,   /* it is far off to the good side */
+	BENCH_CAUSE_UNKNOWN,
+	BENCH_CAUSES,
+};
+
+/* In words: "pages came from disk". */
+const char *bench_cause_text(enum bench_cause cause);
+
+struct bench_run {
+	uint32_t number;   /* of this command, from 1; warm-ups count apart */
+	uint32_t position; /* among all runs of all commands, from 1 */
+	uint64_t start_ns, wall_ns, user_ns, system_ns, max_rss_bytes;
+	uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
+	uint64_t steal_ns, pressure_ns;
+	bool has_steal, has_pressure;
+	int exit_status, signal;
+	bool warmup, interrupted, leftovers, timed_out;
+	bool used;
+	enum outlier_class far;
+	enum bench_cause cause;
+};
+
+struct bench_command {
+	const char *name;  /* its command line */
+	char *const *argv; /* its words */
+	struct bench_run *runs;
+	uint32_t run_count, used_count, warmup_count;
+	const struct bench_run *failed; /* the first, NULL: none */
+	uint32_t failed_count, leftover_count, timed_out_count;
+	uint64_t rss_floor_bytes;
+	struct summary wall, cpu, rss; /* of the runs used, ns and bytes */
+	double user_ns, system_ns;     /* medians */
+	uint32_t causes[BENCH_CAUSES]; /* of the runs that are far off */
+	/* Runs at the start that differ from the rest: few are a warm-up, many a machine that
+	 * drifted (see wall.warm_after). */
+	bool warms_up;
+};
+
+/* One command against the fastest: more than 1 is slower. */
+struct bench_ratio {
+	uint32_t command; /* index */
+	struct comparison wall;
+};
+
+struct bench_view {
+	struct bench_command *commands;
+	uint32_t command_count;
+	uint32_t fastest; /* index */
+	struct bench_ratio *ratios;
+	uint32_t ratio_count;
+	bool ignore_failure;
+};
+
+int bench_view_make(const struct run *run, bool ignore_failure, struct arena *arena,
+	struct bench_view *ret_view, struct err *err);
+
+/* A and B of an `ab` (the first two commands): wall and CPU time of the pairs so far, judged as one
+ * family. */
+enum { BENCH_AB_METRICS = 2 };
+
+struct bench_pair {
+	const struct bench_run *a, *b;
+};
+
+struct bench_ab {
+	const struct bench_command *a, *b;
+	struct bench_pair *pairs;
+	uint32_t pair_count;
+	struct comparison metrics[BENCH_AB_METRICS]; /* wall, CPU */
+	bool cpu_is_known; /* false: below the kernel's accounting, not judged */
+	uint32_t metric_count;
+	struct compare_verdict verdict;
+};
+
+int bench_ab_make(const struct bench_view *view, const struct compare_rule *rule,
+	struct arena *arena, struct bench_ab *ret_ab, struct err *err);
+
+/* May measuring stop?  A regression is one whatever else comes; otherwise every metric must be
+ * settled. */
+bool bench_ab_is_settled(const struct bench_ab *ab);

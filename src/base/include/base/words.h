@@ -1,0 +1,20 @@
+/* words.h - a command line as one text, and its words.
+ *
+ * Splits as a POSIX shell does: blanks and newlines part, '...' "..." and \ keep together.  Does
+ * not: expand variables, globs, ~ or run anything; a word that asks a shell for more ($HOME, *.c,
+ * a | b) is passed on as it stands, and words_need_shell() says so.  Pure. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/* The words of `text` in `arena`, NULL-terminated; `ret_count` may be NULL.  -EINVAL when a quote
+ * is not closed, a backslash stands at the end, or there is no word. */
+int words_split(const char *text, struct arena *arena, char ***ret_words, size_t *ret_count,
+	struct err *err);
+
+/* The first character outside of quotes that only a shell understands (|, >, $, *...), 0: none. */
+char words_need_shell(const char *text);

@@ -1,0 +1,120 @@
+/* words.c - see words.h.
+ *
+ * A word is never longer than the text it comes from, so all of them fit in one piece of that size;
+ * quotes open and close within a word, as in a"b c"d. */
+#include "base/words.h"
+
+#include <errno.h>
+#include <string.h>
+
+struct splitter {
+	const char *at;
+	char *out;    /* where the next character of a word goes */
+	bool in_word; /* also after an empty pair of quotes */
+	char quote;   /* that is open, 0: none */
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\n';
+}
+
+/* Within "..." a backslash is itself unless it stands before one of these. */
+static bool escapes(char quote, char next)
+{
+	return quote != '"' || (next && strchr("$`\"\\\n", next));
+}
+
+static int step(struct splitter *s, const char *text, struct err *err)
+{
+	char c = *s->at++;
+
+	if (c == s->quote) {
+		s->quote = 0;
+	} else if (s->quote == '\'' || (c != '\\' && s->quote)) {
+		*s->out++ = c;
+	} else if (c == '\\' && !*s->at) {
+		err_set(err, ERR_USAGE, EINVAL, "the command ends in a backslash: %.200s", text);
+		err_hint(err, "write \\\\ for a backslash");
+		return -EINVAL;
+	} else if (c == '\\' && escapes(s->quote, *s->at)) {
+		if (*s->at != '\n') /* a line goes on behind it */
+			*s->out++ = *s->at;
+		s->in_word |= *s->at != '\n';
+		s->at++;
+		return 0;
+	} else if (!s->quote && (c == '\'' || c == '"')) {
+		s->quote = c;
+	} else {
+		*s->out++ = c;
+	}
+	s->in_word = true;
+	return 0;
+}
+
+static int word_take(struct splitter *s, const char *text, struct err *err)
+{
+	int r = 0;
+
+	s->in_word = false;
+	while (r >= 0 && *s->at && (s->quote || !is_blank(*s->at)))
+		r = step(s, text, err);
+	if (r >= 0 && s->quote) {
+		err_set(err, ERR_USAGE, EINVAL, "a %c is not closed: %.200s", s->quote, text);
+		err_hint(err, "close it, or write \\%c for the character itself", s->quote);
+		r = -EINVAL;
+	}
+	*s->out++ = '\0';
+	return r;
+}
+
+int words_split(const char *text, struct arena *arena, char ***ret_words, size_t *ret_count,
+	struct err *err)
+{
+	size_t len = strlen(text), count = 0;
+	struct splitter s = {.at = text, .out = arena_take(arena, 2 * len + 2)};
+	char **words = arena_take(arena, (len / 2 + 2) * sizeof(*words));
+
+	for (;;) {
+		char *word = s.out;
+		int r;
+
+		while (is_blank(*s.at))
+			s.at++;
+		if (!*s.at)
+			break;
+		r = word_take(&s, text, err);
+		if (r < 0)
+			return r;
+		if (s.in_word)
+			words[count++] = word;
+	}
+	if (!count) {
+		err_set(err, ERR_USAGE, EINVAL, "a command is empty");
+		err_hint(err, "write the program and its words, in quotes: 'sleep 0.1'");
+		return -EINVAL;
+	}
+	*ret_words = words;
+	if (ret_count)
+		*ret_count = count;
+	return 0;
+}
+
+char words_need_shell(const char *text)
+{
+	char quote = 0;
+
+	for (; *text; text++) {
+		if (*text == '\\' && quote != '\'' && text[1])
+			text++;
+		else if (quote && *text == quote)
+			quote = 0;
+		else if (!quote && (*text == '\'' || *text == '"'))
+			quote = *text;
+		else if (strchr("$`", *text) && quote != '\'')
+			return *text;
+		else if (!quote && strchr("|&;<>*?(", *text))
+			return *text;
+	}
+	return 0;
+}

@@ -1,0 +1,172 @@
+/* bench.c - `assay bench 'sleep 0.1' 'sleep 0.2'`: how long commands take, and how sure that is.
+ *
+ * Reads the words, has the commands run in turns, shows each and how they compare. */
+#include <errno.h>
+
+#include "analyze/bench.h"
+#include "base/io.h"
+#include "bench_job.h"
+#include "render/bench.h"
+
+enum { COMMANDS_MAX = 64, RUNS_MAX = 1000000, RUNS_MIN_DEFAULT = 10 };
+#define BUDGET_DEFAULT_NS 3000000000
+
+static int commands_add(struct bench_job *job, struct err *err)
+{
+	struct cli *cli = job->cli;
+	int r = 0;
+
+	for (uint32_t i = 0; r >= 0 && i < cli->operands.count; i++)
+		r = bench_job_add(job, cli->operands.at[i], err);
+	if (r >= 0 && cli->program)
+		r = cli->program[1] ? bench_job_add_words(job, cli->program, err)
+				    : bench_job_add(job, cli->program[0], err);
+	if (r >= 0 && !job->commands.count) {
+		err_set(err, ERR_USAGE, EINVAL, "assay bench was given no command");
+		err_hint(err, "usage: assay bench %s", cli->command->usage);
+		r = -EINVAL;
+	}
+	return r;
+}
+
+static int counts_choose(struct bench_job *job, struct bench_options *options, struct err *err)
+{
+	struct cli *cli = job->cli;
+	uint64_t exact = 0, least = 0, most = 0, budget_ns = 0;
+	int r = cli_number(cli, "runs", 1, RUNS_MAX, 0, &exact, err);
+
+	if (r >= 0)
+		r = cli_number(cli, "min-runs", 1, RUNS_MAX, RUNS_MIN_DEFAULT, &least, err);
+	if (r >= 0)
+		r = cli_number(cli, "max-runs", 1, RUNS_MAX, RUNS_MAX, &most, err);
+	if (r >= 0)
+		r = cli_duration(cli, "budget", BUDGET_DEFAULT_NS, &budget_ns, err);
+	if (r < 0)
+		return r;
+	if (most < least && cli_has(cli, "min-runs")) {
+		err_set(err, ERR_USAGE, EINVAL, "--max-runs is below --min-runs");
+		err_hint(err, "-n N asks for exactly N runs");
+		return -EINVAL;
+	}
+	options->rounds_max = (uint32_t)(exact ? exact : most);
+	options->rounds_min = (uint32_t)(exact ? exact : least < most ? least : most);
+	options->budget_ns = budget_ns * job->commands.count;
+	return 0;
+}
+
+static int exports_write(const struct cli *cli, const struct bench_view *view, struct err *err)
+{
+	static const struct {
+		const char *option;
+		void (*write)(struct str *out, const struct bench_view *view);
+	} exports[] = {
+		{"export-json", bench_export_json},
+		{"export-markdown", bench_export_markdown},
+		{"export-csv", bench_export_csv},
+	};
+	int r = 0;
+
+	for (unsigned i = 0; r >= 0 && i < sizeof(exports) / sizeof(*exports); i++) {
+		const char *path = cli_value(cli, exports[i].option);
+		str_auto struct str text = {0};
+
+		if (!path)
+			continue;
+		exports[i].write(&text, view);
+		r = io_replace(path, str_text(&text), text.len, err);
+	}
+	return r;
+}
+
+static int bench_show(struct bench_job *job, struct err *err)
+{
+	struct cli *cli = job->cli;
+	struct cli_page page = {.run = job->run, .to_stderr = bench_job_shares_stdout(job)};
+	struct bench_view view;
+	struct err late = {0};
+	int r = bench_view_make(job->run, cli_has(cli, "ignore-failure"), &job->arena, &view, err);
+	int exported;
+
+	if (r < 0)
+		return r;
+	exported = exports_write(cli, &view, err);
+	while (cli_page_next(cli, &page)) {
+		if (page.json)
+			bench_json(page.json, &view);
+		else if (cli->mode == CLI_AGENT)
+			bench_agent(page.paper, &view);
+		else
+			bench_text(page.paper, &view);
+	}
+	r = cli_page_end(cli, &page, exported < 0 ? &late : err);
+	return exported < 0 ? exported : r;
+}
+
+static int bench_run_job(struct bench_job *job, struct err *err)
+{
+	struct bench_options options = {0};
+	struct err late = {0};
+	int r = commands_add(job, err), end;
+
+	if (r >= 0)
+		r = counts_choose(job, &options, err);
+	if (r < 0)
+		return r;
+	end = bench_job_run(job, &options, err);
+	if (end < 0 && !job->run->executions.count)
+		return end;
+	r = bench_show(job, end < 0 ? &late : err);
+	if (end < 0 || r < 0)
+		return end < 0 ? end : r;
+	return end == BENCH_INTERRUPTED ? EXIT_INTERRUPTED
+	       : end == BENCH_FAILED	? EXIT_TARGET
+					: EXIT_DONE;
+}
+
+static int bench_run_command(struct cli *cli, struct err *err)
+{
+	struct bench_job job;
+	int r;
+
+	bench_job_open(&job, cli);
+	r = bench_run_job(&job, err);
+	bench_job_done(&job);
+	return r;
+}
+
+static const struct option_spec options[] = {
+	{"runs", 'n', "N", false, NULL, "run each command exactly N times"},
+	{"min-runs", 0, "N", false, NULL, "at least N times (default 10)"},
+	{"max-runs", 0, "N", false, NULL, "at most N times"},
+	{"budget", 0, "TIME", false, NULL, "measure each command about that long (default 3s)"},
+	BENCH_JOB_OPTIONS{"export-json", 0, "FILE", false, NULL, "hyperfine's JSON format"},
+	{"export-markdown", 0, "FILE", false, NULL, "a table"},
+	{"export-csv", 0, "FILE", false, NULL, "one row per run"},
+	{0},
+};
+
+static const char *const examples[] = {
+	"assay bench 'grep -r main src'",
+	"how long it takes, with the interval of the median",
+	"assay bench --warmup 3 './old data' './new data'",
+	"two commands in turns, and which is faster",
+	"assay bench -n 50 --save before ./program",
+	"50 runs, kept as .assay/before.assay",
+	NULL,
+};
+
+const struct command bench_command = {
+	.name = "bench",
+	.summary = "how long commands take, and how sure that is",
+	.usage = "[-n N] [--warmup N] [--save NAME] CMD...",
+	.examples = examples,
+	.details =
+		"Each CMD is one argument and is split into words as a shell does; no shell runs. "
+		"Words behind -- are one more command as they stand. "
+		"Several commands are run in turns. A run that fails ends the benchmark; the runs "
+		"before it are kept. Every run gets an environment of random size.",
+	.options = options,
+	.program = PROGRAM_OPTIONAL,
+	.operands_max = COMMANDS_MAX,
+	.run = bench_run_command,
+};

@@ -1,0 +1,294 @@
+/* bench_job.c - see bench_job.h.
+ *
+ * Runs are stored while they happen, ten times a second: what kill -9 leaves is a readable file
+ * that lacks a tenth of a second. */
+#include "bench_job.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyze/bench.h"
+#include "base/io.h"
+#include "base/words.h"
+#include "code/binary.h"
+#include "ingest/ingest.h"
+#include "model/store.h"
+#include "render/shorten.h"
+
+enum { REFRESH_NS = 100000000 };
+#define SAVE_FOLDER ".assay"
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec now;
+
+	clock_gettime(clock, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+void bench_job_open(struct bench_job *job, struct cli *cli)
+{
+	*job = (struct bench_job){.cli = cli, .run = run_open()};
+	job->run->command = run_intern(job->run, cli->command->name);
+	job->run->started_ns = clock_ns(CLOCK_REALTIME);
+}
+
+void bench_job_done(struct bench_job *job)
+{
+	store_close(job->store);
+	run_close(job->run);
+	vec_done(&job->commands);
+	arena_done(&job->arena);
+}
+
+static void quote_words(char *const *words, struct str *out)
+{
+	for (char *const *word = words; *word; word++) {
+		str_add(out, word == words ? "" : " ");
+		word_quote(*word, out);
+	}
+}
+
+/* The file of the first word; 0, or a sentence that names the command. */
+static int command_find_file(struct bench_job *job, char *const *words,
+	struct spawner_command *ret_command, struct err *err)
+{
+	ret_command->argv = words;
+	return binary_find(words[0], &job->arena, &ret_command->path, err);
+}
+
+int bench_job_add_words(struct bench_job *job, char *const *words, struct err *err)
+{
+	str_auto struct str quoted = {0}, target = {0};
+	struct spawner_command command;
+	int r = command_find_file(job, words, &command, err);
+
+	if (r < 0)
+		return r;
+	quote_words(words, &quoted);
+	vec_push(&job->commands, command);
+	run_add_command(
+		job->run, &(struct command_row){.argv = run_intern(job->run, str_text(&quoted))});
+	if (job->run->target)
+		str_addf(&target, "%s; ", run_text(job->run, job->run->target));
+	str_add(&target, str_text(&quoted));
+	job->run->target = run_intern(job->run, str_text(&target));
+	return 0;
+}
+
+static int words_of(struct bench_job *job, const char *text, char ***ret_words, struct err *err)
+{
+	char **words;
+
+	if (!cli_has(job->cli, "shell"))
+		return words_split(text, &job->arena, ret_words, NULL, err);
+	words = arena_take(&job->arena, 4 * sizeof(*words));
+	words[0] = arena_text(&job->arena, "/bin/sh", 7);
+	words[1] = arena_text(&job->arena, "-c", 2);
+	words[2] = arena_text(&job->arena, text, strlen(text));
+	*ret_words = words;
+	return 0;
+}
+
+/* What a shell would have understood is passed on as it stands; it is rarely meant so. */
+static void note_shell(struct bench_job *job, const char *text)
+{
+	char special = cli_has(job->cli, "shell") ? 0 : words_need_shell(text);
+	str_auto struct str line = {0};
+
+	if (!special)
+		return;
+	str_addf(&line, "no shell reads '%s': the %c in it is passed on as it stands", text,
+		special);
+	run_add_note(job->run, "no-shell", str_text(&line), "--shell runs it with sh -c");
+}
+
+int bench_job_add(struct bench_job *job, const char *text, struct err *err)
+{
+	char **words;
+	int r = words_of(job, text, &words, err);
+
+	if (r < 0)
+		return r;
+	note_shell(job, text);
+	return bench_job_add_words(job, words, err);
+}
+
+bool bench_job_shares_stdout(const struct bench_job *job)
+{
+	const char *where = cli_value(job->cli, "program-output");
+
+	return where && str_equal(where, "inherit");
+}
+
+/* Streams are tried once here, so that a wrong name is told before the first run. */
+static int streams_choose(struct bench_job *job, struct bench_options *options, struct err *err)
+{
+	const char *where = cli_value(job->cli, "program-output");
+	const char *input = cli_value(job->cli, "input");
+	io_auto int in = -1;
+	io_auto int out = -1;
+
+	options->input_path = input ? input : "/dev/null";
+	options->output_path = !where || str_equal(where, "null") ? "/dev/null"
+			       : str_equal(where, "inherit")	  ? NULL
+								  : where;
+	options->stdout_to_stderr = !options->output_path && job->cli->mode == CLI_JSON;
+	in = open(options->input_path, O_RDONLY | O_CLOEXEC);
+	if (in < 0) {
+		int code = errno;
+
+		err_set(err, ERR_USAGE, code, "cannot read %s: %s", options->input_path,
+			err_words(code));
+		err_hint(err, "--input names the file that the commands read");
+		return -code;
+	}
+	if (!options->output_path)
+		return 0;
+	out = open(options->output_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (out < 0) {
+		int code = errno;
+
+		err_set(err, ERR_OUTPUT, code, "cannot write %s: %s", options->output_path,
+			err_words(code));
+		err_hint(err, "--program-output is null, inherit or a file that can be written");
+		return -code;
+	}
+	return 0;
+}
+
+static int prepare_choose(struct bench_job *job, struct bench_options *options, struct err *err)
+{
+	const char *text = cli_value(job->cli, "prepare");
+	struct spawner_command command;
+	char **words;
+	int r;
+
+	if (!text)
+		return 0;
+	r = words_of(job, text, &words, err);
+	if (r >= 0)
+		r = command_find_file(job, words, &command, err);
+	if (r < 0)
+		return r;
+	note_shell(job, text);
+	vec_push(&job->commands, command);
+	options->has_prepare = true;
+	return 0;
+}
+
+static int options_choose(struct bench_job *job, struct bench_options *options, struct err *err)
+{
+	uint64_t warmups = 0;
+	int r = cli_number(job->cli, "warmup", 0, 1000000, 0, &warmups, err);
+
+	if (r >= 0)
+		r = cli_duration(job->cli, "time-limit", 0, &options->limit_ns, err);
+	if (r >= 0)
+		r = streams_choose(job, options, err);
+	options->command_count = job->commands.count;
+	if (r >= 0)
+		r = prepare_choose(job, options, err);
+	options->commands = job->commands.at;
+	options->warmups = (uint32_t)warmups;
+	options->ignore_failure = cli_has(job->cli, "ignore-failure");
+	options->seed = clock_ns(CLOCK_MONOTONIC);
+	options->interrupted = cli_interrupted;
+	return r;
+}
+
+static int store_choose(struct bench_job *job, struct err *err)
+{
+	const char *path = cli_value(job->cli, "output"), *name = cli_value(job->cli, "save");
+
+	if (path && name) {
+		err_set(err, ERR_USAGE, EINVAL, "-o and --save both say where the runs go");
+		err_hint(err, "give one of them");
+		return -EINVAL;
+	}
+	if (name && (!*name || *name == '.' || strchr(name, '/'))) {
+		err_set(err, ERR_USAGE, EINVAL, "--save cannot be '%s'", name);
+		err_hint(err, "it is a plain name; -o takes a path");
+		return -EINVAL;
+	}
+	if (name && mkdir(SAVE_FOLDER, 0777) < 0 && errno != EEXIST) {
+		int code = errno;
+
+		err_set(err, ERR_OUTPUT, code, "cannot make the folder %s: %s", SAVE_FOLDER,
+			err_words(code));
+		err_hint(err, "-o RUN stores elsewhere");
+		return -code;
+	}
+	if (name)
+		path = arena_format(&job->arena, SAVE_FOLDER "/%s.assay", name);
+	return path ? store_create(path, &job->store, err) : 0;
+}
+
+static void progress_show(struct bench_job *job, const struct bench_progress *progress)
+{
+	arena_auto struct arena arena = {0};
+	struct bench_view view;
+	struct err ignored;
+	str_auto struct str line = {0};
+	char median[32];
+
+	if (job->cli->quiet || job->cli->mode != CLI_TEXT || !isatty(STDERR_FILENO) ||
+		bench_view_make(job->run, true, &arena, &view, &ignored) < 0)
+		return;
+	for (uint32_t i = 0; i < view.command_count && i < 4; i++)
+		if (view.commands[i].used_count)
+			str_addf(&line, "%s%s", i ? ", " : "  median ",
+				paper_time(median, sizeof(median), view.commands[i].wall.median));
+	if (progress->rounds_due)
+		cli_progress(job->cli, "round %u of about %u%s", progress->rounds,
+			progress->rounds_due, str_text(&line));
+	else
+		cli_progress(job->cli, "warming up, run %u", progress->runs);
+}
+
+static int each_run(void *context, const struct bench_progress *progress, struct err *err)
+{
+	struct bench_job *job = context;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	int r = 0;
+
+	if (now - job->refreshed_ns >= REFRESH_NS) {
+		job->refreshed_ns = now;
+		progress_show(job, progress);
+		if (job->store)
+			r = store_flush(job->store, job->run, err);
+	}
+	if (r >= 0 && progress->round_ended && job->look)
+		r = job->look(job, progress, err);
+	return r;
+}
+
+int bench_job_run(struct bench_job *job, struct bench_options *options, struct err *err)
+{
+	struct ingest ingest = {.run = job->run};
+	struct wire_sink sink = ingest_sink(&ingest);
+	struct err late = {0};
+	int r = options_choose(job, options, err), stored = 0;
+
+	if (r >= 0)
+		r = store_choose(job, err);
+	if (r < 0)
+		return r;
+	options->each = each_run;
+	options->context = job;
+	r = bench_commands(options, &sink, err);
+	cli_progress(job->cli, NULL);
+	job->run->partial = r != BENCH_DONE;
+	if (r < 0 && !job->run->executions.count)
+		return r;
+	if (job->store || cli_has(job->cli, "json"))
+		cli_take_fingerprint(job->run, &late);
+	if (job->store)
+		stored = store_finish(job->store, job->run, r < 0 ? &late : err);
+	run_freeze(job->run);
+	return r < 0 ? r : stored < 0 ? stored : r;
+}

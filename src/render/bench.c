@@ -1,0 +1,292 @@
+/* bench.c - see bench.h.  The first line of a command is its median with the interval; everything
+ * that makes the number doubtful stands below it, in words. */
+#include "render/bench.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "render/shorten.h"
+
+enum { TIME_ROOM = 32, NAME_COLUMNS = 60 };
+enum { SPLIT_TRUSTED_NS = 50000000 }; /* the kernel scales user and system by ticks below that */
+
+static const char *name_of(const struct bench_command *command, struct str *out)
+{
+	str_clear(out);
+	name_shorten(command->name, NAME_COLUMNS, out);
+	return str_text(out);
+}
+
+static void interval_text(struct str *out, double lo, double hi)
+{
+	char low[TIME_ROOM], high[TIME_ROOM];
+
+	if (isfinite(lo) && isfinite(hi))
+		str_addf(out, "%s .. %s", paper_time(low, sizeof(low), lo),
+			paper_time(high, sizeof(high), hi));
+	else
+		str_add(out, "no interval below 6 runs");
+}
+
+static const char *spread_word(enum summary_spread spread)
+{
+	static const char *const words[] = {
+		[SUMMARY_SPREAD_UNKNOWN] = "",
+		[SUMMARY_SPREAD_TIGHT] = "tight",
+		[SUMMARY_SPREAD_USUAL] = "usual",
+		[SUMMARY_SPREAD_WIDE] = "wide",
+		[SUMMARY_SPREAD_WILD] = "wild",
+	};
+
+	return words[spread];
+}
+
+static void row_begin(struct table *table, const char *name, const char *value)
+{
+	table_cell(table, INK_PLAIN, "%s", name);
+	table_cell(table, INK_BOLD, "%s", value);
+}
+
+static void wall_row(struct table *table, const struct summary *wall)
+{
+	str_auto struct str interval = {0};
+	char value[TIME_ROOM];
+
+	interval_text(&interval, wall->median_interval.lo, wall->median_interval.hi);
+	row_begin(table, "wall, median", paper_time(value, sizeof(value), wall->median));
+	if (isnan(wall->variation))
+		table_cell(table, INK_DIM, "%s", str_text(&interval));
+	else
+		table_cell(table, INK_DIM, "%s   spread %.1f %% (%s)", str_text(&interval),
+			wall->variation * 100, spread_word(wall->spread));
+}
+
+static void range_row(struct table *table, const struct summary *wall)
+{
+	char low[TIME_ROOM], high[TIME_ROOM], mean[TIME_ROOM];
+
+	table_cell(table, INK_PLAIN, "min .. max");
+	table_cell(table, INK_BOLD, "%s .. %s", paper_time(low, sizeof(low), wall->min),
+		paper_time(high, sizeof(high), wall->max));
+	table_cell(table, INK_DIM, "mean %s", paper_time(mean, sizeof(mean), wall->mean));
+}
+
+/* The percentiles that the runs can tell; of the first that they cannot, what it would take. */
+static void percentiles_row(struct table *table, const struct summary *wall)
+{
+	str_auto struct str known = {0}, note = {0};
+	char value[TIME_ROOM];
+
+	for (unsigned i = 2; i < SUMMARY_PERCENTILES && !note.len; i++) {
+		const struct summary_percentile *one = &wall->percentiles[i];
+
+		if (one->worst_of_all)
+			str_addf(&note, "p%g and up: not before %llu runs; worst of %zu: %s",
+				one->share * 100, (unsigned long long)one->needed, wall->count,
+				paper_time(value, sizeof(value), wall->max));
+		else
+			str_addf(&known, "%sp%g %s", known.len ? ", " : "", one->share * 100,
+				paper_time(value, sizeof(value), one->value));
+	}
+	if (!known.len)
+		str_addf(&known, "worst of %zu", wall->count);
+	row_begin(table, "percentiles", str_text(&known));
+	table_cell(table, INK_DIM, "%s", str_text(&note));
+}
+
+static void command_table(struct paper *paper, const struct bench_command *command)
+{
+	table_auto struct table table = {0};
+	char value[TIME_ROOM], user[TIME_ROOM], system[TIME_ROOM];
+
+	table_column(&table, "", false);
+	table_column(&table, "", false);
+	table_column(&table, "", false);
+	wall_row(&table, &command->wall);
+	range_row(&table, &command->wall);
+	percentiles_row(&table, &command->wall);
+	row_begin(&table, "user+sys", paper_time(value, sizeof(value), command->cpu.median));
+	if (command->cpu.median >= SPLIT_TRUSTED_NS)
+		table_cell(&table, INK_DIM, "user %s, sys %s",
+			paper_time(user, sizeof(user), command->user_ns),
+			paper_time(system, sizeof(system), command->system_ns));
+	else
+		table_cell(&table, INK_DIM, "%s", "");
+	row_begin(&table, "peak RSS", paper_bytes(value, sizeof(value), command->rss.median));
+	table_cell(&table, INK_DIM, "%s",
+		command->rss.median <= (double)command->rss_floor_bytes
+			? "at most: a smaller one cannot be seen"
+			: "");
+	table_print(&table, paper, 2);
+}
+
+static void failure_text(struct paper *paper, const char *name, const struct bench_command *command)
+{
+	const struct bench_run *run = command->failed;
+	str_auto struct str line = {0};
+
+	str_addf(&line, "%s%s%srun %u ", name, *name ? ": " : "", run->warmup ? "warm-up " : "",
+		run->number);
+	if (run->timed_out)
+		str_add(&line, "was stopped at the time limit");
+	else if (run->signal)
+		str_addf(
+			&line, "was killed by signal %d (%s)", run->signal, strsignal(run->signal));
+	else
+		str_addf(&line, "exited with status %d", run->exit_status);
+	if (command->failed_count > 1)
+		str_addf(&line, ", and %u more failed", command->failed_count - 1);
+	if (run->used)
+		str_add(&line, "; counted, as --ignore-failure asks");
+	else
+		str_addf(&line,
+			"; %u good runs are kept; --program-output inherit shows what it says",
+			command->used_count);
+	paper_wrap(paper, 2, INK_BAD, str_text(&line));
+}
+
+void bench_troubles(struct paper *paper, const char *name, const struct bench_command *command)
+{
+	str_auto struct str line = {0};
+
+	if (command->failed)
+		failure_text(paper, name, command);
+	if (!command->leftover_count)
+		return;
+	str_addf(&line, "%s%s%u runs left processes running, which disturb the runs behind them",
+		name, *name ? ": " : "", command->leftover_count);
+	paper_wrap(paper, 2, INK_WARN, str_text(&line));
+}
+
+static void outliers_text(struct paper *paper, const struct bench_command *command)
+{
+	str_auto struct str line = {0};
+	const struct summary *wall = &command->wall;
+	size_t far = wall->far + wall->extreme;
+	char median[TIME_ROOM];
+
+	if (!far)
+		return;
+	str_addf(&line, "%zu of %zu runs are far from the others (%zu extreme):", far, wall->count,
+		wall->extreme);
+	for (unsigned i = 1; i < BENCH_CAUSES; i++)
+		if (command->causes[i])
+			str_addf(&line, " %u %s;", command->causes[i], bench_cause_text(i));
+	str_addf(&line, " without them the median is %s",
+		paper_time(median, sizeof(median), wall->steady_median));
+	paper_wrap(paper, 2, INK_WARN, str_text(&line));
+}
+
+/* What the median alone would hide. */
+static void doubts_text(struct paper *paper, const struct bench_command *command)
+{
+	const struct summary *wall = &command->wall;
+	str_auto struct str line = {0};
+
+	outliers_text(paper, command);
+	if (command->warms_up)
+		str_addf(&line,
+			"the first %zu of the runs are not settled: --warmup %zu leaves them out",
+			wall->warm_after, wall->warm_after);
+	else if (wall->warm_after)
+		str_addf(&line, "the machine drifted: the first %zu runs differ from the rest",
+			wall->warm_after);
+	if (line.len)
+		paper_wrap(paper, 2, INK_WARN, str_text(&line));
+	str_clear(&line);
+	if (wall->modes.found)
+		str_addf(&line, "two heaps: %.0f %% of the runs are below %.4g ms",
+			wall->modes.lower_share * 100, wall->modes.at / 1e6);
+	if (line.len)
+		paper_wrap(paper, 2, INK_WARN, str_text(&line));
+}
+
+/* "A ran 1.23 (1.20 .. 1.26) times faster than B" */
+static void ratio_text(
+	struct paper *paper, const struct bench_view *view, const struct bench_ratio *ratio)
+{
+	str_auto struct str fast = {0}, slow = {0};
+	const struct comparison *wall = &ratio->wall;
+
+	name_of(&view->commands[view->fastest], &fast);
+	name_of(&view->commands[ratio->command], &slow);
+	paper_add(paper, "  ");
+	if (wall->outcome == COMPARE_REGRESSED) {
+		paper_ink(paper, INK_GOOD, "%s", str_text(&fast));
+		paper_add(paper, " ran ");
+		paper_ink(paper, INK_BOLD, "%.2f (%.2f .. %.2f)", 1 + wall->effect, 1 + wall->lo,
+			1 + wall->hi);
+		paper_add(paper, " times faster than %s\n", str_text(&slow));
+	} else if (wall->outcome == COMPARE_EQUIVALENT) {
+		paper_add(paper, "%s and %s take the same time within %.3g %%\n", str_text(&fast),
+			str_text(&slow), wall->min_effect * 100);
+	} else {
+		paper_add(paper, "%s and %s cannot be told apart in %zu pairs", str_text(&fast),
+			str_text(&slow), wall->a_count);
+		if (wall->pairs_needed)
+			paper_add(paper,
+				"; about %llu would do: `assay ab` measures until it knows",
+				(unsigned long long)wall->pairs_needed);
+		paper_add(paper, "\n");
+	}
+}
+
+void bench_text(struct paper *paper, const struct bench_view *view)
+{
+	for (uint32_t i = 0; i < view->command_count; i++) {
+		const struct bench_command *command = &view->commands[i];
+		str_auto struct str name = {0};
+
+		paper_add(paper, "\n");
+		paper_ink(paper, INK_BOLD, "%s", name_of(command, &name));
+		paper_ink(paper, INK_DIM, "   %u runs", command->used_count);
+		if (command->warmup_count)
+			paper_ink(paper, INK_DIM, ", %u warm-ups", command->warmup_count);
+		paper_add(paper, "\n");
+		if (command->used_count) {
+			command_table(paper, command);
+			doubts_text(paper, command);
+		}
+		bench_troubles(paper, "", command);
+	}
+	paper_add(paper, "\n");
+	for (uint32_t i = 0; i < view->ratio_count; i++)
+		ratio_text(paper, view, &view->ratios[i]);
+	if (view->ratio_count)
+		paper_add(paper, "\n");
+}
+
+enum { AGENT_COMMANDS = 8, AGENT_NAME = 120 };
+
+static void agent_command(struct paper *paper, const struct bench_command *command)
+{
+	const struct summary *wall = &command->wall;
+
+	paper_add(paper, "command: %.*s\n", AGENT_NAME, command->name);
+	if (!command->used_count)
+		paper_add(paper, "runs = 0\n");
+	else
+		paper_add(paper,
+			"runs = %u wall_ns = %.0f [%.0f .. %.0f] min = %.0f max = %.0f cpu_ns = "
+			"%.0f max_rss_bytes = %.0f far = %zu\n",
+			command->used_count, wall->median, wall->median_interval.lo,
+			wall->median_interval.hi, wall->min, wall->max, command->cpu.median,
+			command->rss.median, wall->far + wall->extreme);
+	if (command->failed)
+		paper_add(paper, "run %u failed: exit %d signal %d%s\n", command->failed->number,
+			command->failed->exit_status, command->failed->signal,
+			command->failed->timed_out ? " (time limit)" : "");
+}
+
+void bench_agent(struct paper *paper, const struct bench_view *view)
+{
+	for (uint32_t i = 0; i < view->command_count && i < AGENT_COMMANDS; i++)
+		agent_command(paper, &view->commands[i]);
+	if (view->command_count > AGENT_COMMANDS)
+		paper_add(paper, "and %u more commands: use --json\n",
+			view->command_count - AGENT_COMMANDS);
+	for (uint32_t i = 0; i < view->ratio_count && i < AGENT_COMMANDS; i++)
+		ratio_text(paper, view, &view->ratios[i]);
+	paper_add(paper, "next: %s\n",
+		view->command_count == 2 ? "assay ab A -- B" : "assay record -- PROGRAM");
+}

@@ -1,0 +1,153 @@
+/* bench_export.c - the runs for other tools: hyperfine's JSON (and thereby its plots), a Markdown
+ * table, and one CSV row per run. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "render/bench.h"
+
+static double run_seconds(const struct bench_run *run)
+{
+	return (double)run->wall_ns / 1e9;
+}
+
+static void hyperfine_arrays(struct jsonw *w, const struct bench_command *command)
+{
+	static const char *const keys[] = {"times", "memory_usage_byte", "exit_codes"};
+
+	for (unsigned k = 0; k < 3; k++) {
+		jsonw_key(w, keys[k]);
+		jsonw_begin_array(w);
+		for (uint32_t i = 0; i < command->run_count; i++) {
+			const struct bench_run *run = &command->runs[i];
+
+			if (!run->used)
+				continue;
+			if (k == 0)
+				jsonw_double(w, run_seconds(run));
+			else if (k == 1)
+				jsonw_u64(w, run->max_rss_bytes);
+			else
+				jsonw_i64(w, run->signal ? 128 + run->signal : run->exit_status);
+		}
+		jsonw_end_array(w);
+	}
+}
+
+static void hyperfine_result(struct jsonw *w, const struct bench_command *command)
+{
+	const struct summary *wall = &command->wall;
+
+	jsonw_begin_object(w);
+	jsonw_put_text(w, "command", command->name);
+	jsonw_put_double(w, "mean", wall->mean / 1e9);
+	jsonw_put_double(w, "stddev", wall->deviation / 1e9); /* null with one run, as there */
+	jsonw_put_double(w, "median", wall->median / 1e9);
+	jsonw_put_double(w, "user", command->user_ns / 1e9);
+	jsonw_put_double(w, "system", command->system_ns / 1e9);
+	jsonw_put_double(w, "min", wall->min / 1e9);
+	jsonw_put_double(w, "max", wall->max / 1e9);
+	hyperfine_arrays(w, command);
+	jsonw_end_object(w);
+}
+
+void bench_export_json(struct str *out, const struct bench_view *view)
+{
+	struct jsonw w = {.out = out};
+
+	jsonw_begin_object(&w);
+	jsonw_key(&w, "results");
+	jsonw_begin_array(&w);
+	for (uint32_t i = 0; i < view->command_count; i++)
+		if (view->commands[i].used_count)
+			hyperfine_result(&w, &view->commands[i]);
+	jsonw_end_array(&w);
+	jsonw_end_object(&w);
+	str_add_char(out, '\n');
+}
+
+static const struct bench_ratio *ratio_of(const struct bench_view *view, uint32_t command)
+{
+	for (uint32_t i = 0; i < view->ratio_count; i++)
+		if (view->ratios[i].command == command)
+			return &view->ratios[i];
+	return NULL;
+}
+
+/* A bar would end the cell, a line break the row. */
+static void cell_text(struct str *out, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '|')
+			str_add(out, "\\|");
+		else
+			str_add_char(out, *text == '\n' ? ' ' : *text);
+}
+
+static void markdown_row(struct str *out, const struct bench_view *view, uint32_t index)
+{
+	const struct bench_command *command = &view->commands[index];
+	const struct summary *wall = &command->wall;
+	const struct bench_ratio *ratio = ratio_of(view, index);
+
+	str_add(out, "| `");
+	cell_text(out, command->name);
+	str_addf(out, "` | %u | %.3f | ", command->used_count, wall->median / 1e6);
+	if (isfinite(wall->median_interval.lo) && isfinite(wall->median_interval.hi))
+		str_addf(out, "%.3f .. %.3f", wall->median_interval.lo / 1e6,
+			wall->median_interval.hi / 1e6);
+	else
+		str_add(out, "too few runs");
+	str_addf(out, " | %.3f | %.3f | ", wall->min / 1e6, wall->max / 1e6);
+	if (ratio)
+		str_addf(out, "%.2f (%.2f .. %.2f) |\n", 1 + ratio->wall.effect, 1 + ratio->wall.lo,
+			1 + ratio->wall.hi);
+	else
+		str_add(out, index == view->fastest ? "1.00 |\n" : "not measured |\n");
+}
+
+void bench_export_markdown(struct str *out, const struct bench_view *view)
+{
+	str_add(out, "| Command | Runs | Median [ms] | 95 % interval [ms] | Min [ms] | Max [ms] | "
+		     "Relative |\n|:---|---:|---:|---:|---:|---:|---:|\n");
+	for (uint32_t i = 0; i < view->command_count; i++)
+		if (view->commands[i].used_count)
+			markdown_row(out, view, i);
+}
+
+/* Always quoted, so that neither commas nor line breaks matter (RFC 4180). */
+static void csv_text(struct str *out, const char *text)
+{
+	str_add_char(out, '"');
+	for (; *text; text++) {
+		if (*text == '"')
+			str_add_char(out, '"');
+		str_add_char(out, *text);
+	}
+	str_add_char(out, '"');
+}
+
+static void csv_row(struct str *out, const char *name, const struct bench_run *run)
+{
+	csv_text(out, name);
+	str_addf(out, ",%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, run->number,
+		run->position, run->wall_ns, run->user_ns, run->system_ns, run->max_rss_bytes);
+	str_addf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", run->minor_faults,
+		run->major_faults, run->voluntary_switches, run->involuntary_switches);
+	if (run->has_steal)
+		str_addf(out, "%" PRIu64, run->steal_ns);
+	str_add_char(out, ',');
+	if (run->has_pressure)
+		str_addf(out, "%" PRIu64, run->pressure_ns);
+	str_addf(out, ",%d,%d,%d,%d\n", run->exit_status, run->signal, run->warmup, run->used);
+}
+
+void bench_export_csv(struct str *out, const struct bench_view *view)
+{
+	str_add(out, "command,run,position,wall_ns,user_ns,system_ns,max_rss_bytes,minor_faults,"
+		     "major_faults,voluntary_switches,involuntary_switches,steal_ns,pressure_ns,"
+		     "exit,signal,warmup,used\n");
+	for (uint32_t i = 0; i < view->command_count; i++)
+		for (uint32_t k = 0; k < view->commands[i].run_count; k++)
+			csv_row(out, view->commands[i].name, &view->commands[i].runs[k]);
+}

@@ -1,0 +1,164 @@
+/* bench_json.c - "data" of `assay bench --json`; docs/commands/bench.md describes each member. */
+#include <math.h>
+
+#include "render/bench.h"
+
+static void number(struct jsonw *w, const char *key, double value, const char *reason)
+{
+	if (isfinite(value))
+		jsonw_put_double(w, key, value);
+	else
+		jsonw_put_missing(w, key, reason);
+}
+
+static const char few[] = "it takes more runs than there are";
+
+static void run_json(struct jsonw *w, const struct bench_run *run)
+{
+	jsonw_begin_object(w);
+	jsonw_put_u64(w, "run", run->number);
+	jsonw_put_u64(w, "position", run->position);
+	jsonw_put_u64(w, "start_ns", run->start_ns);
+	jsonw_put_u64(w, "wall_ns", run->wall_ns);
+	jsonw_put_u64(w, "cpu_ns", run->user_ns + run->system_ns);
+	jsonw_put_u64(w, "user_ns", run->user_ns);
+	jsonw_put_u64(w, "system_ns", run->system_ns);
+	jsonw_put_u64(w, "max_rss_bytes", run->max_rss_bytes);
+	jsonw_put_u64(w, "minor_faults", run->minor_faults);
+	jsonw_put_u64(w, "major_faults", run->major_faults);
+	jsonw_put_u64(w, "voluntary_switches", run->voluntary_switches);
+	jsonw_put_u64(w, "involuntary_switches", run->involuntary_switches);
+	if (run->has_steal)
+		jsonw_put_u64(w, "steal_ns", run->steal_ns);
+	else
+		jsonw_put_missing(w, "steal_ns", "the kernel does not tell it");
+	if (run->has_pressure)
+		jsonw_put_u64(w, "pressure_ns", run->pressure_ns);
+	else
+		jsonw_put_missing(w, "pressure_ns", "the kernel has no /proc/pressure/cpu");
+	jsonw_put_i64(w, "exit", run->exit_status);
+	jsonw_put_i64(w, "signal", run->signal);
+	jsonw_put_bool(w, "used", run->used);
+	jsonw_put_bool(w, "warmup", run->warmup);
+	jsonw_put_bool(w, "interrupted", run->interrupted);
+	jsonw_put_bool(w, "timed_out", run->timed_out);
+	jsonw_put_bool(w, "leftovers", run->leftovers);
+	jsonw_put_text(w, "outlier",
+		run->far == OUTLIER_NONE  ? "none"
+		: run->far == OUTLIER_FAR ? "far"
+					  : "extreme");
+	jsonw_put_text(w, "cause", run->far == OUTLIER_NONE ? NULL : bench_cause_text(run->cause));
+	jsonw_end_object(w);
+}
+
+static void percentiles_json(struct jsonw *w, const struct summary *s)
+{
+	jsonw_key(w, "percentiles");
+	jsonw_begin_array(w);
+	for (unsigned i = 0; i < SUMMARY_PERCENTILES; i++) {
+		const struct summary_percentile *one = &s->percentiles[i];
+
+		jsonw_begin_object(w);
+		jsonw_put_double(w, "share", one->share);
+		if (one->worst_of_all)
+			jsonw_put_missing(w, "value", few);
+		else
+			jsonw_put_double(w, "value", one->value);
+		number(w, "lo", one->interval.lo, few);
+		number(w, "hi", one->interval.hi, few);
+		jsonw_put_u64(w, "runs_needed", one->needed);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
+
+static void series_json(struct jsonw *w, const char *key, const struct summary *s)
+{
+	jsonw_key(w, key);
+	jsonw_begin_object(w);
+	jsonw_put_u64(w, "count", s->count);
+	number(w, "median", s->median, few);
+	number(w, "median_lo", s->median_interval.lo, few);
+	number(w, "median_hi", s->median_interval.hi, few);
+	number(w, "mean", s->mean, few);
+	number(w, "deviation", s->deviation, few);
+	number(w, "spread_share", s->variation, few);
+	number(w, "min", s->min, few);
+	number(w, "max", s->max, few);
+	number(w, "steady_median", s->steady_median, few);
+	jsonw_put_u64(w, "warm_after", s->warm_after);
+	jsonw_put_u64(w, "outliers_far", s->far);
+	jsonw_put_u64(w, "outliers_extreme", s->extreme);
+	jsonw_put_bool(w, "two_modes", s->modes.found);
+	percentiles_json(w, s);
+	jsonw_end_object(w);
+}
+
+static void argv_json(struct jsonw *w, char *const *argv)
+{
+	jsonw_key(w, "argv");
+	jsonw_begin_array(w);
+	for (; *argv; argv++)
+		jsonw_text(w, *argv);
+	jsonw_end_array(w);
+}
+
+void bench_command_json(struct jsonw *w, const struct bench_command *command)
+{
+	jsonw_put_text(w, "name", command->name);
+	argv_json(w, command->argv);
+	jsonw_key(w, "summary");
+	jsonw_begin_object(w);
+	jsonw_put_u64(w, "runs_used", command->used_count);
+	series_json(w, "wall_ns", &command->wall);
+	series_json(w, "cpu_ns", &command->cpu);
+	series_json(w, "max_rss_bytes", &command->rss);
+	number(w, "user_ns", command->user_ns, few);
+	number(w, "system_ns", command->system_ns, few);
+	jsonw_put_u64(w, "max_rss_floor_bytes", command->rss_floor_bytes);
+	jsonw_put_u64(w, "failed", command->failed_count);
+	jsonw_put_u64(w, "timed_out", command->timed_out_count);
+	jsonw_put_u64(w, "leftovers", command->leftover_count);
+	jsonw_end_object(w);
+	jsonw_key(w, "runs");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < command->run_count; i++)
+		run_json(w, &command->runs[i]);
+	jsonw_end_array(w);
+}
+
+static void ratio_json(
+	struct jsonw *w, const struct bench_view *view, const struct bench_ratio *ratio)
+{
+	const struct comparison *wall = &ratio->wall;
+
+	jsonw_begin_object(w);
+	jsonw_put_u64(w, "faster", view->fastest);
+	jsonw_put_u64(w, "slower", ratio->command);
+	number(w, "times", 1 + wall->effect, few);
+	number(w, "lo", 1 + wall->lo, few);
+	number(w, "hi", 1 + wall->hi, few);
+	jsonw_put_double(w, "p", wall->p);
+	jsonw_put_u64(w, "pairs", wall->a_count);
+	jsonw_put_text(w, "outcome",
+		wall->outcome == COMPARE_REGRESSED ? "slower"
+						   : compare_outcome_name(wall->outcome));
+	jsonw_end_object(w);
+}
+
+void bench_json(struct jsonw *w, const struct bench_view *view)
+{
+	jsonw_key(w, "commands");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < view->command_count; i++) {
+		jsonw_begin_object(w);
+		bench_command_json(w, &view->commands[i]);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+	jsonw_key(w, "comparisons"); /* indices in `commands` */
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < view->ratio_count; i++)
+		ratio_json(w, view, &view->ratios[i]);
+	jsonw_end_array(w);
+}

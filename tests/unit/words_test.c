@@ -1,0 +1,110 @@
+/* words_test.c - a command line is split as a shell splits it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/str.h"
+#include "base/words.h"
+#include "render/shorten.h"
+
+/* The words with a bar behind each. */
+static void split(const char *text, struct str *out)
+{
+	arena_auto struct arena arena = {0};
+	struct err err = {0};
+	char **words;
+	size_t count;
+
+	str_clear(out);
+	if (words_split(text, &arena, &words, &count, &err) < 0) {
+		str_addf(out, "refused: %s", err.text);
+		assert_true(err.hint[0]);
+		return;
+	}
+	for (size_t i = 0; i < count; i++)
+		str_addf(out, "%s|", words[i]);
+	assert_null(words[count]);
+}
+
+static void words_are_those_of_a_shell(void **state)
+{
+	static const char *const cases[][2] = {
+		{"sleep 0.1", "sleep|0.1|"},
+		{"  a\t b\n c  ", "a|b|c|"},
+		{"a 'b c' \"d e\"", "a|b c|d e|"},
+		{"a'b'\"c\"d", "abcd|"},
+		{"a '' \"\"", "a|||"},
+		{"a\\ b \\'", "a b|'|"},
+		{"\"\\$ \\n \\\" \\\\\"", "$ \\n \" \\|"},
+		{"'a\\'", "a\\|"},
+		{"a\\\nb", "ab|"},
+		{"a \\\n b", "a|b|"},
+		{"$HOME *.c ~", "$HOME|*.c|~|"},
+	};
+	str_auto struct str out = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		split(cases[i][0], &out);
+		assert_string_equal(str_text(&out), cases[i][1]);
+	}
+}
+
+static void open_quotes_and_empty_commands_are_refused(void **state)
+{
+	static const char *const cases[][2] = {
+		{"a 'b", "refused: a ' is not closed: a 'b"},
+		{"\"", "refused: a \" is not closed: \""},
+		{"a\\", "refused: the command ends in a backslash: a\\"},
+		{"", "refused: a command is empty"},
+		{" \n\t", "refused: a command is empty"},
+		{"\\\n", "refused: a command is empty"},
+	};
+	str_auto struct str out = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		split(cases[i][0], &out);
+		assert_string_equal(str_text(&out), cases[i][1]);
+	}
+}
+
+static void quoted_words_come_back_as_they_were(void **state)
+{
+	static const char *const words[] = {"a b", "it's", "", "\\", "\"$x\"", "new\nline", "\xff"};
+	str_auto struct str out = {0}, line = {0}, wanted = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		word_quote(words[i], &line);
+		str_add_char(&line, ' ');
+		str_addf(&wanted, "%s|", words[i]);
+	}
+	split(str_text(&line), &out);
+	assert_string_equal(str_text(&out), str_text(&wanted));
+}
+
+static void what_only_a_shell_understands_is_noticed(void **state)
+{
+	(void)state;
+	assert_int_equal(words_need_shell("a | b"), '|');
+	assert_int_equal(words_need_shell("echo \"$HOME\""), '$');
+	assert_int_equal(words_need_shell("ls *.c"), '*');
+	assert_int_equal(words_need_shell("echo '$HOME | *' \\$x"), 0);
+	assert_int_equal(words_need_shell("sleep 0.1"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(words_are_those_of_a_shell),
+		cmocka_unit_test(open_quotes_and_empty_commands_are_refused),
+		cmocka_unit_test(quoted_words_come_back_as_they_were),
+		cmocka_unit_test(what_only_a_shell_understands_is_noticed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
