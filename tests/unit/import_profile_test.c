@@ -28,22 +28,24 @@ static const struct recorded {
 	{"arm64_tcg_multi_dwarf_sched.perf.data", 331, 164, 0, 58, 0, 331, 5, 5, 0},
 };
 
-static char *recording_path(struct arena *arena, const char *name)
+static void recording_path(const char *name, char *path, size_t room)
 {
 	const char *shared = getenv("ASSAY_SHARED"), *source = getenv("ASSAY_SOURCE");
 
 	if (shared)
-		return arena_format(arena, "%s/perfdata/%s", shared, name);
-	return arena_format(arena, "%s/../shared/perfdata/%s", source ? source : ".", name);
+		snprintf(path, room, "%s/perfdata/%s", shared, name);
+	else
+		snprintf(path, room, "%s/../shared/perfdata/%s", source ? source : ".", name);
 }
 
 /* The bytes of a recording, or skip. */
 static void recording_load(const char *name, struct str *bytes)
 {
-	arena_auto struct arena arena = {0};
+	char path[4096]; /* skip() jumps, and would leave an arena behind */
 	struct err err;
 
-	if (io_read(recording_path(&arena, name), 64 << 20, bytes, &err) < 0) {
+	recording_path(name, path, sizeof(path));
+	if (io_read(path, 64 << 20, bytes, &err) < 0) {
 		print_message("# skip: %s\n", err.text);
 		skip();
 	}
