@@ -1,6 +1,7 @@
 /* import_profile_test.c - perf.data: recordings of many machines, whole, cut off, and made up. */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <stdio.h>
 
 #include "import_sink.h"
 
