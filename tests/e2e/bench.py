@@ -55,7 +55,9 @@ def _():
             assert one["wall_ns"] > 0 and one["cpu_ns"] >= 0 and one["max_rss_bytes"] > 0, one
             assert one["exit"] == 0 and one["signal"] == 0 and one["used"], one
         s = command["summary"]["wall_ns"]
-        assert s["min"] <= s["median_lo"] <= s["median"] <= s["median_hi"] <= s["max"], s
+        # The interval is widened when neighbouring runs are alike, also past the sample.
+        assert s["median_lo"] <= s["median"] <= s["median_hi"], s
+        assert s["min"] <= s["median"] <= s["max"], s
     assert d["schema"] == "assay.bench/1" and d["partial"] is False, d
     assert d["fingerprint"]["key"], d
 
