@@ -136,7 +136,7 @@ static int ab_show(struct bench_job *job, const struct compare_rule *rule, struc
 	return cli_page_end(cli, &page, err);
 }
 
-static int ab_run_job(struct bench_job *job, struct err *err)
+static int ab_run_job(struct bench_job *job, struct ab_look *look, struct err *err)
 {
 	static const int statuses[] = {
 		[COMPARE_INCONCLUSIVE] = EXIT_INCONCLUSIVE,
@@ -145,21 +145,20 @@ static int ab_run_job(struct bench_job *job, struct err *err)
 		[COMPARE_REGRESSED] = EXIT_REGRESSION,
 	};
 	struct bench_options options = {0};
-	struct ab_look look = {0};
 	struct bench_ab ab;
 	struct err late = {0};
 	int r = sides_add(job, err), end;
 
 	if (r >= 0)
-		r = counts_choose(job, &look, &options, err);
+		r = counts_choose(job, look, &options, err);
 	if (r < 0)
 		return r;
 	job->look = ab_look;
-	job->context = &look;
+	job->context = look;
 	end = bench_job_run(job, &options, err);
 	if (end < 0 && !job->run->executions.count)
 		return end;
-	r = ab_show(job, &look.rule, &ab, end < 0 ? &late : err);
+	r = ab_show(job, &look->rule, &ab, end < 0 ? &late : err);
 	if (end < 0 || r < 0)
 		return end < 0 ? end : r;
 	return end == BENCH_INTERRUPTED ? EXIT_INTERRUPTED
@@ -169,11 +168,12 @@ static int ab_run_job(struct bench_job *job, struct err *err)
 
 static int ab_run_command(struct cli *cli, struct err *err)
 {
+	struct ab_look look = {0};
 	struct bench_job job;
 	int r;
 
 	bench_job_open(&job, cli);
-	r = ab_run_job(&job, err);
+	r = ab_run_job(&job, &look, err);
 	bench_job_done(&job);
 	return r;
 }

@@ -177,8 +177,10 @@ static bool target_of(enum image_machine machine, const cs_insn *insn, uint64_t 
 
 static void add_decoded(struct decoder *decoder)
 {
-	const cs_insn *insn = decoder->insn;
-	size_t name = strlen(insn->mnemonic), operands = strlen(insn->op_str);
+	const cs_insn *insn = decoder->insn; /* its texts are arrays in it */
+	/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): capstone made it */
+	size_t name = strnlen(insn->mnemonic, sizeof(insn->mnemonic));
+	size_t operands = strnlen(insn->op_str, sizeof(insn->op_str));
 	char *text = arena_take(decoder->arena, name + operands + 2);
 	struct instruction row = {
 		.addr = insn->address,

@@ -95,7 +95,8 @@ static void kernel_build_id(struct str *hex)
 		text = at + HEAD + ((size_t)head[0] + 3) / 4 * 4;
 		if (text > notes.len || head[1] > notes.len - text)
 			return;
-		if (head[2] != BUILD_ID || head[0] != 4 || memcmp(notes.at + at + HEAD, "GNU", 4))
+		if (head[2] != BUILD_ID || head[0] != 4 ||
+			memcmp(notes.at + at + HEAD, "GNU", 4) != 0)
 			continue;
 		for (uint32_t i = 0; i < head[1]; i++)
 			str_addf(hex, "%02x", (unsigned char)notes.at[text + i]);

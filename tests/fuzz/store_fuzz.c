@@ -20,11 +20,14 @@ static void walk(const struct run *run)
 		need(sample->event <= run->events.count && sample->thread <= run->threads.count);
 		need(sample->stack <= run->stacks.count);
 		for (row_id id = sample->stack; id; id = run->stacks.at[id - 1].parent)
-			need(run->stacks.at[id - 1].frame <= run->frames.count);
+			need(run->stacks.at[id - 1].location <= run->locations.count);
 	}
 	vec_foreach (struct frame_row, frame, &run->frames)
-		need(frame->function <= run->functions.count &&
-			frame->module <= run->modules.count && frame->file <= run_text_count(run));
+		need(frame->function <= run->functions.count && frame->outer <= run->frames.count &&
+			frame->file <= run_text_count(run));
+	vec_foreach (struct location_row, location, &run->locations)
+		need(location->module <= run->modules.count &&
+			location->frame <= run->frames.count);
 	vec_foreach (struct function_row, function, &run->functions)
 		need(function->module <= run->modules.count &&
 			function->name <= run_text_count(run));
