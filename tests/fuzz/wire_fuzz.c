@@ -25,5 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		data += record->size;
 		size -= record->size;
 	}
+	ingest_end(&ingest);
+	ingest_done(&ingest);
 	return 0;
 }
