@@ -5,6 +5,7 @@
  * guess. */
 #include "analyze/find_function.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -72,8 +73,11 @@ static int rows_at(const struct run *run, uint64_t addr, id_vec *ret_rows, struc
 static int rows_of_module(
 	const struct run *run, const char *text, const char *module, id_vec *rows, struct err *err)
 {
-	const char *path = module_path(run, &run->functions.at[rows->at[0] - 1]);
+	const char *path;
 	uint32_t kept = 0;
+
+	assert(rows->at && run->functions.at); /* the caller found at least one */
+	path = module_path(run, &run->functions.at[rows->at[0] - 1]);
 
 	vec_foreach (const uint32_t, id, rows)
 		if (module_is_meant(run, &run->functions.at[*id - 1], module))

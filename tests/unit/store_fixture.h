@@ -283,6 +283,10 @@ static inline void assert_same_samples(const struct run *a, const struct run *b)
 	SAME(frames, outer);
 	SAME(frames, file);
 	SAME(frames, line);
+}
+
+static inline void assert_same_stacks(const struct run *a, const struct run *b)
+{
 	SAME_COUNT(locations);
 	SAME(locations, module);
 	SAME(locations, addr);
@@ -320,6 +324,7 @@ static inline void assert_same_run(const struct run *a, const struct run *b)
 	assert_same_facts(a, b);
 	assert_same_counts(a, b);
 	assert_same_samples(a, b);
+	assert_same_stacks(a, b);
 	assert_int_equal(a->command, b->command);
 	assert_int_equal(a->target, b->target);
 	assert_int_equal(a->fingerprint, b->fingerprint);

@@ -79,7 +79,10 @@ static const char *name_take(struct callgrind *c, enum name_kind kind, struct im
 	uint32_t index;
 
 	if (is_id && !name.len)
-		return map_get(&c->ids[kind], text.at, key, &index) ? c->texts.at[index] : NULL;
+		return map_get(&c->ids[kind], text.at, key, &index) && index < c->texts.count
+			       ? c->texts.at[index] /* NOLINT(clang-analyzer-core.NullDereference)
+						     */
+			       : NULL;
 	if (name.len == 3 && memcmp(name.at, "???", 3) == 0)
 		result = NULL;
 	else
@@ -218,9 +221,11 @@ static int take_line(struct callgrind *c, struct import_text line, bool whole)
 	struct import_report *report = c->named.report;
 	int r;
 
+	if (!line.at)
+		return 0;
 	if (text_starts(line, "events:"))
 		return events_line(c, text_behind(line, 7));
-	if (line.at && text_starts(line, "positions:")) {
+	if (text_starts(line, "positions:")) {
 		c->has_addr = memmem(line.at, line.len, "instr", 5);
 		c->has_line = memmem(line.at, line.len, "line", 4);
 		return 0;

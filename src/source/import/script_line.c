@@ -106,7 +106,7 @@ static bool word_is_time(struct import_text word, uint64_t *ret_ns)
 /* "123" or "123/456"; perf writes -1 for a thread it does not know. */
 static bool word_is_tid(struct import_text word, struct script_line *line)
 {
-	uint64_t pid, tid;
+	uint64_t pid = 0, tid;
 	size_t len;
 
 	if (word.len == 2 && memcmp(word.at, "-1", 2) == 0) {
