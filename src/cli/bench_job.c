@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "analyze/bench.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/words.h"
 #include "code/binary.h"
@@ -22,19 +23,11 @@
 enum { REFRESH_NS = 100000000 };
 #define SAVE_FOLDER ".assay"
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec now;
-
-	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 void bench_job_open(struct bench_job *job, struct cli *cli)
 {
 	*job = (struct bench_job){.cli = cli, .run = run_open()};
 	job->run->command = run_intern(job->run, cli->command->name);
-	job->run->started_ns = clock_ns(CLOCK_REALTIME);
+	job->run->started_ns = clock_realtime_ns();
 }
 
 void bench_job_done(struct bench_job *job)
@@ -196,7 +189,7 @@ static int options_choose(struct bench_job *job, struct bench_options *options, 
 	options->commands = job->commands.at;
 	options->warmups = (uint32_t)warmups;
 	options->ignore_failure = cli_has(job->cli, "ignore-failure");
-	options->seed = clock_ns(CLOCK_MONOTONIC);
+	options->seed = clock_monotonic_ns();
 	options->interrupted = cli_interrupted;
 	return r;
 }
@@ -253,7 +246,7 @@ static void progress_show(struct bench_job *job, const struct bench_progress *pr
 static int each_run(void *context, const struct bench_progress *progress, struct err *err)
 {
 	struct bench_job *job = context;
-	uint64_t now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now = clock_monotonic_ns();
 	int r = 0;
 
 	if (now - job->refreshed_ns >= REFRESH_NS) {

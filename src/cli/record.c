@@ -3,10 +3,10 @@
  * Reads the words, finds the program, records, names what was seen, shows.  What was sampled is
  * stored ten times a second, so nothing of it is lost when something breaks later. */
 #include "drive/record.h"
+#include "base/clock.h"
 
 #include <errno.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/arena.h"
 #include "cli.h"
@@ -198,11 +198,9 @@ static int record_status(const struct record_job *job, bool interrupted)
 static int record_run_job(struct record_job *job, struct err *err)
 {
 	struct err late = {0};
-	struct timespec now;
 	int recorded, r;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	job->run->started_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	job->run->started_ns = clock_realtime_ns();
 	job->run->command = run_intern(job->run, "record");
 	job->run->target = cli_target_words(job->cli, job->run);
 	recorded = record_samples(job, err);

@@ -4,10 +4,10 @@
  * as it has ended, so nothing that was measured is lost when something breaks later. */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "analyze/stat.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
 #include "cli.h"
@@ -220,15 +220,13 @@ static int stat_status(const struct stat_job *job, bool interrupted)
 static int stat_run_job(struct stat_job *job, struct err *err)
 {
 	struct err late = {0};
-	struct timespec now;
 	int r = metric_book_load(&job->book, err), counted;
 
 	if (r >= 0)
 		r = events_choose(job, err);
 	if (r < 0)
 		return r;
-	clock_gettime(CLOCK_REALTIME, &now);
-	job->run->started_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	job->run->started_ns = clock_realtime_ns();
 	job->run->command = run_intern(job->run, "stat");
 	job->run->target = cli_target_words(job->cli, job->run);
 	counted = stat_count(job, err);

@@ -11,6 +11,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/random.h"
 #include "wire/record.h"
 
@@ -28,14 +29,6 @@ struct bench {
 	bool timed_out; /* the run that goes now */
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 /* The target is not in our group: the terminal's Ctrl-C does not reach it unless we pass it on. */
 static void pass_on_signals(struct bench *b)
 {
@@ -52,14 +45,14 @@ static void pass_on_signals(struct bench *b)
 static void wait_for_end(struct bench *b, uint64_t limit_ns)
 {
 	struct pollfd ready = {.fd = spawner_descriptor(b->spawner), .events = POLLIN};
-	uint64_t end_ns = now_ns() + limit_ns;
+	uint64_t end_ns = clock_monotonic_ns() + limit_ns;
 	sigset_t all, before;
 
 	/* Signals are only taken inside ppoll(), so that none slips in between check and sleep. */
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	for (;;) {
-		uint64_t now = now_ns(), left = end_ns > now ? end_ns - now : 0;
+		uint64_t now = clock_monotonic_ns(), left = end_ns > now ? end_ns - now : 0;
 		struct timespec timeout = {(time_t)(left / NS_PER_S), (long)(left % NS_PER_S)};
 		int got = ppoll(&ready, 1, limit_ns ? &timeout : NULL, &before);
 
@@ -69,7 +62,7 @@ static void wait_for_end(struct bench *b, uint64_t limit_ns)
 		if (got == 0) {
 			spawner_signal(b->spawner, b->timed_out ? SIGKILL : SIGTERM);
 			b->timed_out = true;
-			end_ns = now_ns() + NS_PER_S;
+			end_ns = clock_monotonic_ns() + NS_PER_S;
 		}
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -198,7 +191,7 @@ static int round_run(struct bench *b, bool warmup, bool *ret_enough, struct err 
 		b->progress.round_ended = i + 1 == o->command_count && !warmup && r == BENCH_DONE;
 		if (b->progress.round_ended) {
 			b->progress.rounds++;
-			b->progress.rounds_due = rounds_due(b, now_ns() - b->begin_ns);
+			b->progress.rounds_due = rounds_due(b, clock_monotonic_ns() - b->begin_ns);
 		}
 		said = o->each(o->context, &b->progress, err);
 		if (said < 0)
@@ -216,9 +209,10 @@ static int bench_run(struct bench *b, struct err *err)
 
 	for (uint32_t i = 0; i < o->warmups && r == BENCH_DONE; i++)
 		r = round_run(b, true, &enough, err);
-	b->begin_ns = now_ns();
+	b->begin_ns = clock_monotonic_ns();
 	while (r == BENCH_DONE && !enough && b->progress.rounds < o->rounds_max &&
-		(b->progress.rounds < o->rounds_min || now_ns() - b->begin_ns < o->budget_ns))
+		(b->progress.rounds < o->rounds_min ||
+			clock_monotonic_ns() - b->begin_ns < o->budget_ns))
 		r = round_run(b, false, &enough, err);
 	return r;
 }

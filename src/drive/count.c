@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "drive/execution.h"
 
 struct counting {
@@ -18,14 +19,6 @@ struct counting {
 	struct counters *counters;
 	struct execution execution;
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static int emit_interval(struct counting *c, uint64_t at_ns, struct err *err)
 {
@@ -53,7 +46,7 @@ static int wait_for_end(struct counting *c, struct err *err)
 	sigprocmask(SIG_BLOCK, &all, &before);
 	while (r == 0) {
 		struct pollfd ready = {.fd = fd, .events = POLLIN};
-		uint64_t now = now_ns(), left = next_ns > now ? next_ns - now : 0;
+		uint64_t now = clock_monotonic_ns(), left = next_ns > now ? next_ns - now : 0;
 		struct timespec timeout = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
 		int got = ppoll(&ready, fd >= 0, step_ns ? &timeout : NULL, &before);
 
@@ -86,7 +79,8 @@ static int execute_once(struct counting *c, struct err *err)
 	if (r >= 0)
 		r = counters_read(c->counters, err);
 	if (r >= 0 && c->options->interval_ns)
-		r = counters_emit(c->counters, x->number, now_ns() - x->start_ns, c->sink);
+		r = counters_emit(
+			c->counters, x->number, clock_monotonic_ns() - x->start_ns, c->sink);
 	if (r >= 0)
 		r = execution_emit(x, c->sink);
 	if (r >= 0)

@@ -4,19 +4,11 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "wire/record.h"
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static int watch_open(struct execution *x, struct err *err)
 {
@@ -56,7 +48,7 @@ pid_t execution_id(const struct execution *execution)
 int execution_start(struct execution *execution, struct err *err)
 {
 	execution->number++;
-	execution->start_ns = now_ns();
+	execution->start_ns = clock_monotonic_ns();
 	return execution->spawner
 		       ? spawner_start(execution->spawner, &(struct spawner_request){0}, err)
 		       : 0;
@@ -102,7 +94,7 @@ int execution_emit(const struct execution *execution, const struct wire_sink *si
 		.head = {WIRE_EXECUTION, sizeof(e)},
 		.execution = execution->number,
 		.start_ns = execution->start_ns,
-		.wall_ns = now_ns() - execution->start_ns,
+		.wall_ns = clock_monotonic_ns() - execution->start_ns,
 		.flags = WIRE_EXECUTION_NO_USAGE,
 	};
 

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "drive/execution.h"
 #include "drive/urgency.h"
 #include "source/emit.h"
@@ -38,14 +39,6 @@ struct recording {
 	uint64_t each_at_ns;
 	uint64_t own_cpu_ns; /* our own at the start */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static uint64_t own_cpu_ns(void)
 {
@@ -82,13 +75,13 @@ static int clock_check(struct recording *c, struct err *err)
 	const struct record_options *o = c->options;
 
 	/* What is switched off before the exec is switched on by it. */
-	if (!c->held || now_ns() < c->switch_ns)
+	if (!c->held || clock_monotonic_ns() < c->switch_ns)
 		return 0;
 	c->switch_ns = UINT64_MAX;
 	c->expired = c->sampling;
 	c->sampling = !c->sampling;
 	if (c->sampling && o->duration_ns)
-		c->switch_ns = now_ns() + o->duration_ns;
+		c->switch_ns = clock_monotonic_ns() + o->duration_ns;
 	return sampler_switch(c->sampler, c->sampling, err);
 }
 
@@ -110,7 +103,7 @@ static void target_hold(struct recording *c)
 static struct timespec time_to_sleep(const struct recording *c)
 {
 	uint64_t patience_ms = c->held ? sampler_patience_ms(c->sampler) : 1;
-	uint64_t now = now_ns(), left = UINT64_C(1000000) * patience_ms;
+	uint64_t now = clock_monotonic_ns(), left = UINT64_C(1000000) * patience_ms;
 
 	if (c->switch_ns < now + left)
 		left = c->switch_ns > now ? c->switch_ns - now : 0;
@@ -121,9 +114,9 @@ static int each_time(struct recording *c, struct err *err)
 {
 	struct sampler_facts facts = sampler_facts(c->sampler);
 
-	if (!c->options->each || now_ns() < c->each_at_ns)
+	if (!c->options->each || clock_monotonic_ns() < c->each_at_ns)
 		return 0;
-	c->each_at_ns = now_ns() + each_ns;
+	c->each_at_ns = clock_monotonic_ns() + each_ns;
 	return c->options->each(c->options->context, &facts, err);
 }
 

@@ -18,9 +18,9 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "footprint.h"
 #include "machine_watch.h"
@@ -49,14 +49,6 @@ struct starter {
 	unsigned pad_at; /* index of the pad in `environment` */
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static uint64_t timeval_ns(struct timeval value)
 {
 	return (uint64_t)value.tv_sec * 1000000000 + (uint64_t)value.tv_usec * 1000;
@@ -82,7 +74,7 @@ static void wait_for(pid_t pid, struct spawner_page *page, struct spawner_result
 
 	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 		;
-	result->wall_ns = now_ns() - result->start_ns;
+	result->wall_ns = clock_monotonic_ns() - result->start_ns;
 	atomic_store(&page->target, 0);
 	while (wait4(pid, &status, 0, &usage) < 0)
 		if (errno != EINTR)
@@ -163,7 +155,7 @@ static void run_once(struct starter *starter, const struct spawner_request *requ
 
 	if (starter->machine)
 		machine_watch_begin(starter->machine);
-	*result = (struct spawner_result){.start_ns = now_ns()};
+	*result = (struct spawner_result){.start_ns = clock_monotonic_ns()};
 	result->spawn_errno = target_start(starter, request, &pid);
 	if (result->spawn_errno)
 		return;

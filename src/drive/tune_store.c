@@ -12,20 +12,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 #include "tune_parts.h"
 
 enum { JOURNAL_LARGEST = 64 << 20, LOCK_TRIES = 30, LOCK_PAUSE_NS = 100000000 };
 
 static const char folder_path[] = "/var/lib/assay/tune";
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static int boot_id_read(struct tune *tune, const char **ret_id, struct err *err)
 {
@@ -83,7 +76,7 @@ int tune_open(struct tune *ret_tune, const struct tune_options *options, struct 
 	int r;
 
 	*ret_tune = (struct tune){.options = *options, .folder = -1, .file = -1};
-	ret_tune->session = now_ns();
+	ret_tune->session = clock_realtime_ns();
 	r = boot_id_read(ret_tune, &boot, err);
 	if (r < 0)
 		return r;
@@ -198,7 +191,7 @@ int tune_journal_append(struct tune *tune, struct tune_line line, struct err *er
 
 	line.session = tune->session;
 	line.pid = (uint64_t)getpid();
-	line.time_ns = now_ns();
+	line.time_ns = clock_realtime_ns();
 	/* What was cut short stays a line of its own, and the reader passes over it. */
 	if (tune->journal.torn)
 		str_add_char(&text, '\n');

@@ -72,19 +72,22 @@ static bool place_find(void *context, uint64_t addr, struct unwind_place *ret_pl
 	return true;
 }
 
-/* The part of the kernel's chain for one context (PERF_CONTEXT_KERNEL or _USER). */
+/* The part of the kernel's chain for one context (PERF_CONTEXT_KERNEL or _USER); NULL: none. */
 static const uint64_t *chain_part(
 	const struct wire_sample *sample, uint64_t context, uint32_t *ret_count)
 {
 	uint32_t at = 0, start;
 
+	*ret_count = 0;
 	while (at < sample->chain_count && sample->chain[at] != context)
 		at++;
 	start = ++at;
+	if (start >= sample->chain_count)
+		return NULL;
 	while (at < sample->chain_count && sample->chain[at] < (uint64_t)PERF_CONTEXT_MAX)
 		at++;
-	*ret_count = start < sample->chain_count ? at - start : 0;
-	return sample->chain + (start < sample->chain_count ? start : 0);
+	*ret_count = at - start;
+	return sample->chain + start;
 }
 
 /* The kernel's walk goes on where the copied bytes ended: append what lies beyond. */

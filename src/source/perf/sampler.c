@@ -13,23 +13,15 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "sampler_parts.h"
 #include "source/emit.h"
 #include "source/task_scan.h"
 
 enum { PATIENCE_MS = 100, PATIENCE_DEAF_MS = 10, BELLS = 64 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 int sampler_open(const struct sampler_options *options, struct event_list *list,
 	const struct wire_sink *sink, struct sampler **ret_sampler, struct err *err)
@@ -258,7 +250,7 @@ static int pass(struct sampler *sampler, bool last)
 	bell_answer(sampler);
 	vec_foreach (struct sampler_cpu, cpu, &sampler->cpus)
 		cpu->samples_end = ring_head(&cpu->samples);
-	start_ns = now_ns();
+	start_ns = clock_monotonic_ns();
 	r = side_drain(sampler, last ? UINT64_MAX : start_ns);
 	vec_foreach (struct sampler_cpu, cpu, &sampler->cpus)
 		if (r >= 0)

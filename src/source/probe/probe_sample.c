@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "probe_room.h"
 
 enum {
@@ -33,14 +34,6 @@ static const uint64_t register_mask = 7 << 6;
 enum { REGISTERS = 4 };
 static const uint64_t register_mask = UINT64_C(0xf) << 29;
 #endif
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static __attribute__((noinline)) void spin_leaf(unsigned steps)
 {
@@ -62,9 +55,9 @@ static __attribute__((noinline)) void spin_deep(unsigned depth)
  * sample, and the gaps would look longer than they are. */
 static void spin(bool kernel)
 {
-	uint64_t end = now_ns() + SPIN_NS;
+	uint64_t end = clock_monotonic_ns() + SPIN_NS;
 
-	while (now_ns() < end) {
+	while (clock_monotonic_ns() < end) {
 		spin_deep(6);
 		for (unsigned i = 0; kernel && i < 100; i++)
 			syscall(SYS_getppid);
