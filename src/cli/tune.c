@@ -2,6 +2,7 @@
  * back.
  *
  *     sudo assay tune run --only frequency -- ./bench
+ *     assay tune run --cpus 1 -- ./bench
  *
  * Joins the table of knobs (analyze) with the machine (drive), asks, and shows.  Nothing is written
  * before every chosen group has its yes. */
@@ -9,13 +10,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include "analyze/fingerprint.h"
 #include "analyze/knob.h"
 #include "base/io.h"
 #include "cli.h"
 #include "code/binary.h"
+#include "drive/cpu_list.h"
 #include "drive/tune.h"
+#include "drive/tune_noise.h"
+#include "drive/tune_process.h"
+#include "drive/tune_snapshot.h"
 #include "model/run.h"
 #include "render/tune.h"
 
@@ -26,34 +33,84 @@ struct tune_job {
 	vec_of(struct tune_knob) knobs;
 	struct tune tune;
 	struct knob_view view, reverted;
+	vec_of(const char *) names; /* of knobs and groups, by --only and --yes=; none: all */
+	bool private;		    /* only settings of the program itself were asked for */
+	struct run *machine;	    /* plan: the fingerprint, for its noise */
+	struct fingerprint_view fingerprint;
+	struct tune_noise noise;
+	struct tune_snapshot expected;
 	struct arena arena;
 };
 
-static bool knob_is_asked(const struct cli *cli, const struct knob *knob)
-{
-	const char *name;
+enum { SNAPSHOT_LARGEST = 64 << 20 };
 
-	for (unsigned i = 0; (name = cli_value_at(cli, "only", i)); i++)
-		if (str_equal(name, knob->name) || str_equal(name, knob->group))
+static bool knob_is_asked(const struct tune_job *job, const struct knob *knob)
+{
+	vec_foreach (const char *const, name, &job->names)
+		if (str_equal(*name, knob->name) || str_equal(*name, knob->group))
 			return true;
-	return !knob->only && !cli_has(cli, "only");
+	return !knob->only && !job->names.count && !job->private;
+}
+
+/* The words of `option`, each one a list with commas. */
+static int names_take(struct tune_job *job, const char *option, struct err *err)
+{
+	const char *value;
+
+	for (unsigned i = 0; (value = cli_value_at(job->cli, option, i)); i++) {
+		char *rest = arena_format(&job->arena, "%s", value), *name;
+
+		while ((name = strsep(&rest, ","))) {
+			if (knob_check_name(&job->book, name, err) < 0)
+				return -EINVAL;
+			vec_push(&job->names, name);
+		}
+	}
+	return 0;
+}
+
+/* Who says yes, for the journal. */
+static const char *approver(struct tune_job *job)
+{
+	const char *user = getenv("SUDO_USER");
+	bool plain = user && tune_text_is_plain(user, strlen(user)) && strlen(user) < 64;
+
+	return arena_format(&job->arena, "uid %u%s%s, %s", (unsigned)getuid(),
+		plain ? ", sudo by " : "", plain ? user : "",
+		cli_has(job->cli, "yes") ? "--yes" : "asked at a terminal");
+}
+
+static int cpus_check(const char *list, struct err *err)
+{
+	cpu_set_t cpus;
+
+	if (!list || cpu_list_parse(list, &cpus) >= 0)
+		return 0;
+	err_set(err, ERR_USAGE, EINVAL, "'%s' is no list of processors", list);
+	err_hint(err, "write --cpus 2 or --cpus 0,2-3");
+	return -EINVAL;
 }
 
 static int job_open(struct tune_job *job, struct err *err)
 {
 	/* Another tree of /sys and /proc, for tests. */
-	const char *root = getenv("ASSAY_TUNE_ROOT"), *name;
-	struct tune_options options = {.root = root ? root : ""};
+	const char *root = getenv("ASSAY_TUNE_ROOT");
+	struct tune_options options = {
+		.root = root ? root : "", .cpus = cli_value(job->cli, "cpus"), .by = approver(job)};
 
 	knob_book_load(&job->book);
-	for (unsigned i = 0; (name = cli_value_at(job->cli, "only", i)); i++)
-		if (knob_check_name(&job->book, name, err) < 0)
-			return -EINVAL;
+	if (names_take(job, "only", err) < 0 || names_take(job, "yes", err) < 0 ||
+		cpus_check(options.cpus, err) < 0)
+		return -EINVAL;
 	vec_foreach (const struct knob, knob, &job->book.knobs)
 		vec_push(&job->knobs, (struct tune_knob){.name = knob->name,
 					      .pattern = knob->path,
 					      .want = knob->want,
-					      .offered = knob->offered});
+					      .offered = knob->offered,
+					      .held = knob->held,
+					      .unless = knob->unless,
+					      .refusal = knob->refusal,
+					      .absent = knob->absent});
 	options.knobs = job->knobs.at;
 	options.knob_count = job->knobs.count;
 	return tune_open(&job->tune, &options, err);
@@ -63,26 +120,34 @@ static void job_done(struct tune_job *job)
 {
 	tune_close(&job->tune);
 	vec_done(&job->view.rows);
+	vec_done(&job->view.noise);
+	vec_done(&job->view.busy);
 	vec_done(&job->reverted.rows);
+	vec_done(&job->names);
+	tune_snapshot_done(&job->expected);
+	fingerprint_view_done(&job->fingerprint);
+	run_close(job->machine);
 	vec_done(&job->knobs);
 	knob_book_done(&job->book);
 	run_close(job->run);
 	arena_done(&job->arena);
 }
 
-/* The items of drive as rows.  Without --only a plan shows all, marked; others show what was asked.
- */
+/* The items of drive as rows.  Without --only a plan shows all, marked; others show what was asked,
+ * and what is changed or comes back is told whoever asked for it. */
 static void rows_take(struct tune_job *job, struct knob_view *view, bool asked_only)
 {
+	bool is_plan = str_equal(view->action, "plan");
+
 	view->rows.count = 0;
 	view->journal = job->tune.journal_path;
 	view->void_changes = job->tune.void_changes;
 	vec_foreach (const struct tune_item, item, &job->tune.items) {
 		const struct knob *knob =
 			item->knob < job->book.knobs.count ? &job->book.knobs.at[item->knob] : NULL;
-		bool asked = !knob || knob_is_asked(job->cli, knob);
+		bool asked = !knob || knob_is_asked(job, knob);
 
-		if (!asked && (asked_only || cli_has(job->cli, "only")))
+		if (!asked && (asked_only || job->names.count))
 			continue;
 		vec_push(&view->rows, (struct knob_row){
 					      .knob = knob,
@@ -92,7 +157,9 @@ static void rows_take(struct tune_job *job, struct knob_view *view, bool asked_o
 					      .want = item->want,
 					      .state = tune_state_name(item->state),
 					      .reason = item->reason,
-					      .optional = !asked,
+					      .optional = !asked && is_plan,
+					      .by = item->by,
+					      .time_ns = item->time_ns,
 				      });
 	}
 }
@@ -107,14 +174,19 @@ static void note_states(struct tune_job *job, const struct knob_view *view)
 			"write its old value by hand, or try assay tune revert again"},
 		{"left", "tune-left", "a setting was changed by someone else and left alone",
 			"the row shows what it was before assay"},
+		{"denied", "tune-denied", "a setting may not be written",
+			"run it as root; where root may not either, outside of the container"},
 	};
 
 	for (unsigned i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
 		if (knob_view_count(view, notes[i].state))
 			run_add_note(job->run, notes[i].code, notes[i].text, notes[i].hint);
 	if (job->tune.journal.skipped)
-		run_add_note(job->run, "tune-journal", "the journal has lines that are not assay's",
-			job->tune.journal_path);
+		run_add_note(job->run, "tune-journal",
+			"the journal has lines that are not assay's or were damaged: they are "
+			"passed over, and what they changed is not brought back",
+			arena_format(&job->arena, "look at %s or %s.broken", job->tune.journal_path,
+				job->tune.journal_path));
 }
 
 static int job_show(struct tune_job *job, struct err *err)
@@ -171,7 +243,7 @@ static int items_choose(struct tune_job *job, struct err *err)
 
 	tune_look(&job->tune);
 	vec_foreach (struct tune_item, item, &job->tune.items) {
-		if (!knob_is_asked(job->cli, &job->book.knobs.at[item->knob]))
+		if (!knob_is_asked(job, &job->book.knobs.at[item->knob]))
 			continue;
 		if (item->state == TUNE_DENIED && geteuid() != 0)
 			return need_root(job, item->path, err);
@@ -261,12 +333,47 @@ static int items_agree(struct tune_job *job, bool *ret_declined, struct err *err
 static const char *plan_next(struct tune_job *job)
 {
 	str_auto struct str text = {0};
-	const char *name;
 
 	str_addf(&text, "%sassay tune apply", geteuid() ? "sudo " : "");
-	for (unsigned i = 0; (name = cli_value_at(job->cli, "only", i)); i++)
-		str_addf(&text, " --only %s", name);
+	vec_foreach (const char *const, name, &job->names)
+		str_addf(&text, " --only %s", *name);
+	if (job->tune.options.cpus)
+		str_addf(&text, " --cpus %s", job->tune.options.cpus);
 	return arena_format(&job->arena, "%s", text.at);
+}
+
+/* The readings of the fingerprint that tell of others, and the processes that are busy.  What
+ * cannot be read is not shown: a plan is about the knobs. */
+static void noise_take(struct tune_job *job)
+{
+	struct knob_view *view = &job->view;
+	struct err ignored = {0};
+
+	job->machine = run_open();
+	if (cli_take_fingerprint(job->machine, &ignored) >= 0) {
+		fingerprint_view_init(&job->fingerprint, job->machine);
+		vec_foreach (const struct fingerprint_field, field, &job->fingerprint.fields)
+			if (str_equal(field->group, "noise") && field->value)
+				vec_push(
+					&view->noise, (struct knob_noise){field->name, field->value,
+							      field->rule->reason, field->loud});
+	}
+	if (tune_noise_look(job->tune.options.root, &job->noise, &ignored) < 0)
+		return;
+	view->busy_seconds = job->noise.seconds;
+	if (job->noise.steal_share >= 0)
+		vec_push(&view->noise,
+			(struct knob_noise){"steal_now",
+				arena_format(&job->arena, "%.0f %%", 100 * job->noise.steal_share),
+				"the hypervisor takes time away now",
+				job->noise.steal_share > 0.02});
+	for (unsigned i = 0; i < job->noise.busy_count; i++)
+		vec_push(&view->busy, (struct knob_busy){job->noise.busy[i].pid,
+					      job->noise.busy[i].name, job->noise.busy[i].cpus});
+	if (job->noise.irqbalance)
+		run_add_note(job->run, "tune-irqbalance",
+			"irqbalance runs: it moves interrupts to where it likes",
+			"stop it for the measurement: `systemctl stop irqbalance`; assay does not");
 }
 
 static int plan_run(struct tune_job *job, struct err *err)
@@ -275,6 +382,8 @@ static int plan_run(struct tune_job *job, struct err *err)
 
 	tune_look(&job->tune);
 	rows_take(job, &job->view, false);
+	if (!cli_has(job->cli, "no-noise"))
+		noise_take(job);
 	if (knob_view_count(&job->view, "change") + knob_view_count(&job->view, "denied"))
 		job->view.next = plan_next(job);
 	r = job_show(job, err);
@@ -312,6 +421,39 @@ static void run_applied(void *context)
 	rows_take(job, &job->view, true);
 }
 
+/* What the program shall have for itself. */
+static struct tune_process_options process_options(const struct tune_job *job)
+{
+	return (struct tune_process_options){
+		.cpus = cli_value(job->cli, "cpus"),
+		.no_aslr = cli_has(job->cli, "no-aslr"),
+		.fifo = cli_has(job->cli, "fifo"),
+		.awake = cli_has(job->cli, "awake"),
+	};
+}
+
+static void process_notes(struct tune_job *job)
+{
+	char text[32] = "";
+
+	if (getpriority(PRIO_PROCESS, 0) != 0 &&
+		io_read_line("/proc/sys/kernel/sched_autogroup_enabled", text, sizeof(text)) > 0 &&
+		str_equal(text, "1"))
+		run_add_note(job->run, "tune-autogroup",
+			"nice has no effect against programs of other sessions: "
+			"kernel.sched_autogroup_enabled is 1",
+			"write the nice value to /proc/PID/autogroup, or --only autogroup");
+	if (cli_has(job->cli, "fifo") &&
+		io_read_line("/proc/sys/kernel/sched_rt_runtime_us", text, sizeof(text)) > 0 &&
+		!str_equal(text, "-1"))
+		run_add_note(job->run, "tune-fifo",
+			arena_format(&job->arena,
+				"a real-time program that never sleeps is stopped after %s us of "
+				"each period (kernel.sched_rt_runtime_us)",
+				text),
+			"that keeps the machine alive; leave it, and do not trust the slowest runs");
+}
+
 static int run_status(const struct tune_job *job, const struct execution *execution)
 {
 	const struct spawner_result *result = &execution->result;
@@ -325,15 +467,17 @@ static int run_status(const struct tune_job *job, const struct execution *execut
 	return knob_view_count(&job->reverted, "stuck") ? EXIT_UNAVAILABLE : EXIT_DONE;
 }
 
-/* The spawner is forked before the lock is taken and the guardian's pipe made: it must have
- * neither, because it may outlive us. */
-static int run_program(struct tune_job *job, struct execution *execution, struct err *err)
+/* The spawner is forked before the lock is taken, the guardian's pipe made and the processors held
+ * awake: it must have none of these, because it may outlive us. */
+static int run_program(struct tune_job *job, struct execution *execution,
+	struct tune_process *ret_process, struct err *err)
 {
 	struct execution_options options = {
 		.argv = job->cli->program,
 		.stdout_to_stderr = job->cli->mode == CLI_JSON,
 		.interrupted = cli_interrupted,
 	};
+	struct tune_process_options process = process_options(job);
 	bool declined;
 	int agreed, r = binary_find(job->cli->program[0], &job->arena, &options.path, err);
 
@@ -346,7 +490,13 @@ static int run_program(struct tune_job *job, struct execution *execution, struct
 		err_hint(err, "run it without assay tune");
 		return -ECANCELED;
 	}
+	r = tune_process_begin(&process, ret_process, err);
+	if (r < 0)
+		return r;
 	r = execution_open(&options, execution, err);
+	tune_process_restore(ret_process);
+	if (r >= 0)
+		r = tune_process_hold(ret_process, err);
 	if (r >= 0 && agreed > 0)
 		r = tune_lock(&job->tune, err);
 	return r < 0 ? r : tune_run(&job->tune, execution, run_applied, job, err);
@@ -355,6 +505,7 @@ static int run_program(struct tune_job *job, struct execution *execution, struct
 static int run_run(struct tune_job *job, struct err *err)
 {
 	struct execution execution = {.watched = -1};
+	struct tune_process process = {.latency = -1};
 	struct err late = {0};
 	int r, shown = 0;
 
@@ -363,11 +514,15 @@ static int run_run(struct tune_job *job, struct err *err)
 		err_hint(err, "assay tune run -- PROGRAM ARGS...");
 		return -EINVAL;
 	}
-	r = run_program(job, &execution, err);
-	if (job->view.rows.count && job->view.journal && execution.options.path) {
+	process_notes(job);
+	r = run_program(job, &execution, &process, err);
+	tune_process_close(&process);
+	if (job->view.journal && execution.options.path) {
 		job->reverted.action = "revert";
 		rows_take(job, &job->reverted, false);
 		job->view.reverted = &job->reverted;
+		job->view.process = (struct knob_process){process.options.cpus,
+			process.options.no_aslr, process.options.fifo, process.options.awake};
 		job->view.ran = r >= 0 && execution.number;
 		job->view.exit_status = execution.result.exit_status;
 		job->view.signal = execution.result.signal;
@@ -387,6 +542,12 @@ static int revert_run(struct tune_job *job, struct err *err)
 	struct err late = {0};
 	int reverted = tune_status(&job->tune, err), r;
 
+	if (reverted >= 0 && job->names.count) {
+		err_set(err, ERR_USAGE, EINVAL,
+			"assay tune revert brings everything back, not single knobs");
+		err_hint(err, "write assay tune revert, and apply again what shall stay");
+		return -EINVAL;
+	}
 	if (reverted < 0)
 		return reverted;
 	if (job->tune.items.count || job->tune.void_changes) {
@@ -405,12 +566,55 @@ static int revert_run(struct tune_job *job, struct err *err)
 	return knob_view_count(&job->view, "stuck") ? EXIT_UNAVAILABLE : EXIT_DONE;
 }
 
+/* Every knob as it is: those that only mean something beside --cpus are no state to expect. */
+static int snapshot_run(struct tune_job *job, struct err *err)
+{
+	uint32_t kept = 0;
+	int r = cli_output_as_json(job->cli, err);
+
+	if (r < 0)
+		return r;
+	tune_look(&job->tune);
+	rows_take(job, &job->view, job->names.count > 0);
+	vec_foreach (const struct knob_row, row, &job->view.rows)
+		if (job->names.count || *row->knob->want != '!')
+			job->view.rows.at[kept++] = *row;
+	job->view.rows.count = kept;
+	job->view.snapshot = true;
+	r = job_show(job, err);
+	return r < 0 ? r : EXIT_DONE;
+}
+
+static int expect_run(struct tune_job *job, const char *path, struct err *err)
+{
+	str_auto struct str text = {0};
+	int r = io_read(path, SNAPSHOT_LARGEST, &text, err);
+
+	if (r >= 0)
+		r = tune_snapshot_read(&job->expected, str_text(&text), text.len, path, err);
+	if (r < 0)
+		return r;
+	tune_expect(&job->tune, &job->expected);
+	rows_take(job, &job->view, job->names.count > 0);
+	job->view.expected = path;
+	r = job_show(job, err);
+	if (r < 0)
+		return r;
+	return knob_view_count(&job->view, "differs") ? EXIT_REGRESSION : EXIT_DONE;
+}
+
 static int status_run(struct tune_job *job, struct err *err)
 {
+	const char *expected = cli_value(job->cli, "expect");
 	int r = tune_status(&job->tune, err);
 
 	if (r < 0)
 		return r;
+	job->view.journal_id = tune_journal_id(&job->tune);
+	if (cli_has(job->cli, "snapshot"))
+		return snapshot_run(job, err);
+	if (expected)
+		return expect_run(job, expected, err);
 	rows_take(job, &job->view, false);
 	if (job->view.rows.count)
 		job->view.next = geteuid() ? "sudo assay tune revert" : "assay tune revert";
@@ -437,6 +641,10 @@ static int tune_command_run(struct cli *cli, struct err *err)
 		.run = run_open(),
 		.tune = {.folder = -1, .file = -1},
 		.view = {.action = cli->operands.at[0]},
+		.private = !cli_has(cli, "only") && !cli_has(cli, "yes") &&
+			   str_equal(cli->operands.at[0], "run") &&
+			   (cli_has(cli, "cpus") || cli_has(cli, "no-aslr") ||
+				   cli_has(cli, "fifo") || cli_has(cli, "awake")),
 	};
 	int r = -EINVAL;
 
@@ -455,10 +663,26 @@ static int tune_command_run(struct cli *cli, struct err *err)
 }
 
 static const struct option_spec options[] = {
-	{"only", 0, "NAME", false, NULL,
-		"only this knob or group; more than one --only adds up (default: all but smt, "
-		"profiling and io)"},
-	{"yes", 'y', NULL, false, NULL, "agree to what `assay tune plan` shows, without questions"},
+	{"only", 0, "NAME,...", false, NULL,
+		"only these knobs or groups; more than one --only adds up (default: frequency, "
+		"quiet and memory)"},
+	{"yes", 'y', "GROUP,...", true, NULL,
+		"agree to what `assay tune plan` shows, without questions; with groups: to these, "
+		"and only these are changed"},
+	{"cpus", 0, "LIST", false, NULL,
+		"run: the program runs on these processors only; the group irq keeps interrupts "
+		"off them"},
+	{"no-aslr", 0, NULL, false, NULL, "run: the same addresses in each run of the program"},
+	{"fifo", 0, NULL, false, NULL,
+		"run: real-time priority for the program (SCHED_FIFO 1); root"},
+	{"awake", 0, NULL, false, NULL,
+		"run: no deep idle states while it runs (/dev/cpu_dma_latency); root"},
+	{"no-noise", 0, NULL, false, NULL, "plan: do not look at what else is going on"},
+	{"snapshot", 0, NULL, false, NULL,
+		"status: what every knob says, not only what is changed"},
+	{"output", 'o', "FILE", false, NULL, "status --snapshot: write the JSON document to FILE"},
+	{"expect", 0, "FILE", false, NULL,
+		"status: compare with a snapshot; exit status 1 when something differs"},
 	{"target-status", 0, NULL, false, NULL, "run: exit with the program's own status"},
 	{0},
 };
@@ -466,18 +690,23 @@ static const struct option_spec options[] = {
 const struct command tune_command = {
 	.name = "tune",
 	.summary = "quiet the machine, with consent and a way back",
-	.usage = "plan|apply|run|revert|status [--only NAME] [--yes] [-- PROGRAM ARGS...]",
+	.usage = "plan|apply|run|revert|status [--only NAME,...] [--yes[=GROUP,...]] [-- PROGRAM "
+		 "ARGS...]",
 	.examples = (const char *const[]){"assay tune plan",
 		"what would be changed and why; changes nothing", "assay tune run --yes -- ./bench",
 		"tuned while it runs, then as it was before", "assay tune apply --only frequency",
 		"asks, changes, keeps the old values", "assay tune revert",
-		"brings the old values back, also after a crash", NULL},
+		"brings the old values back, also after a crash",
+		"assay tune run --cpus 1 -- ./bench",
+		"pinned to one processor; changes nothing else",
+		"assay tune status --expect tuning.json",
+		"exit status 1 when the machine is not set as it was", NULL},
 	.details =
 		"The old value of each setting is on disk before it is changed, so that revert "
 		"restores it even after kill -9. A setting that somebody else has changed since is "
 		"left alone. run starts a guardian process that reverts when assay dies. Nothing "
 		"survives a reboot. Exit status 5 when the program of run failed (see "
-		"--target-status), 6 when a setting could not be changed or brought back, or only "
+		"--target-status), 1 when --expect finds a difference, 6 when a setting could not be changed or brought back, or only "
 		"root may change it.",
 	.options = options,
 	.program = PROGRAM_OPTIONAL,
