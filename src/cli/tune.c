@@ -4,330 +4,20 @@
  *     sudo assay tune run --only frequency -- ./bench
  *     assay tune run --cpus 1 -- ./bench
  *
- * Joins the table of knobs (analyze) with the machine (drive), asks, and shows.  Nothing is written
- * before every chosen group has its yes. */
+ * The actions; what they share is in tune_job.h.  Nothing is written before every chosen group has
+ * its yes. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "analyze/fingerprint.h"
-#include "analyze/knob.h"
 #include "base/io.h"
-#include "cli.h"
 #include "code/binary.h"
-#include "drive/cpu_list.h"
-#include "drive/tune.h"
-#include "drive/tune_noise.h"
 #include "drive/tune_process.h"
-#include "drive/tune_snapshot.h"
 #include "model/run.h"
-#include "render/tune.h"
-
-struct tune_job {
-	struct cli *cli;
-	struct run *run; /* carries the warnings */
-	struct knob_book book;
-	vec_of(struct tune_knob) knobs;
-	struct tune tune;
-	struct knob_view view, reverted;
-	vec_of(const char *) names; /* of knobs and groups, by --only and --yes=; none: all */
-	bool private;		    /* only settings of the program itself were asked for */
-	struct run *machine;	    /* plan: the fingerprint, for its noise */
-	struct fingerprint_view fingerprint;
-	struct tune_noise noise;
-	struct tune_snapshot expected;
-	struct arena arena;
-};
+#include "tune_job.h"
 
 enum { SNAPSHOT_LARGEST = 64 << 20 };
-
-static bool knob_is_asked(const struct tune_job *job, const struct knob *knob)
-{
-	vec_foreach (const char *const, name, &job->names)
-		if (str_equal(*name, knob->name) || str_equal(*name, knob->group))
-			return true;
-	return !knob->only && !job->names.count && !job->private;
-}
-
-/* The words of `option`, each one a list with commas. */
-static int names_take(struct tune_job *job, const char *option, struct err *err)
-{
-	const char *value;
-
-	for (unsigned i = 0; (value = cli_value_at(job->cli, option, i)); i++) {
-		char *rest = arena_format(&job->arena, "%s", value), *name;
-
-		while ((name = strsep(&rest, ","))) {
-			if (knob_check_name(&job->book, name, err) < 0)
-				return -EINVAL;
-			vec_push(&job->names, name);
-		}
-	}
-	return 0;
-}
-
-/* Who says yes, for the journal. */
-static const char *approver(struct tune_job *job)
-{
-	const char *user = getenv("SUDO_USER");
-	bool plain = user && tune_text_is_plain(user, strlen(user)) && strlen(user) < 64;
-
-	return arena_format(&job->arena, "uid %u%s%s, %s", (unsigned)getuid(),
-		plain ? ", sudo by " : "", plain ? user : "",
-		cli_has(job->cli, "yes") ? "--yes" : "asked at a terminal");
-}
-
-static int cpus_check(const char *list, struct err *err)
-{
-	cpu_set_t cpus;
-
-	if (!list || cpu_list_parse(list, &cpus) >= 0)
-		return 0;
-	err_set(err, ERR_USAGE, EINVAL, "'%s' is no list of processors", list);
-	err_hint(err, "write --cpus 2 or --cpus 0,2-3");
-	return -EINVAL;
-}
-
-static int job_open(struct tune_job *job, struct err *err)
-{
-	/* Another tree of /sys and /proc, for tests. */
-	const char *root = getenv("ASSAY_TUNE_ROOT");
-	struct tune_options options = {
-		.root = root ? root : "", .cpus = cli_value(job->cli, "cpus"), .by = approver(job)};
-
-	knob_book_load(&job->book);
-	if (names_take(job, "only", err) < 0 || names_take(job, "yes", err) < 0 ||
-		cpus_check(options.cpus, err) < 0)
-		return -EINVAL;
-	vec_foreach (const struct knob, knob, &job->book.knobs)
-		vec_push(&job->knobs, (struct tune_knob){.name = knob->name,
-					      .pattern = knob->path,
-					      .want = knob->want,
-					      .offered = knob->offered,
-					      .held = knob->held,
-					      .unless = knob->unless,
-					      .refusal = knob->refusal,
-					      .absent = knob->absent});
-	options.knobs = job->knobs.at;
-	options.knob_count = job->knobs.count;
-	return tune_open(&job->tune, &options, err);
-}
-
-static void job_done(struct tune_job *job)
-{
-	tune_close(&job->tune);
-	vec_done(&job->view.rows);
-	vec_done(&job->view.noise);
-	vec_done(&job->view.busy);
-	vec_done(&job->reverted.rows);
-	vec_done(&job->names);
-	tune_snapshot_done(&job->expected);
-	fingerprint_view_done(&job->fingerprint);
-	run_close(job->machine);
-	vec_done(&job->knobs);
-	knob_book_done(&job->book);
-	run_close(job->run);
-	arena_done(&job->arena);
-}
-
-/* The items of drive as rows.  Without --only a plan shows all, marked; others show what was asked,
- * and what is changed or comes back is told whoever asked for it. */
-static void rows_take(struct tune_job *job, struct knob_view *view, bool asked_only)
-{
-	bool is_plan = str_equal(view->action, "plan");
-
-	view->rows.count = 0;
-	view->journal = job->tune.journal_path;
-	view->void_changes = job->tune.void_changes;
-	vec_foreach (const struct tune_item, item, &job->tune.items) {
-		const struct knob *knob =
-			item->knob < job->book.knobs.count ? &job->book.knobs.at[item->knob] : NULL;
-		bool asked = !knob || knob_is_asked(job, knob);
-
-		if (!asked && (asked_only || job->names.count))
-			continue;
-		vec_push(&view->rows, (struct knob_row){
-					      .knob = knob,
-					      .path = item->path,
-					      .now = item->now,
-					      .old = item->old,
-					      .want = item->want,
-					      .state = tune_state_name(item->state),
-					      .reason = item->reason,
-					      .optional = !asked && is_plan,
-					      .by = item->by,
-					      .time_ns = item->time_ns,
-				      });
-	}
-}
-
-static void note_states(struct tune_job *job, const struct knob_view *view)
-{
-	static const struct {
-		const char *state, *code, *text, *hint;
-	} notes[] = {
-		{"failed", "tune-failed", "a setting could not be changed", "the row says why"},
-		{"stuck", "tune-stuck", "a setting could not be brought back",
-			"write its old value by hand, or try assay tune revert again"},
-		{"left", "tune-left", "a setting was changed by someone else and left alone",
-			"the row shows what it was before assay"},
-		{"denied", "tune-denied", "a setting may not be written",
-			"run it as root; where root may not either, outside of the container"},
-	};
-
-	for (unsigned i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
-		if (knob_view_count(view, notes[i].state))
-			run_add_note(job->run, notes[i].code, notes[i].text, notes[i].hint);
-	if (job->tune.journal.skipped)
-		run_add_note(job->run, "tune-journal",
-			"the journal has lines that are not assay's or were damaged: they are "
-			"passed over, and what they changed is not brought back",
-			arena_format(&job->arena, "look at %s or %s.broken", job->tune.journal_path,
-				job->tune.journal_path));
-}
-
-static int job_show(struct tune_job *job, struct err *err)
-{
-	struct cli *cli = job->cli;
-	struct cli_page page = {.run = job->run, .to_stderr = cli->program != NULL};
-	struct err ignored = {0};
-
-	if (cli_has(cli, "json"))
-		cli_take_fingerprint(job->run, &ignored);
-	while (cli_page_next(cli, &page)) {
-		if (page.json)
-			tune_json(page.json, &job->view);
-		else if (cli->mode == CLI_AGENT)
-			tune_agent(page.paper, &job->view);
-		else if (!cli->quiet)
-			tune_text(page.paper, &job->view);
-	}
-	return cli_page_end(cli, &page, err);
-}
-
-/* The command line as a shell would read it again, with `before` it and `after` the action. */
-static const char *command_again(struct tune_job *job, const char *before, const char *after)
-{
-	str_auto struct str text = {0};
-
-	str_add(&text, before);
-	for (char **word = job->cli->argv; *word; word++) {
-		bool plain = **word && !(*word)[strspn(*word, "abcdefghijklmnopqrstuvwxyz"
-							      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-							      "0123456789_./=:,@%+-")];
-
-		str_addf(&text, "%s%s", text.len ? " " : "", plain ? "" : "'");
-		for (const char *at = *word; *at; at++)
-			str_add(&text, *at == '\'' ? "'\\''" : (char[]){*at, '\0'});
-		str_add(&text, plain ? "" : "'");
-		if (*word == job->cli->operands.at[0])
-			str_add(&text, after);
-	}
-	return arena_format(&job->arena, "%s", str_text(&text));
-}
-
-static int need_root(struct tune_job *job, const char *path, struct err *err)
-{
-	err_set(err, ERR_UNAVAILABLE, EACCES, "only root may change %s", path);
-	err_hint(err, "%s", command_again(job, "sudo", ""));
-	return -EACCES;
-}
-
-/* Choose what was asked for and would change; how many, or that we may not. */
-static int items_choose(struct tune_job *job, struct err *err)
-{
-	int count = 0;
-
-	tune_look(&job->tune);
-	vec_foreach (struct tune_item, item, &job->tune.items) {
-		if (!knob_is_asked(job, &job->book.knobs.at[item->knob]))
-			continue;
-		if (item->state == TUNE_DENIED && geteuid() != 0)
-			return need_root(job, item->path, err);
-		item->chosen = item->state == TUNE_CHANGE;
-		count += item->chosen;
-	}
-	return count;
-}
-
-static uint32_t group_count(const struct tune_job *job, const char *group)
-{
-	uint32_t count = 0;
-
-	vec_foreach (const struct tune_item, item, &job->tune.items)
-		count += item->chosen && str_equal(job->book.knobs.at[item->knob].group, group);
-	return count;
-}
-
-/* One question; only y or yes is a yes. */
-static bool group_agreed(const char *group, uint32_t count)
-{
-	char answer[64] = "";
-	ssize_t got;
-
-	dprintf(STDERR_FILENO, "Change %u setting%s of the group %s? [y/N] ", count,
-		count == 1 ? "" : "s", group);
-	got = read(STDIN_FILENO, answer, sizeof(answer) - 1);
-	if (got <= 0) {
-		dprintf(STDERR_FILENO, "\n");
-		return false;
-	}
-	return strcasecmp(str_trim(answer), "y") == 0 || strcasecmp(str_trim(answer), "yes") == 0;
-}
-
-static void plan_print(struct tune_job *job)
-{
-	str_auto struct str text = {0};
-	struct paper paper = {.out = &text};
-
-	rows_take(job, &job->view, true);
-	tune_text(&paper, &job->view);
-	(void)io_write_all(STDERR_FILENO, str_text(&text), text.len);
-}
-
-/* Ask for each group with something chosen.  Returns how many changes were agreed to. */
-static int consent_ask(struct tune_job *job, struct err *err)
-{
-	const char *asked = NULL;
-	bool agreed = false;
-	int count = 0;
-
-	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-		err_set(err, ERR_USAGE, EINVAL,
-			"nothing is changed without a yes, and there is no terminal to ask at");
-		err_hint(err, "look at `assay tune plan`, then agree with: %s",
-			command_again(job, "", " --yes"));
-		return -EINVAL;
-	}
-	plan_print(job);
-	vec_foreach (const struct knob, knob, &job->book.knobs) {
-		uint32_t changes = group_count(job, knob->group);
-
-		if (!changes || (asked && str_equal(asked, knob->group)))
-			continue;
-		asked = knob->group;
-		agreed = !cli_interrupted().count && group_agreed(asked, changes);
-		vec_foreach (struct tune_item, item, &job->tune.items)
-			if (str_equal(job->book.knobs.at[item->knob].group, asked))
-				item->chosen = item->chosen && agreed;
-		count += agreed ? (int)changes : 0;
-	}
-	return count;
-}
-
-/* How many changes were chosen and agreed to; 0: none is needed or none is wanted. */
-static int items_agree(struct tune_job *job, bool *ret_declined, struct err *err)
-{
-	int wanted = items_choose(job, err), agreed = wanted;
-
-	if (wanted > 0 && !cli_has(job->cli, "yes"))
-		agreed = consent_ask(job, err);
-	*ret_declined = wanted > 0 && agreed == 0;
-	return agreed;
-}
 
 /* The command that does what the plan says. */
 static const char *plan_next(struct tune_job *job)
@@ -381,12 +71,12 @@ static int plan_run(struct tune_job *job, struct err *err)
 	int r;
 
 	tune_look(&job->tune);
-	rows_take(job, &job->view, false);
+	tune_job_take_rows(job, &job->view, false);
 	if (!cli_has(job->cli, "no-noise"))
 		noise_take(job);
 	if (knob_view_count(&job->view, "change") + knob_view_count(&job->view, "denied"))
 		job->view.next = plan_next(job);
-	r = job_show(job, err);
+	r = tune_job_show(job, err);
 	return r < 0 ? r : EXIT_DONE;
 }
 
@@ -394,7 +84,7 @@ static int apply_run(struct tune_job *job, struct err *err)
 {
 	struct err late = {0};
 	bool declined;
-	int agreed = items_agree(job, &declined, err), applied = 0, r;
+	int agreed = tune_job_agree(job, &declined, err), applied = 0, r;
 
 	if (agreed < 0)
 		return agreed;
@@ -402,11 +92,11 @@ static int apply_run(struct tune_job *job, struct err *err)
 		applied = tune_lock(&job->tune, err);
 	if (agreed > 0 && applied >= 0)
 		applied = tune_apply(&job->tune, err);
-	rows_take(job, &job->view, true);
-	note_states(job, &job->view);
+	tune_job_take_rows(job, &job->view, true);
+	tune_job_note_states(job, &job->view);
 	if (agreed > 0)
 		job->view.next = "assay tune revert";
-	r = job_show(job, applied < 0 ? &late : err);
+	r = tune_job_show(job, applied < 0 ? &late : err);
 	if (applied < 0 || r < 0)
 		return applied < 0 ? applied : r;
 	return knob_view_count(&job->view, "failed") + knob_view_count(&job->view, "denied")
@@ -418,7 +108,7 @@ static void run_applied(void *context)
 {
 	struct tune_job *job = context;
 
-	rows_take(job, &job->view, true);
+	tune_job_take_rows(job, &job->view, true);
 }
 
 /* What the program shall have for itself. */
@@ -481,7 +171,7 @@ static int run_program(struct tune_job *job, struct execution *execution,
 	bool declined;
 	int agreed, r = binary_find(job->cli->program[0], &job->arena, &options.path, err);
 
-	agreed = r < 0 ? r : items_agree(job, &declined, err);
+	agreed = r < 0 ? r : tune_job_agree(job, &declined, err);
 	if (agreed < 0)
 		return agreed;
 	if (declined) {
@@ -519,17 +209,17 @@ static int run_run(struct tune_job *job, struct err *err)
 	tune_process_close(&process);
 	if (job->view.journal && execution.options.path) {
 		job->reverted.action = "revert";
-		rows_take(job, &job->reverted, false);
+		tune_job_take_rows(job, &job->reverted, false);
 		job->view.reverted = &job->reverted;
 		job->view.process = (struct knob_process){process.options.cpus,
 			process.options.no_aslr, process.options.fifo, process.options.awake};
 		job->view.ran = r >= 0 && execution.number;
 		job->view.exit_status = execution.result.exit_status;
 		job->view.signal = execution.result.signal;
-		note_states(job, &job->view);
-		note_states(job, &job->reverted);
+		tune_job_note_states(job, &job->view);
+		tune_job_note_states(job, &job->reverted);
 		job->run->partial = execution.stopped;
-		shown = job_show(job, r < 0 ? &late : err);
+		shown = tune_job_show(job, r < 0 ? &late : err);
 	}
 	if (r >= 0)
 		r = shown < 0 ? shown : run_status(job, &execution);
@@ -553,14 +243,14 @@ static int revert_run(struct tune_job *job, struct err *err)
 	if (job->tune.items.count || job->tune.void_changes) {
 		reverted = tune_lock(&job->tune, err);
 		if (reverted == -EACCES || reverted == -EPERM)
-			return need_root(job, job->tune.journal_path, err);
+			return tune_job_need_root(job, job->tune.journal_path, err);
 		if (reverted < 0)
 			return reverted;
 		reverted = tune_revert(&job->tune, false, err);
 	}
-	rows_take(job, &job->view, false);
-	note_states(job, &job->view);
-	r = job_show(job, reverted < 0 ? &late : err);
+	tune_job_take_rows(job, &job->view, false);
+	tune_job_note_states(job, &job->view);
+	r = tune_job_show(job, reverted < 0 ? &late : err);
 	if (reverted < 0 || r < 0)
 		return reverted < 0 ? reverted : r;
 	return knob_view_count(&job->view, "stuck") ? EXIT_UNAVAILABLE : EXIT_DONE;
@@ -575,13 +265,13 @@ static int snapshot_run(struct tune_job *job, struct err *err)
 	if (r < 0)
 		return r;
 	tune_look(&job->tune);
-	rows_take(job, &job->view, job->names.count > 0);
+	tune_job_take_rows(job, &job->view, job->names.count > 0);
 	vec_foreach (const struct knob_row, row, &job->view.rows)
 		if (job->names.count || *row->knob->want != '!')
 			job->view.rows.at[kept++] = *row;
 	job->view.rows.count = kept;
 	job->view.snapshot = true;
-	r = job_show(job, err);
+	r = tune_job_show(job, err);
 	return r < 0 ? r : EXIT_DONE;
 }
 
@@ -595,9 +285,9 @@ static int expect_run(struct tune_job *job, const char *path, struct err *err)
 	if (r < 0)
 		return r;
 	tune_expect(&job->tune, &job->expected);
-	rows_take(job, &job->view, job->names.count > 0);
+	tune_job_take_rows(job, &job->view, job->names.count > 0);
 	job->view.expected = path;
-	r = job_show(job, err);
+	r = tune_job_show(job, err);
 	if (r < 0)
 		return r;
 	return knob_view_count(&job->view, "differs") ? EXIT_REGRESSION : EXIT_DONE;
@@ -615,11 +305,11 @@ static int status_run(struct tune_job *job, struct err *err)
 		return snapshot_run(job, err);
 	if (expected)
 		return expect_run(job, expected, err);
-	rows_take(job, &job->view, false);
+	tune_job_take_rows(job, &job->view, false);
 	if (job->view.rows.count)
 		job->view.next = geteuid() ? "sudo assay tune revert" : "assay tune revert";
-	note_states(job, &job->view);
-	r = job_show(job, err);
+	tune_job_note_states(job, &job->view);
+	r = tune_job_show(job, err);
 	return r < 0 ? r : EXIT_DONE;
 }
 
@@ -654,11 +344,11 @@ static int tune_command_run(struct cli *cli, struct err *err)
 	for (unsigned i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
 		if (str_equal(actions[i].name, cli->operands.at[0])) {
 			*err = (struct err){0};
-			r = job_open(&job, err);
+			r = tune_job_open(&job, err);
 			if (r >= 0)
 				r = actions[i].run(&job, err);
 		}
-	job_done(&job);
+	tune_job_done(&job);
 	return r;
 }
 

@@ -143,7 +143,7 @@ static void noise_text(struct paper *paper, const struct knob_view *view)
 {
 	unsigned loud = 0;
 
-	if (!view->busy_seconds && !view->noise.count)
+	if (view->busy_seconds <= 0 && !view->noise.count)
 		return;
 	vec_foreach (const struct knob_noise, noise, &view->noise) {
 		if (noise->loud) {

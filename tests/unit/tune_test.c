@@ -19,6 +19,9 @@
 #include "drive/tune.h"
 #include "drive/tune_noise.h"
 #include "drive/tune_snapshot.h"
+#include "ingest/ingest.h"
+#include "model/run.h"
+#include "source/fingerprint.h"
 
 /* Lines of a journal as assay would have written them: each one gets its check. */
 static void journal_put(struct str *out, const char *lines)
@@ -668,6 +671,40 @@ static void processes_and_irqbalance_are_found_and_the_idle_are_not_busy(void **
 	assert_true(noise.steal_share < 0); /* no time passed there either */
 }
 
+/* A field of the fingerprint of the tree, NULL: absent. */
+static const char *fingerprint_field(const struct tree *tree, struct run *run, const char *name)
+{
+	const struct fingerprint_options options = {.root = tree->root};
+	struct ingest ingest = {.run = run};
+	struct wire_sink sink = ingest_sink(&ingest);
+	struct err err = {0};
+	const char *value = NULL;
+
+	assert_int_equal(fingerprint_take(&options, &sink, &err), 0);
+	vec_foreach (const struct field_row, row, &run->fields)
+		if (str_equal(run_text(run, row->group), "tuning") &&
+			str_equal(run_text(run, row->name), name) && row->state == FIELD_VALUE)
+			value = run_text(run, row->value);
+	return value;
+}
+
+static void a_fingerprint_tells_what_is_tuned_and_still_so(void **state)
+{
+	run_auto struct run *before = run_open(), *tuned = run_open(), *id = run_open();
+	tune_auto struct tune tune;
+	struct err err = {0};
+
+	assert_string_equal(fingerprint_field(*state, before, "active"), "none");
+	tune_begin(*state, &tune);
+	apply_all(&tune);
+	tree_put(*state, "/sys/pages", "always madvise [never]\n"); /* somebody else */
+	assert_string_equal(fingerprint_field(*state, tuned, "active"),
+		"governor powersave -> performance (11 files), min 800000 -> 3000000, "
+		"swappiness 60 -> 1");
+	assert_int_equal(tune_status(&tune, &err), 0);
+	assert_string_equal(fingerprint_field(*state, id, "journal"), tune_journal_id(&tune));
+}
+
 #define tree_test(test) cmocka_unit_test_setup_teardown(test, tree_setup, tree_teardown)
 
 int main(void)
@@ -690,6 +727,7 @@ int main(void)
 		tree_test(a_knob_that_another_resets_is_held_with_it_only),
 		tree_test(what_somebody_else_wrote_between_two_applies_is_what_comes_back),
 		tree_test(a_session_inside_another_goes_back_to_the_outer_value),
+		tree_test(a_fingerprint_tells_what_is_tuned_and_still_so),
 		tree_test(a_snapshot_that_differs_is_told_file_by_file),
 		cmocka_unit_test(what_is_no_snapshot_is_refused_with_the_way_out),
 		cmocka_unit_test(lists_of_processors_are_read_strictly_and_written_short),
