@@ -28,7 +28,7 @@ int cpu_list_parse(const char *text, cpu_set_t *ret_cpus)
 
 	CPU_ZERO(&cpus);
 	for (;; text++) {
-		unsigned first, last;
+		unsigned first = 0, last;
 
 		r = number_take(&text, &first);
 		last = first;

@@ -122,11 +122,12 @@ static void tasks_compare(
 
 	vec_foreach (const struct task, task, &second->tasks) {
 		uint64_t before = 0;
-		uint32_t index;
+		uint32_t index = 0;
 
 		if (str_equal(task->line.name, "irqbalance"))
 			noise->irqbalance = task->pid;
-		if (map_get(&first->by_pid, &task->pid, sizeof(task->pid), &index))
+		if (map_get(&first->by_pid, &task->pid, sizeof(task->pid), &index) &&
+			index < first->tasks.count)
 			before = first->tasks.at[index].line.ticks;
 		if (task->line.ticks > before && task->pid != (uint32_t)getpid())
 			busy_add(noise, task, (double)(task->line.ticks - before) / ticks);

@@ -21,6 +21,7 @@ static int cpus_take(const char *list, struct err *err)
 	cpu_set_t cpus, got, both;
 	int r = cpu_list_parse(list, &cpus);
 
+	CPU_ZERO(&got);
 	if (r < 0) {
 		err_set(err, ERR_USAGE, EINVAL, "'%s' is no list of processors", list);
 		err_hint(err, "write --cpus 2 or --cpus 0,2-3");
