@@ -123,7 +123,7 @@ static int parse_short(struct cli *cli, char ***word, struct err *err)
 
 		if (!spec)
 			return unknown_option(cli, **word, err);
-		if (!spec->value) {
+		if (!spec->value || spec->optional) {
 			r = option_add(cli, spec, NULL, err);
 			if (r < 0)
 				return r;
