@@ -87,8 +87,7 @@ int bench_job_split(struct bench_job *job, const char *text, char ***ret_words, 
 	return 0;
 }
 
-/* What a shell would have understood is passed on as it stands; it is rarely meant so. */
-static void note_shell(struct bench_job *job, const char *text)
+void bench_job_note_shell(struct bench_job *job, const char *text)
 {
 	char special = cli_has(job->cli, "shell") ? 0 : words_need_shell(text);
 	str_auto struct str line = {0};
@@ -107,7 +106,7 @@ int bench_job_add(struct bench_job *job, const char *text, struct err *err)
 
 	if (r < 0)
 		return r;
-	note_shell(job, text);
+	bench_job_note_shell(job, text);
 	return bench_job_add_words(job, words, err);
 }
 
@@ -199,7 +198,7 @@ static int prepare_choose(struct bench_job *job, struct bench_options *options, 
 	for (uint32_t i = 0; job->fill && r >= 0 && i < options->command_count; i++)
 		r = prepare_add(job, job->fill(job, i, text), err);
 	if (r >= 0)
-		note_shell(job, text);
+		bench_job_note_shell(job, text);
 	return r;
 }
 

@@ -54,6 +54,9 @@ int bench_job_add_words(struct bench_job *job, char *const *words, struct err *e
 /* The words of such a text (with --shell a shell's), without adding them. */
 int bench_job_split(struct bench_job *job, const char *text, char ***ret_words, struct err *err);
 
+/* Warn of what a shell would have understood: it is passed on as it stands, rarely meant so. */
+void bench_job_note_shell(struct bench_job *job, const char *text);
+
 /* Run them; `options` says how often.  An enum bench_end or a negative errno.  The run is frozen
  * and stored then; when nothing at all was measured, that is the failure. */
 int bench_job_run(struct bench_job *job, struct bench_options *options, struct err *err);
