@@ -13,6 +13,8 @@
 enum { SIZES_LEAST = 4, RANGE_LEAST = 8, ROUNDS_ADVISED = 7 };
 #define SUPPORT_CLEAR 0.9
 #define SUPPORT_LEAST 0.05
+#define GROWTH_PROVEN 1.2 /* times over all sizes, lower bound */
+#define NO_GROWTH 1.25	  /* times over all sizes: as good as none, whatever the draws say */
 #define HIDDEN_GROWTH 1.5 /* times over all sizes */
 #define BEYOND_SLOPE 2.2  /* n^2 log n reaches 2.15 at 1000 */
 #define MISFIT_SHARE 0.15
@@ -21,6 +23,7 @@ enum { SIZES_LEAST = 4, RANGE_LEAST = 8, ROUNDS_ADVISED = 7 };
 /* What the draws gave. */
 struct law_draws {
 	uint32_t count, wins[LAW_COUNT];
+	uint32_t wins_growing[LAW_COUNT]; /* without O(1) */
 	double slope[SCALE_DRAWS], tail[SCALE_DRAWS], growth[SCALE_DRAWS];
 };
 
@@ -37,6 +40,17 @@ static double tail_of(const struct scale_matrix *matrix, const double *medians)
 		return 0;
 	return log((medians[last] - start) / (medians[last - 1] - start)) /
 	       log(matrix->sizes[last] / matrix->sizes[last - 1]);
+}
+
+/* The best of the laws that grow; they have as many numbers each, so the residual decides. */
+static enum law growing_best(const struct law_fit *fit)
+{
+	enum law best = LAW_CONSTANT + 1;
+
+	for (enum law l = best; l < LAW_COUNT; l++)
+		if (fit->lines[l].residual < fit->lines[best].residual)
+			best = l;
+	return best;
 }
 
 static int draws_make(const struct scale_matrix *matrix, struct arena *arena, struct law_draws *d,
@@ -59,6 +73,7 @@ static int draws_make(const struct scale_matrix *matrix, struct arena *arena, st
 		if (r < 0)
 			return r;
 		d->wins[fit.best]++;
+		d->wins_growing[growing_best(&fit)]++;
 		scale_matrix_medians(matrix, rows, times);
 		d->slope[d->count] = fit.slope;
 		d->tail[d->count] = tail_of(matrix, times);
@@ -69,13 +84,20 @@ static int draws_make(const struct scale_matrix *matrix, struct arena *arena, st
 
 static void draws_conclude(struct scale_law *law, struct law_draws *d)
 {
+	const uint32_t *wins = d->wins;
+
+	/* Five medians have little power in a test of growth; all the rounds have more. */
+	law->growth = scale_drawn_interval(d->growth, d->count);
+	if (law->growth.lo > GROWTH_PROVEN) {
+		wins = d->wins_growing;
+		law->best = growing_best(&law->fit);
+	}
 	for (enum law l = LAW_CONSTANT; l < LAW_COUNT; l++) {
-		law->support[l] = (double)d->wins[l] / d->count;
+		law->support[l] = (double)wins[l] / d->count;
 		law->candidate[l] = law->support[l] >= SUPPORT_LEAST || l == law->best;
 	}
 	law->slope = scale_drawn_interval(d->slope, d->count);
 	law->tail = scale_drawn_interval(d->tail, d->count);
-	law->growth = scale_drawn_interval(d->growth, d->count);
 	law->beyond = law->tail.lo > BEYOND_SLOPE;
 }
 
@@ -92,23 +114,25 @@ static void draws_missing(struct scale_law *law)
 	law->tail = law->growth = none;
 }
 
-/* The next best: by draws, then by weight. */
+/* The next best: by draws, then by weight.  O(1), once refused, is so only by draws: AICc favours
+ * it at few sizes because it has one number less. */
 static void runner_up_find(struct scale_law *law)
 {
 	double best = -1;
 
 	for (enum law l = LAW_CONSTANT; l < LAW_COUNT; l++) {
 		double support = isnan(law->support[l]) ? 0 : law->support[l];
-		double score = support * 1000 + law->fit.lines[l].weight;
+		double score = support * 1000 + (l == LAW_CONSTANT ? 0 : law->fit.lines[l].weight);
 
 		if (l == law->best || score <= best)
 			continue;
 		best = score;
 		law->runner_up = l;
 	}
-	law->evidence = law->fit.growth_unproven ? (double)NAN
-						 : law->fit.lines[law->best].weight /
-							   law->fit.lines[law->runner_up].weight;
+	law->evidence =
+		law->best == LAW_CONSTANT && law->fit.growth_unproven
+			? (double)NAN
+			: law->fit.lines[law->best].weight / law->fit.lines[law->runner_up].weight;
 }
 
 static void points_predict(struct scale_view *view)
@@ -154,6 +178,8 @@ static enum scale_doubt doubt_of(const struct scale_view *view, const struct sca
 	if (matrix->sizes[matrix->columns - 1] < RANGE_LEAST * first)
 		return SCALE_NEAR_SIZES;
 	if (law->beyond)
+		return SCALE_SURE;
+	if (law->best == LAW_CONSTANT && law->growth.hi <= NO_GROWTH)
 		return SCALE_SURE;
 	if (law->support[law->best] < SUPPORT_CLEAR)
 		return SCALE_MIXED;
