@@ -73,15 +73,23 @@ static void size_row(struct table *table, const struct scale_view *view, uint32_
 	share_cell(table, point->off_share);
 }
 
+static void number_cell(struct table *table, bool known, double value, const char *unit)
+{
+	if (known)
+		table_cell(table, INK_PLAIN, "%.*f%s", *unit ? 0 : 2, value, unit);
+	else
+		table_cell(table, INK_PLAIN, "%s", "");
+}
+
 static void thread_row(struct table *table, const struct scale_view *view, uint32_t index)
 {
 	const struct scale_point *point = &view->points[index];
 	bool some = point->command->used_count;
 
 	row_begin(table, point);
-	table_cell(table, INK_PLAIN, some ? "%.2f" : "", point->speedup);
-	table_cell(table, INK_PLAIN, some ? "%.0f %%" : "", point->efficiency * 100);
-	table_cell(table, INK_PLAIN, some ? "%.2f" : "", point->parallelism);
+	number_cell(table, some, point->speedup, "");
+	number_cell(table, some, point->efficiency * 100, " %");
+	number_cell(table, some, point->parallelism, "");
 	table_cell(table, INK_DIM, "%s", some && !point->fitted ? "more than the CPUs" : "");
 }
 

@@ -39,7 +39,8 @@ static void axes_take(struct scale_axes *axes, double x, double lo, double hi)
 
 struct scale_axes scale_axes_of(const struct scale_view *view)
 {
-	struct scale_axes axes = {INFINITY, -INFINITY, INFINITY, -INFINITY, false};
+	const double far = (double)INFINITY;
+	struct scale_axes axes = {far, -far, far, -far, false};
 	double room;
 
 	for (uint32_t i = 0; i < view->point_count; i++) {
