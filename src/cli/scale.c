@@ -156,7 +156,7 @@ static int command_words(
 		bench_job_note_shell(&scale->bench, text);
 		return bench_job_split(&scale->bench, text, ret_words, err);
 	}
-	for (char **word = cli->program; *word; word++) {
+	for (char **word = cli->program; word && *word; word++) {
 		*ret_place |= has_place(*word);
 		str_addf(&title, "%s%s", word == cli->program ? "" : " ", *word);
 	}

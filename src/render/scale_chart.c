@@ -174,7 +174,7 @@ static void row_label(const struct grid *grid, const struct scale_view *view, in
 	char label[SCALE_LABEL_ROOM])
 {
 	label[0] = '\0';
-	for (double power = ceil(grid->axes.y_lo); power <= grid->axes.y_hi; power++)
+	for (int power = (int)ceil(grid->axes.y_lo); power <= grid->axes.y_hi; power++)
 		if (grid_row(grid, pow(10, power)) == row)
 			scale_height_label(view, label, pow(10, power));
 	if (!label[0] && (row == 0 || row == ROWS - 1))
@@ -184,21 +184,18 @@ static void row_label(const struct grid *grid, const struct scale_view *view, in
 /* Sizes below the axis, as many as find room. */
 static void size_labels(struct paper *paper, const struct grid *grid, const struct scale_view *view)
 {
-	char line[COLUMNS + SCALE_LABEL_ROOM];
-	int used = 0;
+	str_auto struct str line = {0};
 
-	memset(line, ' ', sizeof(line));
 	for (uint32_t i = 0; i < view->point_count; i++) {
 		char label[SCALE_LABEL_ROOM];
-		int at = grid_column(grid, (double)view->points[i].size);
+		size_t at = (size_t)grid_column(grid, (double)view->points[i].size);
 
-		scale_size_label(label, (double)view->points[i].size);
-		if (at < used || at + strlen(label) > sizeof(line))
+		if (line.len && at <= line.len)
 			continue;
-		memcpy(line + at, label, strlen(label));
-		used = at + (int)strlen(label) + 1;
+		str_add_repeat(&line, ' ', at - line.len);
+		str_add(&line, scale_size_label(label, (double)view->points[i].size));
 	}
-	paper_add(paper, "%*s  %.*s %s\n", LABEL, "", used, line,
+	paper_add(paper, "%*s  %s  %s\n", LABEL, "", str_text(&line),
 		view->options.threads ? "threads" : "n");
 }
 

@@ -94,15 +94,15 @@ static void ticks_y(struct str *out, const struct scale_view *view, const struct
 {
 	static const double steps[] = {1, 2, 5};
 	double span = axes->y_hi - axes->y_lo;
-	double every = ceil(span / TICKS_MOST);
+	int every = (int)ceil(span / TICKS_MOST);
 	unsigned step_count = span < 2 ? 3 : 1;
 
-	for (double power = floor(axes->y_lo); power <= axes->y_hi; power++)
+	for (int power = (int)floor(axes->y_lo); power <= axes->y_hi; power++)
 		for (unsigned i = 0; i < step_count; i++) {
 			double value = steps[i] * pow(10, power);
 
 			if (log10(value) >= axes->y_lo && log10(value) <= axes->y_hi &&
-				fmod(power, every) == 0)
+				power % every == 0)
 				tick_y(out, view, axes, value);
 		}
 }
@@ -226,7 +226,7 @@ void scale_svg(struct str *out, const struct scale_view *view)
 		curve_put(out, "best", &axes, &view->curve, view->curve.best);
 		points_put(out, view, &axes);
 	} else {
-		text_put(out, "", LEFT, (TOP + BOTTOM) / 2, "too little was measured to draw");
+		text_put(out, "", LEFT, (TOP + BOTTOM) / 2.0, "too little was measured to draw");
 	}
 	str_addf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", RIGHT, BOTTOM + 40,
 		threads ? "threads (log)" : "n (log)");
