@@ -57,7 +57,7 @@ static int command_find_file(struct bench_job *job, char *const *words,
 int bench_job_add_words(struct bench_job *job, char *const *words, struct err *err)
 {
 	str_auto struct str quoted = {0}, target = {0};
-	struct spawner_command command;
+	struct spawner_command command = {0};
 	int r = command_find_file(job, words, &command, err);
 
 	if (r < 0)
@@ -73,7 +73,7 @@ int bench_job_add_words(struct bench_job *job, char *const *words, struct err *e
 	return 0;
 }
 
-static int words_of(struct bench_job *job, const char *text, char ***ret_words, struct err *err)
+int bench_job_split(struct bench_job *job, const char *text, char ***ret_words, struct err *err)
 {
 	char **words;
 
@@ -87,8 +87,7 @@ static int words_of(struct bench_job *job, const char *text, char ***ret_words, 
 	return 0;
 }
 
-/* What a shell would have understood is passed on as it stands; it is rarely meant so. */
-static void note_shell(struct bench_job *job, const char *text)
+void bench_job_note_shell(struct bench_job *job, const char *text)
 {
 	char special = cli_has(job->cli, "shell") ? 0 : words_need_shell(text);
 	str_auto struct str line = {0};
@@ -103,11 +102,11 @@ static void note_shell(struct bench_job *job, const char *text)
 int bench_job_add(struct bench_job *job, const char *text, struct err *err)
 {
 	char **words;
-	int r = words_of(job, text, &words, err);
+	int r = bench_job_split(job, text, &words, err);
 
 	if (r < 0)
 		return r;
-	note_shell(job, text);
+	bench_job_note_shell(job, text);
 	return bench_job_add_words(job, words, err);
 }
 
@@ -118,28 +117,46 @@ bool bench_job_shares_stdout(const struct bench_job *job)
 	return where && str_equal(where, "inherit");
 }
 
+static int input_check(const char *path, struct err *err)
+{
+	io_auto int in = open(path, O_RDONLY | O_CLOEXEC);
+	int code = errno;
+
+	if (in >= 0)
+		return 0;
+	err_set(err, ERR_USAGE, code, "cannot read %s: %s", path, err_words(code));
+	err_hint(err, "--input names the file that the commands read");
+	return -code;
+}
+
+static int inputs_choose(struct bench_job *job, struct bench_options *options, struct err *err)
+{
+	const char *input = cli_value(job->cli, "input");
+	int r = 0;
+
+	options->input_path = input && !job->fill ? input : "/dev/null";
+	if (!input || !job->fill)
+		return input_check(options->input_path, err);
+	for (uint32_t i = 0; r >= 0 && i < job->commands.count; i++) {
+		job->commands.at[i].input_path = job->fill(job, i, input);
+		r = input_check(job->commands.at[i].input_path, err);
+	}
+	return r;
+}
+
 /* Streams are tried once here, so that a wrong name is told before the first run. */
 static int streams_choose(struct bench_job *job, struct bench_options *options, struct err *err)
 {
 	const char *where = cli_value(job->cli, "program-output");
-	const char *input = cli_value(job->cli, "input");
-	io_auto int in = -1;
 	io_auto int out = -1;
+	int r = inputs_choose(job, options, err);
 
-	options->input_path = input ? input : "/dev/null";
+	if (r < 0)
+		return r;
 	options->output_path = !where || str_equal(where, "null") ? "/dev/null"
 			       : str_equal(where, "inherit")	  ? NULL
 								  : where;
 	options->stdout_to_stderr = !options->output_path && job->cli->mode == CLI_JSON;
-	in = open(options->input_path, O_RDONLY | O_CLOEXEC);
-	if (in < 0) {
-		int code = errno;
-
-		err_set(err, ERR_USAGE, code, "cannot read %s: %s", options->input_path,
-			err_words(code));
-		err_hint(err, "--input names the file that the commands read");
-		return -code;
-	}
 	if (!options->output_path)
 		return 0;
 	out = open(options->output_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
@@ -154,24 +171,35 @@ static int streams_choose(struct bench_job *job, struct bench_options *options, 
 	return 0;
 }
 
+static int prepare_add(struct bench_job *job, const char *text, struct err *err)
+{
+	struct spawner_command command = {0};
+	char **words;
+	int r = bench_job_split(job, text, &words, err);
+
+	if (r >= 0)
+		r = command_find_file(job, words, &command, err);
+	if (r >= 0)
+		vec_push(&job->commands, command);
+	return r;
+}
+
 static int prepare_choose(struct bench_job *job, struct bench_options *options, struct err *err)
 {
 	const char *text = cli_value(job->cli, "prepare");
-	struct spawner_command command;
-	char **words;
-	int r;
+	int r = 0;
 
 	if (!text)
 		return 0;
-	r = words_of(job, text, &words, err);
-	if (r >= 0)
-		r = command_find_file(job, words, &command, err);
-	if (r < 0)
-		return r;
-	note_shell(job, text);
-	vec_push(&job->commands, command);
 	options->has_prepare = true;
-	return 0;
+	options->prepare_each = job->fill != NULL;
+	if (!job->fill)
+		r = prepare_add(job, text, err);
+	for (uint32_t i = 0; job->fill && r >= 0 && i < options->command_count; i++)
+		r = prepare_add(job, job->fill(job, i, text), err);
+	if (r >= 0)
+		bench_job_note_shell(job, text);
+	return r;
 }
 
 static int options_choose(struct bench_job *job, struct bench_options *options, struct err *err)

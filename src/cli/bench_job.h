@@ -21,6 +21,9 @@ struct bench_job {
 	/* Asked after each round whether it is enough (1); NULL: never. */
 	int (*look)(struct bench_job *job, const struct bench_progress *progress, struct err *err);
 	void *context;
+	/* What --prepare and --input say for one command, in the job's arena; NULL: the same text
+	 * for all. */
+	const char *(*fill)(struct bench_job *job, uint32_t command, const char *text);
 };
 
 /* The options that both have; ends without a row of its own, for use inside a table. */
@@ -47,6 +50,12 @@ void bench_job_done(struct bench_job *job);
 /* Add a command: one text that is split into words (or given to a shell), or words as they are. */
 int bench_job_add(struct bench_job *job, const char *text, struct err *err);
 int bench_job_add_words(struct bench_job *job, char *const *words, struct err *err);
+
+/* The words of such a text (with --shell a shell's), without adding them. */
+int bench_job_split(struct bench_job *job, const char *text, char ***ret_words, struct err *err);
+
+/* Warn of what a shell would have understood: it is passed on as it stands, rarely meant so. */
+void bench_job_note_shell(struct bench_job *job, const char *text);
 
 /* Run them; `options` says how often.  An enum bench_end or a negative errno.  The run is frozen
  * and stored then; when nothing at all was measured, that is the failure. */

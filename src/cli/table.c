@@ -15,6 +15,7 @@ extern const struct command help_command_entry;
 extern const struct command import_command;
 extern const struct command record_command;
 extern const struct command report_command;
+extern const struct command scale_command;
 extern const struct command stat_command;
 extern const struct command tune_command;
 
@@ -30,6 +31,7 @@ const struct command *const commands[] = {
 	&flame_command,
 	&bench_command,
 	&ab_command,
+	&scale_command,
 	&import_command,
 	&export_command,
 	&tune_command,

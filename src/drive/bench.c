@@ -86,19 +86,20 @@ static int run_once(struct bench *b, const struct spawner_request *request, uint
 	return r;
 }
 
-static int prepare(struct bench *b, struct err *err)
+static int prepare(struct bench *b, uint32_t command, struct err *err)
 {
 	const struct bench_options *o = b->options;
+	uint32_t first = o->command_count + (o->prepare_each ? command : 0);
 	struct spawner_result result;
 	int r;
 
 	if (!o->has_prepare)
 		return 0;
-	r = run_once(b, &(struct spawner_request){.command = o->command_count}, 0, &result, err);
+	r = run_once(b, &(struct spawner_request){.command = first}, 0, &result, err);
 	if (r < 0 || b->stopped || (!result.exit_status && !result.signal))
 		return r;
 	err_set(err, ERR_TARGET, ECHILD, "the command of --prepare (%s) %s %d",
-		o->commands[o->command_count].path,
+		o->commands[first].path,
 		result.signal ? "was killed by signal" : "exited with status",
 		result.signal ? result.signal : result.exit_status);
 	err_hint(err, "see what it says with --program-output inherit");
@@ -146,7 +147,7 @@ static int measure(struct bench *b, uint32_t command, bool warmup, struct err *e
 		.pad_bytes = 1 + (uint32_t)random_below(&b->random, SPAWNER_PAD_MAX),
 	};
 	struct spawner_result result;
-	int r = prepare(b, err);
+	int r = prepare(b, command, err);
 
 	if (r < 0)
 		return r;
@@ -223,6 +224,7 @@ int bench_commands(
 	struct bench b = {.options = options, .sink = sink};
 	const struct spawner_options spawn = {
 		.commands = options->commands,
+		.command_count = options->command_count,
 		.stdout_to_stderr = options->stdout_to_stderr,
 		.input_path = options->input_path,
 		.output_path = options->output_path,

@@ -44,9 +44,9 @@ struct starter {
 	struct spawner_options options;
 	struct spawner_page *page;
 	struct machine_watch *machine; /* NULL: not watched */
-	char **environment;	       /* its last entry is the pad */
+	char **environment;	       /* ours, behind it what differs between runs */
 	char *pad;
-	unsigned pad_at; /* index of the pad in `environment` */
+	unsigned own_at; /* index in `environment` of what differs: a command's own, the pad */
 };
 
 static uint64_t timeval_ns(struct timeval value)
@@ -102,13 +102,16 @@ static int stream_open(const char *path, int flags, int to)
 	return close(fd);
 }
 
-static int target_prepare(const struct spawner_options *options)
+static int target_prepare(
+	const struct spawner_options *options, const struct spawner_command *command)
 {
+	const char *input = command->input_path ? command->input_path : options->input_path;
+
 	if (options->own_group && setpgid(0, 0) < 0)
 		return -1;
 	if (options->stdout_to_stderr && dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
 		return -1;
-	if (options->input_path && stream_open(options->input_path, O_RDONLY, STDIN_FILENO) < 0)
+	if (input && stream_open(input, O_RDONLY, STDIN_FILENO) < 0)
 		return -1;
 	if (!options->output_path)
 		return 0;
@@ -125,14 +128,18 @@ static int target_start(
 {
 	const struct spawner_command *command = &starter->options.commands[request->command];
 	volatile int failure = 0;
+	unsigned at = starter->own_at;
 	pid_t pid;
 
-	starter->environment[starter->pad_at] = request->pad_bytes ? starter->pad : NULL;
+	for (char *const *own = command->variables; own && *own; own++)
+		starter->environment[at++] = *own;
+	starter->environment[at] = request->pad_bytes ? starter->pad : NULL;
+	starter->environment[at + 1] = NULL;
 	starter->pad[sizeof(PAD_NAME) - 1 + request->pad_bytes] = '\0';
 	/* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork) */
 	pid = vfork();
 	if (pid == 0) {
-		if (target_prepare(&starter->options) >= 0)
+		if (target_prepare(&starter->options, command) >= 0)
 			execve(command->path, command->argv, starter->environment);
 		failure = errno;
 		_exit(127);
@@ -166,13 +173,38 @@ static void run_once(struct starter *starter, const struct spawner_request *requ
 	result->leftovers = leftovers_run();
 }
 
-/* Our environment and behind it the variable that moves the stack. */
+/* Whether some command sets the variable of this entry itself; the most that one sets. */
+static bool variable_is_set(
+	const struct spawner_options *options, const char *entry, size_t *ret_most)
+{
+	bool found = false;
+
+	for (uint32_t i = 0; i < options->command_count; i++) {
+		char *const *own = options->commands[i].variables;
+		size_t count = 0;
+
+		for (; own && own[count]; count++) {
+			size_t len = strcspn(own[count], "=") + 1;
+
+			found |= strncmp(own[count], entry, len) == 0;
+		}
+		*ret_most = count > *ret_most ? count : *ret_most;
+	}
+	return found;
+}
+
+/* Our environment, behind it room for a command's own and the variable that moves the stack. */
 static void starter_open(struct starter *starter)
 {
-	while (environ[starter->pad_at])
-		starter->pad_at++;
-	starter->environment = mem_new(starter->pad_at + 2, sizeof(*starter->environment));
-	memcpy(starter->environment, environ, starter->pad_at * sizeof(*environ));
+	size_t count = 0, most = 0;
+
+	while (environ[count])
+		count++;
+	(void)variable_is_set(&starter->options, "", &most);
+	starter->environment = mem_new(count + most + 2, sizeof(*starter->environment));
+	for (char **entry = environ; *entry; entry++)
+		if (!variable_is_set(&starter->options, *entry, &most))
+			starter->environment[starter->own_at++] = *entry;
 	starter->pad = mem_new(sizeof(PAD_NAME) + SPAWNER_PAD_MAX, 1);
 	memset(starter->pad, 'x', sizeof(PAD_NAME) + SPAWNER_PAD_MAX - 1);
 	memcpy(starter->pad, PAD_NAME, sizeof(PAD_NAME) - 1);

@@ -26,7 +26,8 @@ struct bench_progress {
 struct bench_options {
 	const struct spawner_command *commands;
 	uint32_t command_count;
-	bool has_prepare; /* commands[command_count] is run before each run, not measured */
+	bool has_prepare;  /* commands[command_count] is run before each run, not measured */
+	bool prepare_each; /* commands[command_count + i] is, before runs of command i */
 	bool stdout_to_stderr;
 	const char *input_path, *output_path; /* see spawner.h */
 	uint32_t warmups;		      /* rounds that are not measured */

@@ -19,11 +19,16 @@ struct spawner;
 struct spawner_command {
 	const char *path;  /* the file to execute */
 	char *const *argv; /* its words, NULL-terminated */
+	/* "NAME=value" of its own, NULL-terminated; NULL: none.  A name that one command sets is
+	 * taken from the environment of all. */
+	char *const *variables;
+	const char *input_path; /* its stdin, in place of the options'; NULL: that one */
 };
 
 /* Zero: the target runs as if our caller had started it. */
 struct spawner_options {
 	const struct spawner_command *commands;
+	uint32_t command_count;	 /* of which variables are looked at */
 	bool stdout_to_stderr;	 /* our stdout is a document of our own */
 	const char *input_path;	 /* opened anew as stdin of each run; NULL: our stdin */
 	const char *output_path; /* takes stdout and stderr, a file is emptied; NULL: ours */
