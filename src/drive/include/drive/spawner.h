@@ -17,8 +17,9 @@ struct spawner;
 
 /* What can be started. */
 struct spawner_command {
-	const char *path;  /* the file to execute */
-	char *const *argv; /* its words, NULL-terminated */
+	const char *path;   /* the file to execute */
+	char *const *argv;  /* its words, NULL-terminated */
+	const char *folder; /* where it runs; NULL: where we are */
 };
 
 /* Zero: the target runs as if our caller had started it. */
