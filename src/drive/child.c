@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -33,6 +34,7 @@ static _Noreturn void child_live(const struct child_options *o)
 	int in = open(o->input_path ? o->input_path : "/dev/null", O_RDONLY | O_CLOEXEC);
 
 	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGTERM); /* nobody waits for it when we were killed */
 	for (unsigned i = 0; i < sizeof(strange) / sizeof(*strange); i++)
 		unsetenv(strange[i]);
 	/* The words are the caller's and stay: nothing of them is freed before exec. */

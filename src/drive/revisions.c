@@ -163,7 +163,8 @@ static void worktree_remove(struct revisions *r, const char *path)
 		"--force", "--force", path, NULL);
 }
 
-/* One line "worktree PATH" of git's list: ours, and of a tool that is dead? */
+/* One line "worktree PATH" of git's list: ours, and of a tool that is dead?  Then both of its
+ * worktrees go, because the lock that proves it goes with the first. */
 static void stale_check(struct revisions *r, char *path)
 {
 	char *slash = strrchr(path, '/'), *name;
@@ -182,9 +183,8 @@ static void stale_check(struct revisions *r, char *path)
 		if (lock < 0)
 			return;
 	}
-	*slash = '/';
-	worktree_remove(r, path);
-	*slash = '\0';
+	for (unsigned i = 0; i < REVISIONS; i++)
+		worktree_remove(r, arena_format(&r->arena, "%s/%c", path, letters[i]));
 	if (lock >= 0) {
 		scratch_remove(path);
 		close(lock);
