@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/series.h"
 #include "base/stats.h"
+#include "base/str.h"
 
 #define STEAL_MUCH 0.05	   /* of the median wall time, above the usual */
 #define PRESSURE_MUCH 0.25 /* the same */
@@ -357,6 +358,19 @@ int ab_view_make(const struct bench_view *view, const struct compare_rule *rule,
 	r = calm_judge(ab, rule, err);
 	ab->weaknesses = weaknesses_of(ab);
 	return r;
+}
+
+double ab_compound(double before, double effect)
+{
+	return (1 + before) * (1 + effect) - 1;
+}
+
+const struct comparison *ab_metric_named(const struct ab_view *ab, const char *name)
+{
+	for (uint32_t i = 0; i < ab->metric_count; i++)
+		if (str_equal(ab->metrics[i].name, name))
+			return &ab->metrics[i];
+	return NULL;
 }
 
 bool ab_is_settled(const struct ab_view *ab)

@@ -116,6 +116,8 @@ static int ab_conclude(struct ab_job *ab, struct ab_view *view, bool whole, stru
 			&ab->job.arena, ".assay/%s.assay", cli_value(ab->job.cli, "save"));
 	else
 		ab->page.artifact = cli_value(ab->job.cli, "output");
+	if (r >= 0)
+		ab_steps_multiply(ab, view);
 	return r < 0 ? r : ab_show(ab, err);
 }
 
@@ -131,6 +133,9 @@ static int ab_run_job(struct ab_job *ab, struct err *err)
 	struct ab_view view;
 	struct err late = {0};
 	int r = counts_choose(ab, &options, err), end;
+
+	if (r >= 0)
+		r = ab_steps_load(ab, err);
 
 	if (r >= 0)
 		r = ab_sides_add(ab, err);
@@ -161,6 +166,9 @@ static int ab_run_command(struct cli *cli, struct err *err)
 	revisions_close(ab.revisions);
 	for (unsigned i = 0; i < 2; i++)
 		run_close(ab.counted[i]);
+	vec_foreach (struct run *, earlier, &ab.earlier_runs)
+		run_close(*earlier);
+	vec_done(&ab.earlier_runs);
 	bench_job_done(&ab.job);
 	return r;
 }
@@ -178,6 +186,9 @@ static const struct option_spec options[] = {
 	{"events", 0, "yes|no", true, "yes|no",
 		"count events in five more runs of each, to explain a change; default where there "
 		"is a PMU"},
+	{"after", 0, "RUN", false, NULL,
+		"an earlier `ab` that was kept with -o: its change and this one, multiplied; more "
+		"than one adds up in order"},
 	BENCH_JOB_OPTIONS{0},
 };
 

@@ -15,12 +15,20 @@ struct ab_job {
 	struct compare_plan plan; /* of the looks; known after the first ten pairs */
 	bool has_plan;
 	const struct bench_options *options;
-	struct run *counted[2]; /* NULL: no events were counted */
+	struct run *counted[2];	 /* NULL: no events were counted */
+	struct ab_view *earlier; /* one per --after */
+	uint32_t earlier_count;
+	vec_of(struct run *) earlier_runs;
 	struct ab_page page;
 };
 
 /* A and B: the words of two programs, or two revisions with --run. */
 int ab_sides_add(struct ab_job *ab, struct err *err);
+
+/* The changes before this one (--after): read before anything is measured, multiplied at the end.
+ */
+int ab_steps_load(struct ab_job *ab, struct err *err);
+void ab_steps_multiply(struct ab_job *ab, const struct ab_view *view);
 
 /* Before the first run: are the builds alike, do A and B print the same? */
 int ab_check(struct ab_job *ab, const struct bench_options *options, struct err *err);

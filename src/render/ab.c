@@ -212,6 +212,21 @@ static void neighbours_text(struct paper *paper, const struct ab_view *ab)
 	}
 }
 
+static void steps_text(struct paper *paper, const struct ab_page *page)
+{
+	str_auto struct str line = {0};
+
+	if (!page->step_count)
+		return;
+	str_addf(&line, "together, %s time: ", page->view->verdict.by->name);
+	for (uint32_t i = 0; i + 1 < page->step_count; i++)
+		str_addf(&line, "%s %+.2f %%, ", page->steps[i].path, page->steps[i].effect * 100);
+	str_addf(&line, "this %+.2f %%: %+.2f %% (multiplied)",
+		page->steps[page->step_count - 1].effect * 100,
+		page->steps[page->step_count - 1].cumulative * 100);
+	paper_wrap(paper, 2, INK_PLAIN, str_text(&line));
+}
+
 static void side_text(struct paper *paper, const struct ab_page *page, unsigned side)
 {
 	const struct bench_command *command = side ? page->view->b : page->view->a;
@@ -250,6 +265,7 @@ void ab_text(struct paper *paper, const struct ab_page *page)
 	if (ab->tier)
 		paper_add(paper, "  p95 of B is %.2f times that of A: %s\n", ab->tail_ratio,
 			ab_tier_name(ab->tier));
+	steps_text(paper, page);
 	claim_text(paper, page);
 	disturbed_text(paper, ab);
 	neighbours_text(paper, ab);

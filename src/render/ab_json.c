@@ -192,6 +192,22 @@ static void explanation_json(struct jsonw *w, const struct ab_explanation *one)
 	jsonw_end_object(w);
 }
 
+static void steps_json(struct jsonw *w, const struct ab_page *page)
+{
+	jsonw_key(w, "compound");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < page->step_count; i++) {
+		const struct ab_step *step = &page->steps[i];
+
+		jsonw_begin_object(w);
+		jsonw_put_text(w, "run", step->path ? step->path : "");
+		number(w, "effect", step->effect, "this metric was not judged there");
+		number(w, "cumulative", step->cumulative, "a change before it is not known");
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
+
 static void side_json(struct jsonw *w, const struct ab_page *page, unsigned side)
 {
 	jsonw_key(w, side ? "b" : "a");
@@ -234,6 +250,7 @@ void ab_json(struct jsonw *w, const struct ab_page *page)
 	explanation_json(w, page->explanation);
 	events_json(w, page);
 	builds_json(w, page);
+	steps_json(w, page);
 	if (page->same_output)
 		jsonw_put_bool(w, "same_output", true);
 	else

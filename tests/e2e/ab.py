@@ -175,6 +175,21 @@ def _():
     assert d["data"]["explanation"]["text"], d["data"]
 
 
+@case("--after multiplies this change with earlier ones, and refuses a run of something else")
+def _():
+    ab("-n", "6", "-o", "one.assay", f"{SPIN} 5", "--", f"{SPIN} 10")
+    _, d = ab("-n", "6", "--after", "one.assay", "--after", "one.assay", f"{SPIN} 10", "--",
+              f"{SPIN} 5")
+    first, second, last = d["data"]["compound"]
+    assert first["run"] == "one.assay" and last["run"] == "", d["data"]["compound"]
+    product = (1 + first["effect"]) * (1 + second["effect"]) * (1 + last["effect"]) - 1
+    assert abs(last["cumulative"] - product) < 1e-9, d["data"]["compound"]
+    assay("bench", "-n", "2", "-o", "other.assay", NOP)
+    for name in ("other.assay", "none.assay"):
+        r = assay("ab", "--after", name, NOP, "--", NOP)
+        assert r.status == 2 and len(r.err.splitlines()) == 2, r
+
+
 @case("processes that A leaves running are named: they run on beside B")
 def _():
     r = assay("ab", "-n", "3", "sh -c 'sleep 2 & true'", "--", NOP)

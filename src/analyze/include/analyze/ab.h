@@ -80,6 +80,12 @@ struct ab_view {
 int ab_view_make(const struct bench_view *view, const struct compare_rule *rule,
 	struct arena *arena, struct ab_view *ret_ab, struct err *err);
 
+/* Two changes one after the other: their ratios are multiplied, never added. */
+double ab_compound(double before, double effect);
+
+/* The metric of this name, NULL: not judged. */
+const struct comparison *ab_metric_named(const struct ab_view *ab, const char *name);
+
 /* May measuring stop on a verdict?  A regression is one whatever else comes; otherwise each
  * deciding metric must be settled. */
 bool ab_is_settled(const struct ab_view *ab);

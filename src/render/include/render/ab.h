@@ -11,6 +11,13 @@ struct ab_event {
 	double a, b;			  /* medians; NAN: not known */
 };
 
+/* A change before this one, kept in a run file. */
+struct ab_step {
+	const char *path;
+	double effect;	   /* of the metric that decided here; NAN: not judged there */
+	double cumulative; /* all up to here, multiplied */
+};
+
 struct ab_page {
 	const struct ab_view *view;
 	const char *names[2];			  /* of two revisions, NULL: two programs */
@@ -20,9 +27,11 @@ struct ab_page {
 	uint32_t event_count;
 	const struct ab_build_difference *builds;
 	uint32_t build_count;
-	bool same_output;      /* looked at, and the same */
-	uint64_t output_bytes; /* then: of A */
-	const char *artifact;  /* where the runs are; NULL: not kept */
+	const struct ab_step *steps; /* the last one is this comparison */
+	uint32_t step_count;	     /* 0: nothing came before */
+	bool same_output;	     /* looked at, and the same */
+	uint64_t output_bytes;	     /* then: of A */
+	const char *artifact;	     /* where the runs are; NULL: not kept */
 };
 
 void ab_text(struct paper *paper, const struct ab_page *page);
