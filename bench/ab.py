@@ -5,9 +5,10 @@ both cores are busy.
 
 A loop of some 20 ms against itself, against one with 5 % more turns and one with 2 % more.  assay
 runs them in turns, and build/bench/judge gives its verdict, by the same code, on each window of so
-many pairs of the long run (windows do not overlap).  The peers get what they measure: one block of
-A, then one of B.  For A against A these are neighbouring runs of the same long run; for the others
-blocks of 40 are run apart.  SECONDS is the time to measure; runs already in FOLDER are judged again.
+many pairs of the long run (windows do not overlap).  The peers get what they measure: one block
+of A, then one of B.  For A against A these are neighbouring runs of the same long run; for the
+others blocks of 40 are run apart.  SECONDS is the time to measure; runs that are already in FOLDER
+are only judged again.
 Cells: per cent of the comparisons that were called a change, and how many comparisons."""
 import math
 import os
@@ -148,7 +149,8 @@ def main():
             with Busy():
                 collect(f"{build}/assay", f"{build}/tests/workloads/spin", folder, seconds)
                 load = side.load()
-        print(f"ab: a loop of 20 ms, all cores busy, per cent called a change (comparisons), {load}")
+        print("ab: a loop of 20 ms, all cores busy, per cent called a change (comparisons), "
+              f"{load}")
         print(f"{'rule':<26}{'A = A, 20':>16}{'A = A, 40':>16}{'+5 %, 40':>16}{'+2 %, 40':>16}")
         for name, columns in rows_of(build, folder):
             print(f"{name:<26}" + "".join(f"{cell(column):>16}" for column in columns))

@@ -35,9 +35,10 @@ static int effect_choose(const struct cli *cli, double *ret_effect, struct err *
 	return -EINVAL;
 }
 
-static int counts_choose(struct ab_job *ab, struct bench_options *options, struct err *err)
+static int counts_choose(struct ab_job *ab, struct err *err)
 {
 	const struct cli *cli = ab->job.cli;
+	struct bench_options *options = &ab->options;
 	uint64_t pairs = 0;
 	int r = cli_number(cli, "pairs", 1, PAIRS_EXACT_MAX, 0, &pairs, err);
 
@@ -104,9 +105,10 @@ static int ab_show(struct ab_job *ab, struct err *err)
 }
 
 /* Everything behind the last run: judge, explain, show. */
-static int ab_conclude(struct ab_job *ab, struct ab_view *view, bool whole, struct err *err)
+static int ab_conclude(struct ab_job *ab, bool whole, struct err *err)
 {
-	int r = view_make(ab, &ab->job.arena, view, err);
+	const struct ab_view *view = &ab->view;
+	int r = view_make(ab, &ab->job.arena, &ab->view, err);
 
 	ab->page.view = view;
 	if (r >= 0 && whole)
@@ -129,10 +131,8 @@ static int ab_run_job(struct ab_job *ab, struct err *err)
 		[COMPARE_IMPROVED] = EXIT_DONE,
 		[COMPARE_REGRESSED] = EXIT_REGRESSION,
 	};
-	struct bench_options options = {0};
-	struct ab_view view;
 	struct err late = {0};
-	int r = counts_choose(ab, &options, err), end;
+	int r = counts_choose(ab, err), end;
 
 	if (r >= 0)
 		r = ab_steps_load(ab, err);
@@ -144,16 +144,15 @@ static int ab_run_job(struct ab_job *ab, struct err *err)
 	ab->job.ready = ab_ready;
 	ab->job.look = ab_look;
 	ab->job.context = ab;
-	ab->options = &options;
-	end = bench_job_run(&ab->job, &options, err);
+	end = bench_job_run(&ab->job, &ab->options, err);
 	if (end < 0 && !ab->job.run->executions.count)
 		return end == -EINTR ? EXIT_INTERRUPTED : end;
-	r = ab_conclude(ab, &view, end == BENCH_DONE, end < 0 ? &late : err);
+	r = ab_conclude(ab, end == BENCH_DONE, end < 0 ? &late : err);
 	if (end < 0 || r < 0)
 		return end < 0 ? end : r;
 	return end == BENCH_INTERRUPTED ? EXIT_INTERRUPTED
 	       : end == BENCH_FAILED	? EXIT_TARGET
-					: statuses[view.verdict.outcome];
+					: statuses[ab->view.verdict.outcome];
 }
 
 static int ab_run_command(struct cli *cli, struct err *err)

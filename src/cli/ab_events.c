@@ -16,13 +16,13 @@ enum { EVENT_RUNS = 5 };
 
 static int side_count(struct ab_job *ab, unsigned side, struct err *err)
 {
-	const struct spawner_command *command = &ab->options->commands[side];
+	const struct spawner_command *command = &ab->options.commands[side];
 	const struct count_options options = {
 		.path = command->path,
 		.argv = command->argv,
 		.folder = command->folder,
-		.input_path = ab->options->input_path,
-		.output_path = ab->options->output_path ? ab->options->output_path : "/dev/null",
+		.input_path = ab->options.input_path,
+		.output_path = ab->options.output_path ? ab->options.output_path : "/dev/null",
 		.repeat = EVENT_RUNS,
 		.interrupted = cli_interrupted,
 	};

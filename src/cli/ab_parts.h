@@ -14,7 +14,8 @@ struct ab_job {
 	struct compare_rule rule;
 	struct compare_plan plan; /* of the looks; known after the first ten pairs */
 	bool has_plan;
-	const struct bench_options *options;
+	struct bench_options options;
+	struct ab_view view;	 /* of all pairs */
 	struct run *counted[2];	 /* NULL: no events were counted */
 	struct ab_view *earlier; /* one per --after */
 	uint32_t earlier_count;

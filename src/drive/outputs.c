@@ -88,9 +88,12 @@ int outputs_compare(
 	int r = 0;
 
 	*ret_outputs = (struct outputs){0};
-	if (!files[0] || !files[1])
-		r = err_set(err, ERR_OUTPUT, errno, "cannot keep the outputs in a file: %s",
+	if (!files[0] || !files[1]) {
+		if (files[0])
+			fclose(files[0]);
+		return err_set(err, ERR_OUTPUT, errno, "cannot keep the outputs in a file: %s",
 			err_words(errno));
+	}
 	for (unsigned i = 0; r >= 0 && i < SIDES; i++) {
 		fcntl(fileno(files[i]), F_SETFD, FD_CLOEXEC);
 		r = side_run(options, i, fileno(files[i]), err);
@@ -99,7 +102,6 @@ int outputs_compare(
 	if (r >= 0)
 		files_compare(files, ret_outputs);
 	for (unsigned i = 0; i < SIDES; i++)
-		if (files[i])
-			fclose(files[i]);
+		fclose(files[i]);
 	return r;
 }
