@@ -8,14 +8,14 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "drive/child.h"
+#include "drive/helper.h"
 
 enum { SIDES = 2 };
 
 static int command_run(const struct outputs_options *o, const struct spawner_command *command,
 	int output_fd, struct err *err)
 {
-	const struct child_options how = {
+	const struct helper_options how = {
 		.argv = (const char *const *)command->argv,
 		.path = command->path,
 		.folder = command->folder,
@@ -26,7 +26,7 @@ static int command_run(const struct outputs_options *o, const struct spawner_com
 		.interrupted = o->interrupted,
 	};
 
-	return child_run(&how, err);
+	return helper_run(&how, err);
 }
 
 static int side_run(const struct outputs_options *o, unsigned side, int output_fd, struct err *err)
@@ -38,8 +38,8 @@ static int side_run(const struct outputs_options *o, unsigned side, int output_f
 	if (status <= 0 || o->ignore_failure)
 		return status < 0 ? status : 0;
 	err_set(err, ERR_TARGET, ECHILD, "%s %s %d when its output was looked at", side ? "B" : "A",
-		status > CHILD_KILLED ? "was killed by signal" : "exited with status",
-		status > CHILD_KILLED ? status - CHILD_KILLED : status);
+		status > HELPER_KILLED ? "was killed by signal" : "exited with status",
+		status > HELPER_KILLED ? status - HELPER_KILLED : status);
 	err_hint(err, "see what it says with --program-output inherit, or use --same-output=no");
 	return -ECHILD;
 }

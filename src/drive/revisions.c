@@ -20,7 +20,7 @@
 #include "base/arena.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "drive/child.h"
+#include "drive/helper.h"
 
 #define PREFIX "assay-ab-"
 enum { ANSWER_MAX = 1 << 22, LOG_MAX = 1 << 26, LOG_LINES = 20, GIT_WORDS = 24 };
@@ -31,6 +31,7 @@ struct revisions {
 	const char *top;     /* of the user's tree */
 	const char *prefix;  /* where he stands below it: "" or "sub/" */
 	const char *scratch; /* NULL: not made */
+	int common;	     /* git's own folder: locked while worktrees come and go */
 	bool cleaning;	     /* not to be interrupted any more */
 	int lock;
 	struct revision revision[REVISIONS];
@@ -53,12 +54,13 @@ static int git(struct revisions *r, struct place place, struct str *answer, stru
 		"advice.detachedHead=false", "-c", "gc.auto=0"};
 	unsigned count = 7;
 	io_auto int out = memfd_create("git", MFD_CLOEXEC);
-	const struct child_options how = {
+	const struct helper_options how = {
 		.argv = argv,
 		.folder = place.folder,
 		.setting = place.setting,
 		.output_fd = out,
 		.error_fd = out,
+		.without_git = true,
 		.interrupted = r->cleaning ? NULL : r->options.interrupted,
 	};
 	char path[32];
@@ -70,7 +72,7 @@ static int git(struct revisions *r, struct place place, struct str *answer, stru
 		count++;
 	va_end(words);
 	argv[count] = NULL;
-	status = child_run(&how, err);
+	status = helper_run(&how, err);
 	str_clear(answer);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", out);
 	if (status >= 0)
@@ -93,7 +95,7 @@ static int git_refuses(const struct str *answer, int status, struct err *err)
 {
 	if (status < 0)
 		return status;
-	if (status == CHILD_NOT_STARTED && !answer->len) {
+	if (status == HELPER_NOT_STARTED && !answer->len) {
 		err_set(err, ERR_UNAVAILABLE, ENOENT, "git is not installed");
 		err_hint(err, "install git, or compare two builds: assay ab ./old -- ./new");
 		return -ENOENT;
@@ -109,7 +111,7 @@ static int repository_find(struct revisions *r, struct err *err)
 	const struct place here = {0};
 	int status = git(r, here, &answer, err, "rev-parse", "--show-toplevel", NULL);
 
-	if (status < 0 || status == CHILD_NOT_STARTED)
+	if (status < 0 || status == HELPER_NOT_STARTED)
 		return git_refuses(&answer, status, err);
 	if (status) {
 		err_set(err, ERR_USAGE, ENOENT, "this folder is not inside of a git work tree");
@@ -122,6 +124,10 @@ static int repository_find(struct revisions *r, struct err *err)
 	if (status)
 		return git_refuses(&answer, status, err);
 	r->prefix = arena_text(&r->arena, str_text(&answer), answer.len);
+	status = git(r, here, &answer, err, "rev-parse", "--git-common-dir", NULL);
+	if (status)
+		return git_refuses(&answer, status, err);
+	r->common = open(str_text(&answer), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return 0;
 }
 
@@ -152,6 +158,15 @@ static void scratch_remove(const char *scratch)
 		unlink(str_text(&path));
 	}
 	rmdir(scratch);
+}
+
+/* git stumbles over a worktree that another git is just adding or removing ("failed to read
+ * commondir", 1 of 36 with three at once), so those of ours take turns. */
+static void worktrees_lock(struct revisions *r, bool lock)
+{
+	if (r->common >= 0)
+		while (flock(r->common, lock ? LOCK_EX : LOCK_UN) < 0 && errno == EINTR)
+			;
 }
 
 static void worktree_remove(struct revisions *r, const char *path)
@@ -299,8 +314,10 @@ static int revision_check_out(struct revisions *r, unsigned index, struct err *e
 
 	if (r->options.progress)
 		r->options.progress(r->options.context, "checking out", one->name);
+	worktrees_lock(r, true);
 	status = git(r, (struct place){.folder = r->top}, &answer, err, "worktree", "add",
 		"--detach", "--quiet", path, one->commit, NULL);
+	worktrees_lock(r, false);
 	r->worktree[index] = path; /* git may have begun it, even when it failed */
 	if (status)
 		return git_refuses(&answer, status, err);
@@ -332,14 +349,14 @@ static int build_failed(struct revisions *r, const struct revision *one, const c
 {
 	const char *kept = arena_format(&r->arena, "%s.log", r->scratch);
 
-	if (status == CHILD_NOT_STARTED)
+	if (status == HELPER_NOT_STARTED)
 		err_set(err, ERR_TARGET, ECHILD,
 			"the build of '%s' found no such command (status 127)", one->name);
 	else
 		err_set(err, ERR_TARGET, ECHILD, "the build of '%s' (%.12s) %s %d", one->name,
 			one->commit,
-			status > CHILD_KILLED ? "was killed by signal" : "exited with status",
-			status > CHILD_KILLED ? status - CHILD_KILLED : status);
+			status > HELPER_KILLED ? "was killed by signal" : "exited with status",
+			status > HELPER_KILLED ? status - HELPER_KILLED : status);
 	if (rename(log, kept) == 0)
 		err_hint(err, "its whole output is in %s", kept);
 	return -ECHILD;
@@ -351,11 +368,12 @@ static int revision_build(struct revisions *r, unsigned index, struct str *ret_l
 	const char *log = arena_format(&r->arena, "%s/%c.log", r->scratch, letters[index]);
 	const char *argv[] = {"/bin/sh", "-c", r->options.build, NULL};
 	io_auto int out = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-	const struct child_options how = {
+	const struct helper_options how = {
 		.argv = argv,
 		.folder = one->folder,
 		.output_fd = out,
 		.error_fd = out,
+		.without_git = true,
 		.interrupted = r->options.interrupted,
 	};
 	int status;
@@ -365,7 +383,7 @@ static int revision_build(struct revisions *r, unsigned index, struct str *ret_l
 			err, ERR_OUTPUT, errno, "cannot write %s: %s", log, err_words(errno));
 	if (r->options.progress)
 		r->options.progress(r->options.context, "building", one->name);
-	status = child_run(&how, err);
+	status = helper_run(&how, err);
 	if (status <= 0)
 		return status;
 	log_tail(log, ret_log);
@@ -378,7 +396,9 @@ static int revisions_make(struct revisions *r, struct str *ret_log, struct err *
 
 	if (status < 0)
 		return status;
+	worktrees_lock(r, true);
 	stale_remove(r);
+	worktrees_lock(r, false);
 	status = scratch_make(r, err);
 	for (unsigned i = 0; status >= 0 && i < REVISIONS; i++)
 		status = revision_resolve(r, &r->revision[i], err);
@@ -395,7 +415,7 @@ int revisions_open(const struct revisions_options *options, struct revisions **r
 	struct revisions *r = mem_new(1, sizeof(*r));
 	int status;
 
-	*r = (struct revisions){.options = *options, .lock = -1};
+	*r = (struct revisions){.options = *options, .lock = -1, .common = -1};
 	for (unsigned i = 0; i < REVISIONS; i++)
 		r->revision[i].name = options->names[i];
 	status = revisions_make(r, ret_log, err);
@@ -417,9 +437,12 @@ void revisions_close(struct revisions *revisions)
 	if (!revisions)
 		return;
 	revisions->cleaning = true;
+	worktrees_lock(revisions, true);
 	for (unsigned i = 0; i < REVISIONS; i++)
 		if (revisions->worktree[i])
 			worktree_remove(revisions, revisions->worktree[i]);
+	worktrees_lock(revisions, false);
+	io_close_pointer(&revisions->common);
 	if (revisions->scratch)
 		scratch_remove(revisions->scratch);
 	io_close_pointer(&revisions->lock);

@@ -29,7 +29,7 @@ def _():
 
 @case("ten per cent less work is an improvement, exit 0")
 def _():
-    status, d = ab(SPIN, "110", "--", SPIN, "100", "--budget", "60s")
+    status, d = ab("--budget", "20s", SPIN, "110", "--", SPIN, "100", "--budget", "60s")
     assert d["data"]["b"]["argv"] == [SPIN, "100", "--budget", "60s"], d["data"]["b"]["argv"]
     assert d["data"]["verdict"]["outcome"] == "improved" and status == 0, d["data"]["metrics"]
 

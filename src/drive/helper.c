@@ -1,8 +1,8 @@
-/* child.c - see child.h.
+/* helper.c - see helper.h.
  *
  * Output goes straight into a descriptor of the caller's: no pipe to drain, and a daemon that a
  * build leaves behind cannot keep us waiting for its end of one. */
-#include "drive/child.h"
+#include "drive/helper.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@ static int stream_put(int fd, int to)
 	return dup2(fd, to);
 }
 
-static _Noreturn void child_live(const struct child_options *o)
+static _Noreturn void helper_live(const struct helper_options *o)
 {
 	static const char *const strange[] = {
 		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY"};
@@ -35,24 +35,24 @@ static _Noreturn void child_live(const struct child_options *o)
 
 	setpgid(0, 0);
 	prctl(PR_SET_PDEATHSIG, SIGTERM); /* nobody waits for it when we were killed */
-	for (unsigned i = 0; i < sizeof(strange) / sizeof(*strange); i++)
+	for (unsigned i = 0; o->without_git && i < sizeof(strange) / sizeof(*strange); i++)
 		unsetenv(strange[i]);
 	/* The words are the caller's and stay: nothing of them is freed before exec. */
 	if (o->setting && putenv((char *)(uintptr_t)o->setting))
-		_exit(CHILD_NOT_STARTED);
+		_exit(HELPER_NOT_STARTED);
 	if (in < 0 || dup2(in, STDIN_FILENO) < 0 || stream_put(o->output_fd, STDOUT_FILENO) < 0 ||
 		stream_put(o->error_fd, STDERR_FILENO) < 0 || (o->folder && chdir(o->folder) < 0))
-		_exit(CHILD_NOT_STARTED);
+		_exit(HELPER_NOT_STARTED);
 	/* exec changes nothing of the words; its prototype is older than const. */
 	if (o->path)
 		execv(o->path, (char *const *)(uintptr_t)o->argv);
 	else
 		execvp(o->argv[0], (char *const *)(uintptr_t)o->argv);
-	_exit(CHILD_NOT_STARTED);
+	_exit(HELPER_NOT_STARTED);
 }
 
 /* Sleep until it has ended; 0, -EINTR or -ETIME when it was stopped before. */
-static int wait_for_end(const struct child_options *o, pid_t pid, int watched)
+static int wait_for_end(const struct helper_options *o, pid_t pid, int watched)
 {
 	struct pollfd ready = {.fd = watched, .events = POLLIN};
 	unsigned seen = o->interrupted ? o->interrupted().count : 0, told = 0;
@@ -86,14 +86,14 @@ static int wait_for_end(const struct child_options *o, pid_t pid, int watched)
 	return o->interrupted && o->interrupted().count > seen ? -EINTR : stopped;
 }
 
-int child_run(const struct child_options *options, struct err *err)
+int helper_run(const struct helper_options *options, struct err *err)
 {
 	io_auto int watched = -1;
 	pid_t pid = fork();
 	int r, status = 0;
 
 	if (pid == 0)
-		child_live(options);
+		helper_live(options);
 	if (pid > 0) {
 		setpgid(pid, pid); /* here too: a signal may come before the child got so far */
 		watched = (int)syscall(SYS_pidfd_open, pid, 0);
@@ -115,5 +115,5 @@ int child_run(const struct child_options *options, struct err *err)
 	if (r == -ETIME)
 		return err_set(
 			err, ERR_TARGET, ETIME, "%s reached the time limit", options->argv[0]);
-	return WIFSIGNALED(status) ? CHILD_KILLED + WTERMSIG(status) : WEXITSTATUS(status);
+	return WIFSIGNALED(status) ? HELPER_KILLED + WTERMSIG(status) : WEXITSTATUS(status);
 }
