@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,9 +45,15 @@ struct place {
 	const char *setting; /* of its environment, or NULL */
 };
 
-/* Run git with these words, NULL at their end.  *answer: what it said, without the last newline.
- * Its exit status or a negative errno. */
-static int git(struct revisions *r, struct place place, struct str *answer, struct err *err, ...)
+#define AT_TOP(r) ((struct place){.folder = (r)->top})
+
+/* Run git with these words.  *answer: what it said, without the last newline.  Its exit status or a
+ * negative errno. */
+#define git(r, place, answer, err, ...)                                                            \
+	git_run(r, place, (const char *const[]){__VA_ARGS__, NULL}, answer, err)
+
+static int git_run(struct revisions *r, struct place place, const char *const *words,
+	struct str *answer, struct err *err)
 {
 	const char *argv[GIT_WORDS] = {"git", "-c", "core.hooksPath=/dev/null", "-c",
 		"advice.detachedHead=false", "-c", "gc.auto=0"};
@@ -64,13 +69,10 @@ static int git(struct revisions *r, struct place place, struct str *answer, stru
 		.interrupted = r->cleaning ? NULL : r->options.interrupted,
 	};
 	char path[32];
-	va_list words;
 	int status;
 
-	va_start(words, err);
-	while (count < GIT_WORDS - 1 && (argv[count] = va_arg(words, const char *)))
-		count++;
-	va_end(words);
+	while (*words && count < GIT_WORDS - 1)
+		argv[count++] = *words++;
 	argv[count] = NULL;
 	status = helper_run(&how, err);
 	str_clear(answer);
@@ -109,7 +111,7 @@ static int repository_find(struct revisions *r, struct err *err)
 {
 	str_auto struct str answer = {0};
 	const struct place here = {0};
-	int status = git(r, here, &answer, err, "rev-parse", "--show-toplevel", NULL);
+	int status = git(r, here, &answer, err, "rev-parse", "--show-toplevel");
 
 	if (status < 0 || status == HELPER_NOT_STARTED)
 		return git_refuses(&answer, status, err);
@@ -120,11 +122,11 @@ static int repository_find(struct revisions *r, struct err *err)
 		return -ENOENT;
 	}
 	r->top = arena_text(&r->arena, str_text(&answer), answer.len);
-	status = git(r, here, &answer, err, "rev-parse", "--show-prefix", NULL);
+	status = git(r, here, &answer, err, "rev-parse", "--show-prefix");
 	if (status)
 		return git_refuses(&answer, status, err);
 	r->prefix = arena_text(&r->arena, str_text(&answer), answer.len);
-	status = git(r, here, &answer, err, "rev-parse", "--git-common-dir", NULL);
+	status = git(r, here, &answer, err, "rev-parse", "--git-common-dir");
 	if (status)
 		return git_refuses(&answer, status, err);
 	r->common = open(str_text(&answer), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -174,8 +176,8 @@ static void worktree_remove(struct revisions *r, const char *path)
 	str_auto struct str answer = {0};
 	struct err ignored;
 
-	(void)git(r, (struct place){.folder = r->top}, &answer, &ignored, "worktree", "remove",
-		"--force", "--force", path, NULL);
+	(void)git(
+		r, AT_TOP(r), &answer, &ignored, "worktree", "remove", "--force", "--force", path);
 }
 
 /* One line "worktree PATH" of git's list: ours, and of a tool that is dead?  Then both of its
@@ -213,8 +215,7 @@ static void stale_remove(struct revisions *r)
 	struct err ignored;
 	char *rest, *line;
 
-	if (git(r, (struct place){.folder = r->top}, &answer, &ignored, "worktree", "list",
-		    "--porcelain", NULL))
+	if (git(r, AT_TOP(r), &answer, &ignored, "worktree", "list", "--porcelain"))
 		return;
 	for (line = answer.len ? strtok_r(answer.at, "\n", &rest) : NULL; line;
 		line = strtok_r(NULL, "\n", &rest))
@@ -249,7 +250,7 @@ static int snapshot(struct revisions *r, struct revision *one, struct err *err)
 		r->top, arena_format(&r->arena, "GIT_INDEX_FILE=%s/index", r->scratch)};
 	const struct place here = {.folder = r->top};
 	const char *tree, *parent;
-	int status = git(r, here, &answer, err, "rev-parse", "--git-path", "index", NULL);
+	int status = git(r, here, &answer, err, "rev-parse", "--git-path", "index");
 
 	if (status)
 		return git_refuses(&answer, status, err);
@@ -262,19 +263,18 @@ static int snapshot(struct revisions *r, struct revision *one, struct err *err)
 		if (status < 0)
 			return status;
 	}
-	status = git(r, own, &answer, err, "add", "--all", NULL);
+	status = git(r, own, &answer, err, "add", "--all");
 	if (status == 0)
-		status = git(r, own, &answer, err, "write-tree", NULL);
+		status = git(r, own, &answer, err, "write-tree");
 	if (status)
 		return git_refuses(&answer, status, err);
 	tree = arena_text(&r->arena, str_text(&answer), answer.len);
-	status = git(r, here, &answer, err, "rev-parse", "--verify", "--quiet", "HEAD", NULL);
+	status = git(r, here, &answer, err, "rev-parse", "--verify", "--quiet", "HEAD");
 	if (status < 0)
 		return status;
 	parent = status == 0 ? arena_text(&r->arena, str_text(&answer), answer.len) : NULL;
 	status = git(r, here, &answer, err, "-c", "user.name=assay", "-c", "user.email=assay",
-		"commit-tree", "-m", "the tree as it stands", tree, parent ? "-p" : NULL, parent,
-		NULL);
+		"commit-tree", "-m", "the tree as it stands", tree, parent ? "-p" : NULL, parent);
 	if (status)
 		return git_refuses(&answer, status, err);
 	snprintf(one->commit, sizeof(one->commit), "%s", str_text(&answer));
@@ -291,8 +291,8 @@ static int revision_resolve(struct revisions *r, struct revision *one, struct er
 	if (one->as_it_stands)
 		return snapshot(r, one, err);
 	str_addf(&asked, "%s^{commit}", one->name);
-	status = git(r, (struct place){.folder = r->top}, &answer, err, "rev-parse", "--verify",
-		"--quiet", "--end-of-options", str_text(&asked), NULL);
+	status = git(r, AT_TOP(r), &answer, err, "rev-parse", "--verify", "--quiet",
+		"--end-of-options", str_text(&asked));
 	if (status < 0)
 		return status;
 	if (status == 0 && answer.len < sizeof(one->commit)) {
@@ -315,8 +315,8 @@ static int revision_check_out(struct revisions *r, unsigned index, struct err *e
 	if (r->options.progress)
 		r->options.progress(r->options.context, "checking out", one->name);
 	worktrees_lock(r, true);
-	status = git(r, (struct place){.folder = r->top}, &answer, err, "worktree", "add",
-		"--detach", "--quiet", path, one->commit, NULL);
+	status = git(r, AT_TOP(r), &answer, err, "worktree", "add", "--detach", "--quiet", path,
+		one->commit);
 	worktrees_lock(r, false);
 	r->worktree[index] = path; /* git may have begun it, even when it failed */
 	if (status)
