@@ -81,7 +81,7 @@ static void command_take(
 		command->failed = run;
 }
 
-static double run_cpu_ns(const struct bench_run *run)
+double bench_run_cpu_ns(const struct bench_run *run)
 {
 	return (double)run->user_ns + (double)run->system_ns;
 }
@@ -121,7 +121,7 @@ static enum bench_cause cause_of(
 		return BENCH_CAUSE_STEAL;
 	if (command->warms_up && run->number <= command->wall.warm_after)
 		return BENCH_CAUSE_WARMUP;
-	if (run_cpu_ns(run) - usual->cpu >= half)
+	if (bench_run_cpu_ns(run) - usual->cpu >= half)
 		return BENCH_CAUSE_CPU;
 	if ((double)run->involuntary_switches > usual->pushed)
 		return BENCH_CAUSE_PUSHED;
@@ -172,7 +172,7 @@ static int summaries_make(struct bench_command *command, double *values, struct 
 
 			if (run->used)
 				values[count++] = k == 0   ? (double)run->wall_ns
-						  : k == 1 ? run_cpu_ns(run)
+						  : k == 1 ? bench_run_cpu_ns(run)
 							   : (double)run->max_rss_bytes;
 		}
 		r = summary_make(values, count, summaries[k], err);
@@ -183,8 +183,7 @@ static int summaries_make(struct bench_command *command, double *values, struct 
 	return r;
 }
 
-/* Pairs of two commands: the i-th measured run of each, where both are used. */
-static uint32_t pairs_find(const struct bench_command *a, const struct bench_command *b,
+uint32_t bench_pairs_find(const struct bench_command *a, const struct bench_command *b,
 	struct arena *arena, struct bench_pair **ret_pairs)
 {
 	uint32_t most = a->used_count < b->used_count ? a->used_count : b->used_count, count = 0;
@@ -209,23 +208,16 @@ static uint32_t pairs_find(const struct bench_command *a, const struct bench_com
 	return count;
 }
 
-static int pairs_compare(const struct bench_pair *pairs, uint32_t count, enum compare_kind kind,
+static int pairs_compare(const struct bench_pair *pairs, uint32_t count,
 	const struct compare_rule *rule, struct comparison *ret_comparison, struct err *err)
 {
 	mem_auto double *a = mem_new(count, sizeof(*a));
 	mem_auto double *b = mem_new(count, sizeof(*b));
-	const struct compare_input input = {
-		.name = kind == COMPARE_WALL ? "wall" : "cpu",
-		.kind = kind,
-		.a = a,
-		.b = b,
-		.a_count = count,
-		.b_count = count,
-	};
+	const struct compare_input input = {"wall", COMPARE_WALL, a, b, count, count};
 
 	for (uint32_t i = 0; i < count; i++) {
-		a[i] = kind == COMPARE_WALL ? (double)pairs[i].a->wall_ns : run_cpu_ns(pairs[i].a);
-		b[i] = kind == COMPARE_WALL ? (double)pairs[i].b->wall_ns : run_cpu_ns(pairs[i].b);
+		a[i] = (double)pairs[i].a->wall_ns;
+		b[i] = (double)pairs[i].b->wall_ns;
 	}
 	return compare_pairs(&input, rule, ret_comparison, err);
 }
@@ -249,12 +241,12 @@ static int ratios_make(struct bench_view *view, struct arena *arena, struct err 
 
 		if (i == view->fastest)
 			continue;
-		count = pairs_find(
+		count = bench_pairs_find(
 			&view->commands[view->fastest], &view->commands[i], arena, &pairs);
 		if (!count)
 			continue;
 		ratio->command = i;
-		r = pairs_compare(pairs, count, COMPARE_WALL, &rule, &ratio->wall, err);
+		r = pairs_compare(pairs, count, &rule, &ratio->wall, err);
 		view->ratio_count++;
 	}
 	return r;
@@ -306,36 +298,4 @@ int bench_view_make(const struct run *run, bool ignore_failure, struct arena *ar
 			causes_find(&ret_view->commands[i], values);
 	}
 	return r < 0 ? r : ratios_make(ret_view, arena, err);
-}
-
-int bench_ab_make(const struct bench_view *view, const struct compare_rule *rule,
-	struct arena *arena, struct bench_ab *ret_ab, struct err *err)
-{
-	struct bench_ab ab = {.a = &view->commands[0], .b = &view->commands[1]};
-	int r;
-
-	ab.pair_count = pairs_find(ab.a, ab.b, arena, &ab.pairs);
-	ab.cpu_is_known = true;
-	for (uint32_t i = 0; i < ab.pair_count; i++)
-		ab.cpu_is_known &= run_cpu_ns(ab.pairs[i].a) > 0 && run_cpu_ns(ab.pairs[i].b) > 0;
-	r = pairs_compare(ab.pairs, ab.pair_count, COMPARE_WALL, rule, &ab.metrics[0], err);
-	ab.metric_count = ab.cpu_is_known ? 2 : 1;
-	if (r >= 0 && ab.cpu_is_known)
-		r = pairs_compare(ab.pairs, ab.pair_count, COMPARE_CPU, rule, &ab.metrics[1], err);
-	if (r < 0)
-		return r;
-	compare_family(ab.metrics, ab.metric_count);
-	*ret_ab = ab;
-	ret_ab->verdict = compare_decide(ret_ab->metrics, ret_ab->metric_count);
-	return 0;
-}
-
-bool bench_ab_is_settled(const struct bench_ab *ab)
-{
-	if (ab->verdict.outcome == COMPARE_REGRESSED)
-		return true;
-	for (uint32_t i = 0; i < ab->metric_count; i++)
-		if (!compare_is_settled(&ab->metrics[i]))
-			return false;
-	return true;
 }

@@ -50,8 +50,12 @@ static void quote_words(char *const *words, struct str *out)
 static int command_find_file(struct bench_job *job, char *const *words,
 	struct spawner_command *ret_command, struct err *err)
 {
-	ret_command->argv = words;
-	return binary_find(words[0], &job->arena, &ret_command->path, err);
+	const char *name = words[0];
+
+	if (job->folder && *name != '/' && strchr(name, '/'))
+		name = arena_format(&job->arena, "%s/%s", job->folder, name);
+	*ret_command = (struct spawner_command){.argv = words, .folder = job->folder};
+	return binary_find(name, &job->arena, &ret_command->path, err);
 }
 
 int bench_job_add_words(struct bench_job *job, char *const *words, struct err *err)
@@ -297,6 +301,10 @@ int bench_job_run(struct bench_job *job, struct bench_options *options, struct e
 
 	if (r >= 0)
 		r = store_choose(job, err);
+	if (r < 0)
+		return r;
+	if (job->ready)
+		r = job->ready(job, options, err);
 	if (r < 0)
 		return r;
 	options->each = each_run;

@@ -16,8 +16,11 @@ struct bench_job {
 	struct store *store; /* NULL without -o and --save */
 	struct arena arena;
 	vec_of(struct spawner_command) commands;
+	const char *folder; /* where the next command that is added runs; NULL: here */
 	uint64_t
 		refreshed_ns; /* when the file and the progress line were last brought up to date */
+	/* Called once before the first run, with everything chosen; NULL: nothing to do. */
+	int (*ready)(struct bench_job *job, const struct bench_options *options, struct err *err);
 	/* Asked after each round whether it is enough (1); NULL: never. */
 	int (*look)(struct bench_job *job, const struct bench_progress *progress, struct err *err);
 	void *context;

@@ -139,7 +139,8 @@ static int target_start(
 	/* NOLINTBEGIN(clang-analyzer-security.insecureAPI.vfork,clang-analyzer-unix.Vfork) */
 	pid = vfork();
 	if (pid == 0) {
-		if (target_prepare(&starter->options, command) >= 0)
+		if (target_prepare(&starter->options, command) >= 0 &&
+			(!command->folder || chdir(command->folder) >= 0))
 			execve(command->path, command->argv, starter->environment);
 		failure = errno;
 		_exit(127);

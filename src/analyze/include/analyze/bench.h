@@ -82,27 +82,12 @@ struct bench_view {
 int bench_view_make(const struct run *run, bool ignore_failure, struct arena *arena,
 	struct bench_view *ret_view, struct err *err);
 
-/* A and B of an `ab` (the first two commands): wall and CPU time of the pairs so far, judged as one
- * family. */
-enum { BENCH_AB_METRICS = 2 };
-
 struct bench_pair {
 	const struct bench_run *a, *b;
 };
 
-struct bench_ab {
-	const struct bench_command *a, *b;
-	struct bench_pair *pairs;
-	uint32_t pair_count;
-	struct comparison metrics[BENCH_AB_METRICS]; /* wall, CPU */
-	bool cpu_is_known; /* false: below the kernel's accounting, not judged */
-	uint32_t metric_count;
-	struct compare_verdict verdict;
-};
+/* Pairs of two commands: the i-th measured run of each, where both are used. */
+uint32_t bench_pairs_find(const struct bench_command *a, const struct bench_command *b,
+	struct arena *arena, struct bench_pair **ret_pairs);
 
-int bench_ab_make(const struct bench_view *view, const struct compare_rule *rule,
-	struct arena *arena, struct bench_ab *ret_ab, struct err *err);
-
-/* May measuring stop?  A regression is one whatever else comes; otherwise every metric must be
- * settled. */
-bool bench_ab_is_settled(const struct bench_ab *ab);
+double bench_run_cpu_ns(const struct bench_run *run); /* user + system */

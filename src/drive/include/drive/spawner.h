@@ -17,8 +17,9 @@ struct spawner;
 
 /* What can be started. */
 struct spawner_command {
-	const char *path;  /* the file to execute */
-	char *const *argv; /* its words, NULL-terminated */
+	const char *path;   /* the file to execute */
+	char *const *argv;  /* its words, NULL-terminated */
+	const char *folder; /* where it runs; NULL: where we are */
 	/* "NAME=value" of its own, NULL-terminated; NULL: none.  A name that one command sets is
 	 * taken from the environment of all. */
 	char *const *variables;
