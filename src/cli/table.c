@@ -4,6 +4,7 @@
 
 extern const struct command ab_command;
 extern const struct command annotate_command;
+extern const struct command audit_command;
 extern const struct command bench_command;
 extern const struct command completions_command;
 extern const struct command diff_command;
@@ -30,6 +31,7 @@ const struct command *const commands[] = {
 	&flame_command,
 	&bench_command,
 	&ab_command,
+	&audit_command,
 	&import_command,
 	&export_command,
 	&tune_command,
