@@ -24,6 +24,8 @@ void audit_add(struct audit_view *view, const char *code, const struct audit_fil
 	va_start(args, format);
 	str_addv(&text, format, args);
 	va_end(args);
+	if (text.len)
+		str_flatten(text.at);
 	vec_push(&view->findings,
 		(struct audit_finding){
 			.rule = rule,
@@ -80,15 +82,27 @@ double audit_pressure_share(const struct bench_command *command)
 	return share_of(part, whole);
 }
 
-/* How many runs there are, and how long they took together. */
-static void find_count(
-	struct audit_view *view, const struct audit_file *file, const struct bench_command *command)
+double audit_total_s(const struct run *run, uint32_t index, const struct bench_command *command)
 {
-	double count = command->used_count, total_s = 0;
+	str_auto struct str name = {0};
+	uint64_t measured_ns;
+	double total = 0;
 
+	str_addf(&name, "measured_ns_of_command_%u", index + 1);
+	if (run_get_quality(run, name.at, &measured_ns))
+		return (double)measured_ns / 1e9;
 	for (uint32_t i = 0; i < command->run_count; i++)
 		if (command->runs[i].used)
-			total_s += (double)command->runs[i].wall_ns / 1e9;
+			total += (double)command->runs[i].wall_ns / 1e9;
+	return total;
+}
+
+/* How many runs there are, and how long they took together. */
+static void find_count(struct audit_view *view, const struct audit_file *file,
+	const struct bench_command *command, double total_s)
+{
+	double count = command->used_count;
+
 	if (!command->run_count)
 		audit_add(view, "single-number", file, command->name, 0,
 			"a mean without the runs behind it");
@@ -279,7 +293,7 @@ static void file_audit(
 	for (uint32_t i = 0; i < bench->command_count; i++) {
 		const struct bench_command *command = &bench->commands[i];
 
-		find_count(view, file, command);
+		find_count(view, file, command, audit_total_s(input->run, i, command));
 		find_failures(view, file, command);
 		find_shape(view, file, command);
 		find_percentiles(view, file, command);

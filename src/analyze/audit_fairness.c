@@ -149,6 +149,7 @@ static void supports_make(struct audit_view *view)
 	else
 		str_addf(&text, "%s (%s)", view->steps[view->reached].level->claim,
 			view->steps[view->reached].level->name);
+	str_flatten(text.at);
 	view->supports = arena_text(view->arena, str_text(&text), text.len);
 }
 

@@ -136,6 +136,9 @@ int cli_take_fingerprint(struct run *run, struct err *err);
 /* The same, with the file system of a path (NULL: the working directory) described. */
 int cli_take_fingerprint_of(struct run *run, const char *storage_path, struct err *err);
 
+/* Take -o FILE for --json=FILE, for a command whose product is its document.  -EINVAL with both. */
+int cli_output_is_json(struct cli *cli, struct err *err);
+
 bool cli_page_next(const struct cli *cli, struct cli_page *page);
 int cli_page_end(const struct cli *cli, struct cli_page *page, struct err *err);
 

@@ -7,7 +7,7 @@
 #include "base/str.h"
 #include "render/shorten.h"
 
-enum { TEXT_FINDINGS = 40, AGENT_FINDINGS = 24, NAME_COLUMNS = 60 };
+enum { RULE_FINDINGS = 6, NAME_COLUMNS = 60 };
 
 static enum ink severity_ink(enum audit_severity severity)
 {
@@ -25,24 +25,75 @@ static void place_text(
 		name_shorten(finding->command, NAME_COLUMNS, out);
 		str_add_char(out, '`');
 	}
-	if (out->len)
+	if (out->len) {
+		str_flatten(out->at);
 		str_add(out, ": ");
+	}
 }
 
-static void finding_text(
-	struct paper *paper, const struct audit_view *view, const struct audit_finding *finding)
+/* All findings of one rule: the evidence of each, what it means and what to do once. */
+static void rule_text(
+	struct paper *paper, const struct audit_view *view, const struct audit_rule *rule)
 {
-	str_auto struct str line = {0};
+	uint32_t shown = 0, more = 0;
 
-	place_text(view, finding, &line);
-	str_addf(&line, "%s", finding->evidence);
-	paper_ink(paper, severity_ink(finding->rule->severity), "%-6s",
-		audit_severity_name(finding->rule->severity));
-	paper_ink(paper, INK_BOLD, "  %s", finding->rule->code);
+	vec_foreach (const struct audit_finding, finding, &view->findings) {
+		str_auto struct str line = {0};
+
+		if (finding->rule != rule || shown == RULE_FINDINGS) {
+			more += finding->rule == rule;
+			continue;
+		}
+		if (!shown++) {
+			paper_ink(paper, severity_ink(rule->severity), "%-6s",
+				audit_severity_name(rule->severity));
+			paper_ink(paper, INK_BOLD, "  %s", rule->code);
+			paper_add(paper, "\n");
+		}
+		place_text(view, finding, &line);
+		str_add(&line, finding->evidence);
+		paper_wrap(paper, 8, INK_PLAIN, str_text(&line));
+	}
+	if (more)
+		paper_add(paper, "        and %u more: use --json\n", more);
+	if (!shown)
+		return;
+	paper_wrap(paper, 8, INK_DIM, rule->means);
+	paper_wrap(paper, 8, INK_DIM, rule->fix);
+}
+
+/* One line of the worst, and how many there are. */
+static void rule_agent(
+	struct paper *paper, const struct audit_view *view, const struct audit_rule *rule)
+{
+	const struct audit_finding *first = NULL;
+	str_auto struct str place = {0};
+	uint32_t count = 0;
+
+	vec_foreach (const struct audit_finding, finding, &view->findings) {
+		if (finding->rule != rule)
+			continue;
+		first = first ? first : finding;
+		count++;
+	}
+	if (!first)
+		return;
+	place_text(view, first, &place);
+	paper_add(paper, "%s %s: %s%.160s", audit_severity_name(rule->severity), rule->code,
+		str_text(&place), first->evidence);
+	if (count > 1)
+		paper_add(paper, " (and %u more)", count - 1);
 	paper_add(paper, "\n");
-	paper_wrap(paper, 8, INK_PLAIN, str_text(&line));
-	paper_wrap(paper, 8, INK_DIM, finding->rule->means);
-	paper_wrap(paper, 8, INK_DIM, finding->rule->fix);
+}
+
+/* Each rule of the book, the worst first. */
+static void rules_tell(struct paper *paper, const struct audit_view *view,
+	void (*tell)(struct paper *, const struct audit_view *, const struct audit_rule *))
+{
+	for (int severity = AUDIT_HIGH; severity >= AUDIT_LOW; severity--)
+		vec_foreach (const struct audit_rule, rule, &view->book->rules)
+			if ((int)rule->severity == severity)
+				tell(paper, view, rule);
 }
 
 static void fairness_text(struct paper *paper, const struct audit_view *view)
@@ -91,10 +142,7 @@ static void counts_line(struct paper *paper, const struct audit_view *view)
 
 void audit_text(struct paper *paper, const struct audit_view *view)
 {
-	for (uint32_t i = 0; i < view->findings.count && i < TEXT_FINDINGS; i++)
-		finding_text(paper, view, &view->findings.at[i]);
-	if (view->findings.count > TEXT_FINDINGS)
-		paper_add(paper, "and %u more: use --json\n", view->findings.count - TEXT_FINDINGS);
+	rules_tell(paper, view, rule_text);
 	if (view->compares)
 		fairness_text(paper, view);
 	paper_add(paper, "\n");
@@ -105,17 +153,7 @@ void audit_text(struct paper *paper, const struct audit_view *view)
 void audit_agent(struct paper *paper, const struct audit_view *view)
 {
 	counts_line(paper, view);
-	for (uint32_t i = 0; i < view->findings.count && i < AGENT_FINDINGS; i++) {
-		const struct audit_finding *finding = &view->findings.at[i];
-		str_auto struct str place = {0};
-
-		place_text(view, finding, &place);
-		paper_add(paper, "%s %s: %s%.160s\n", audit_severity_name(finding->rule->severity),
-			finding->rule->code, str_text(&place), finding->evidence);
-	}
-	if (view->findings.count > AGENT_FINDINGS)
-		paper_add(
-			paper, "and %u more: use --json\n", view->findings.count - AGENT_FINDINGS);
+	rules_tell(paper, view, rule_agent);
 	if (view->compares)
 		paper_add(paper, "fairness: %s %s\n",
 			view->reached >= 0 ? view->steps[view->reached].level->name : "none",

@@ -22,6 +22,8 @@ static void command_row(struct table *table, const struct bench_command *command
 	char bytes[TIME_ROOM];
 
 	name_shorten(command->name, NAME_COLUMNS, &name);
+	if (name.len)
+		str_flatten(name.at);
 	table_cell(table, INK_PLAIN, "%s", str_text(&name));
 	table_cell(table, INK_PLAIN, "%u", command->used_count);
 	time_cell(table, INK_BOLD, wall->median);
@@ -36,6 +38,19 @@ static void command_row(struct table *table, const struct bench_command *command
 		isfinite(command->rss.median)
 			? paper_bytes(bytes, sizeof(bytes), command->rss.median)
 			: "-");
+}
+
+static void failures_line(struct paper *paper, const struct bench_command *command)
+{
+	str_auto struct str name = {0};
+
+	if (!command->failed_count)
+		return;
+	name_shorten(command->name, NAME_COLUMNS, &name);
+	if (name.len)
+		str_flatten(name.at);
+	paper_add(paper, "  %u of %u runs of `%s` failed and are not used\n", command->failed_count,
+		command->run_count, str_text(&name));
 }
 
 void imported_runs_text(
@@ -54,10 +69,7 @@ void imported_runs_text(
 	if (view->command_count > ROWS)
 		paper_add(paper, "  and %u more commands\n", view->command_count - ROWS);
 	for (uint32_t i = 0; i < view->command_count && i < ROWS; i++)
-		if (view->commands[i].failed_count)
-			paper_add(paper, "  %u of %u runs of `%.60s` failed and are not used\n",
-				view->commands[i].failed_count, view->commands[i].run_count,
-				view->commands[i].name);
+		failures_line(paper, &view->commands[i]);
 	paper_add(paper, "\n  - is not measured: the file does not hold it\n");
 	if (view->blocked && view->command_count > 1)
 		paper_add(paper, "  the commands were not measured in turns: no ratio is told\n");

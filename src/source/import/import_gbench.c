@@ -16,6 +16,7 @@
 
 #include "base/map.h"
 #include "base/str.h"
+#include "base/vec.h"
 #include "import_runs.h"
 #include "source/emit.h"
 #include "wire/build.h"
@@ -28,6 +29,7 @@ struct gbench {
 	struct map commands; /* name -> id */
 	struct map events;   /* name of a counter -> id */
 	uint32_t event_count;
+	vec_of(double) measured_ns; /* of each command, all iterations of its repetitions */
 };
 
 static bool detect(struct import_text text)
@@ -119,6 +121,7 @@ static int command_of(struct gbench *in, const json_t *benchmark, uint32_t *ret_
 	str_addf(&shown, "%s x%d", name.at, ITERATIONS);
 	r = runs_command(&in->out, shown.at);
 	*ret_command = (uint32_t)in->out.report->commands;
+	vec_push(&in->measured_ns, 0.0);
 	map_put(&in->commands, name.at, name.len, *ret_command);
 	return r;
 }
@@ -215,6 +218,7 @@ static int benchmark_read(struct gbench *in, json_t *benchmark)
 {
 	struct wire_execution run = {.flags = WIRE_EXECUTION_NO_USAGE};
 	const json_t *cpu = json_object_get(benchmark, "cpu_time");
+	double iterations = json_number_value(json_object_get(benchmark, "iterations"));
 	double scale = unit_ns(benchmark) * ITERATIONS;
 	int r = command_of(in, benchmark, &run.command);
 
@@ -234,6 +238,9 @@ static int benchmark_read(struct gbench *in, json_t *benchmark)
 		return 0;
 	if (cpu && runs_time(&in->out, cpu, scale, &run.user_ns))
 		run.flags |= WIRE_EXECUTION_CPU;
+	if (iterations > 0)
+		in->measured_ns.at[run.command - 1] +=
+			(double)run.wall_ns / ITERATIONS * iterations;
 	r = runs_execution(&in->out, &run);
 	return r < 0 ? r : counters_read(in, benchmark, run.wall_ns);
 }
@@ -284,6 +291,8 @@ static int document_read(struct gbench *in, const json_t *document)
 		else
 			in->out.report->skipped[IMPORT_MALFORMED]++;
 	}
+	for (uint32_t i = 0; r == 0 && i < in->measured_ns.count; i++)
+		r = runs_quality(&in->out, "measured_ns", i + 1, in->measured_ns.at[i]);
 	return r;
 }
 
@@ -299,6 +308,7 @@ static int read_gbench(
 	json_decref(document);
 	map_done(&in.commands);
 	map_done(&in.events);
+	vec_done(&in.measured_ns);
 	return r;
 }
 
