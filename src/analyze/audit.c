@@ -343,8 +343,10 @@ int audit_view_make(const struct audit_input *inputs, uint32_t count, const stru
 	view.files = arena_take(arena, (count + 1) * sizeof(*view.files));
 	for (uint32_t i = 0; r >= 0 && i < count; i++) {
 		struct audit_file *file = &view.files[i];
+		const char *kind = audit_field(inputs[i].run, "import", "kind");
 
 		file->name = inputs[i].name;
+		file->names_only = kind && str_equal(kind, "gbench-json");
 		if (audit_machine_is_known(inputs[i].run))
 			fingerprint_key(inputs[i].run, file->key);
 		r = bench_view_make(inputs[i].run, false, arena, &file->bench, err);

@@ -53,6 +53,11 @@ static struct likeness likeness_of(const struct audit_view *view)
 		like.whole &= words_equal(first->argv, command->argv);
 		like.warmups &= command->warmup_count == first->warmup_count;
 	}
+	for (uint32_t i = 0; i < view->file_count; i++)
+		if (view->files[i].names_only)
+			like.words = like.programs = like.whole = false;
+	/* Two programs without a word say nothing about their work. */
+	like.words &= first->argv[1] || like.programs;
 	return like;
 }
 

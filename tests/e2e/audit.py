@@ -103,6 +103,7 @@ def _():
     d = document(assay("audit", GBENCH, "--json"), 1)
     assert {"debug-build", "tiny-n", "failed-runs"} <= codes(d, "HIGH"), codes(d)
     assert "cpu-scaling" in codes(d, "MEDIUM"), codes(d)
+    assert d["data"]["fairness"]["levels"][1]["shown"] == "unknown", d["data"]["fairness"]
 
 
 @case("a mean without its runs is a single number")

@@ -175,6 +175,21 @@ static void blocks_are_found_from_the_order_itself(void **state)
 	end(&f);
 }
 
+static void programs_without_words_do_not_show_the_same_workload(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, 0);
+	run_add_command(f.run, &(struct command_row){run_intern(f.run, "./old")});
+	run_add_command(f.run, &(struct command_row){run_intern(f.run, "./new")});
+	add_good(&f, 2, 25);
+	audit(&f);
+	assert_int_equal(f.view.steps[1].answer, AUDIT_UNKNOWN);
+	assert_int_equal(f.view.reached, 0);
+	end(&f);
+}
+
 static void failed_and_timed_out_runs_are_high(void **state)
 {
 	struct fixture f;
@@ -434,6 +449,7 @@ int main(void)
 		cmocka_unit_test(the_number_of_runs_is_judged_at_5_and_at_20),
 		cmocka_unit_test(a_file_without_commands_has_no_results),
 		cmocka_unit_test(blocks_are_found_from_the_order_itself),
+		cmocka_unit_test(programs_without_words_do_not_show_the_same_workload),
 		cmocka_unit_test(failed_and_timed_out_runs_are_high),
 		cmocka_unit_test(warm_up_spread_and_parity_are_found),
 		cmocka_unit_test(a_noisy_host_is_found_in_steal_pressure_and_load),

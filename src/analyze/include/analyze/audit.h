@@ -76,6 +76,7 @@ struct audit_file {
 	const char *name;
 	struct bench_view bench;
 	char key[FINGERPRINT_KEY]; /* "" without a fingerprint */
+	bool names_only;	   /* its commands are names of benchmarks, no command lines */
 };
 
 struct audit_view {
