@@ -77,16 +77,18 @@ static int show_benchmark(
 {
 	arena_auto struct arena arena = {0};
 	struct cli_page page = {.run = run};
+	struct imported_view all;
 	struct bench_view view;
 	int r = bench_view_make(run, false, &arena, &view, err);
 
 	if (r < 0)
 		return r;
+	imported_view_make(run, &arena, &all);
 	while (cli_page_next(cli, &page)) {
 		if (page.json) {
 			jsonw_put_text(page.json, "kind", report->kind);
 			jsonw_put_missing(page.json, "samples", "it holds times of whole runs");
-			imported_runs_json(page.json, &view);
+			imported_runs_json(page.json, &view, &all);
 			skipped_json(page.json, report);
 		} else {
 			imported_runs_text(

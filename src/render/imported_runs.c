@@ -79,8 +79,19 @@ void imported_runs_text(
 		paper_add(paper, "nothing was stored; next: assay import %s -o run.assay\n", path);
 }
 
-void imported_runs_json(struct jsonw *w, const struct bench_view *view)
+void imported_runs_json(
+	struct jsonw *w, const struct bench_view *view, const struct imported_view *all)
 {
+	jsonw_key(w, "events"); /* counters of Google Benchmark */
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < all->event_count; i++) {
+		jsonw_begin_object(w);
+		jsonw_put_text(w, "name", all->events[i].name);
+		jsonw_put_text(w, "unit", all->events[i].unit);
+		jsonw_put_missing(w, "value", "each run has its own: see `counts` of the run file");
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
 	jsonw_put_bool(w, "blocked_order", view->blocked);
 	bench_json(w, view);
 }

@@ -93,6 +93,7 @@ def _():
     d = document(r, 0)["data"]
     assert d["kind"] == "gbench-json", d["kind"]
     copy, bad = d["commands"]
+    assert [e["name"] for e in d["events"]] == ["bytes_per_second", "items_per_second"], d["events"]
     assert copy["summary"]["runs_used"] == 3 and bad["summary"]["failed"] == 1, d
     assert copy["runs"][0]["wall_ns"] == 10250, copy["runs"][0]  # 10.25 ns, 1,000 times
     assert copy["runs"][0]["cpu_ns"] is not None and copy["runs"][0]["user_ns"] is None, copy

@@ -168,7 +168,7 @@ static void what_is_no_document_is_refused_with_its_place(void **state)
 		"{\"results\":[{\"command\":\"x\",\"times\":[NaN]}]}",
 		"{\"results\":[{\"command\":\"x\",\"times\":[0.1,",
 		"{\"results\":[{\"command\":\"\xff\xfe\",\"times\":[1]}]}",
-		"{\"results\":{\"command\":\"x\"}}",
+		"{\"results\":{\"command\":\"x\",\"times\":[1]}}",
 		"{\"context\":{\"num_cpus\":1},\"benchmarks\":\"none\"}",
 	};
 

@@ -14,7 +14,8 @@ void imported_text(struct paper *paper, const struct imported_view *view, const 
 /* Benchmarks that another tool measured; `stored` NULL: they were not kept. */
 void imported_runs_text(
 	struct paper *paper, const struct bench_view *view, const char *path, const char *stored);
-void imported_runs_json(struct jsonw *w, const struct bench_view *view);
+void imported_runs_json(
+	struct jsonw *w, const struct bench_view *view, const struct imported_view *all);
 
 /* The members "samples", "events" and "holds" of "data". */
 void imported_json(struct jsonw *w, const struct imported_view *view);
