@@ -51,6 +51,14 @@ static struct bench_run run_of(const struct execution_row *row, uint32_t positio
 		.pressure_ns = row->pressure_ns,
 		.has_steal = row->flags & EXECUTION_STEAL,
 		.has_pressure = row->flags & EXECUTION_PRESSURE,
+		.has_usage = !(row->flags & EXECUTION_NO_USAGE),
+		.has_cpu =
+			(row->flags & (EXECUTION_NO_USAGE | EXECUTION_CPU)) != EXECUTION_NO_USAGE,
+		.has_rss =
+			(row->flags & (EXECUTION_NO_USAGE | EXECUTION_RSS)) != EXECUTION_NO_USAGE,
+		.has_exit =
+			(row->flags & (EXECUTION_NO_USAGE | EXECUTION_EXIT)) != EXECUTION_NO_USAGE,
+		.failed = row->flags & EXECUTION_FAILED,
 		.exit_status = row->exit_status,
 		.signal = row->signal,
 		.warmup = row->flags & EXECUTION_WARMUP,
@@ -64,7 +72,7 @@ static void command_take(
 	struct bench_command *command, const struct bench_run *from, bool ignore_failure)
 {
 	struct bench_run *run = &command->runs[command->run_count];
-	bool failed = (from->exit_status || from->signal) && !from->interrupted;
+	bool failed = (from->exit_status || from->signal || from->failed) && !from->interrupted;
 
 	command->run_count++;
 	command->warmup_count += from->warmup;
@@ -170,7 +178,7 @@ static int summaries_make(struct bench_command *command, double *values, struct 
 		for (uint32_t i = 0; i < command->run_count; i++) {
 			const struct bench_run *run = &command->runs[i];
 
-			if (run->used)
+			if (run->used && (k == 0 || (k == 1 ? run->has_cpu : run->has_rss)))
 				values[count++] = k == 0   ? (double)run->wall_ns
 						  : k == 1 ? bench_run_cpu_ns(run)
 							   : (double)run->max_rss_bytes;
@@ -178,8 +186,8 @@ static int summaries_make(struct bench_command *command, double *values, struct 
 		r = summary_make(values, count, summaries[k], err);
 	}
 	command->warms_up = command->wall.warm_after && command->wall.warm_after <= WARMUP_MAX;
-	command->user_ns = MEDIAN(user_ns);
-	command->system_ns = MEDIAN(system_ns);
+	command->user_ns = command->cpu.count ? MEDIAN(user_ns) : (double)NAN;
+	command->system_ns = command->cpu.count ? MEDIAN(system_ns) : (double)NAN;
 	return r;
 }
 
@@ -222,6 +230,28 @@ static int pairs_compare(const struct bench_pair *pairs, uint32_t count,
 	return compare_pairs(&input, rule, ret_comparison, err);
 }
 
+/* Runs that were not in turns: the two sets as they are, at most advisory. */
+static int sets_compare(const struct bench_command *first, const struct bench_command *second,
+	const struct compare_rule *rule, struct comparison *ret_comparison, struct err *err)
+{
+	const struct bench_command *sides[] = {first, second};
+	mem_auto double *a = mem_new(first->used_count, sizeof(*a));
+	mem_auto double *b = mem_new(second->used_count, sizeof(*b));
+	double *values[] = {a, b};
+	const struct compare_input input = {.name = "wall",
+		.kind = COMPARE_WALL,
+		.a = a,
+		.b = b,
+		.a_count = first->used_count,
+		.b_count = second->used_count};
+
+	for (unsigned side = 0; side < 2; side++)
+		for (uint32_t i = 0, count = 0; i < sides[side]->run_count; i++)
+			if (sides[side]->runs[i].used)
+				values[side][count++] = (double)sides[side]->runs[i].wall_ns;
+	return compare_samples(&input, rule, ret_comparison, err);
+}
+
 static int ratios_make(struct bench_view *view, struct arena *arena, struct err *err)
 {
 	const struct compare_rule rule = {0};
@@ -246,7 +276,10 @@ static int ratios_make(struct bench_view *view, struct arena *arena, struct err 
 		if (!count)
 			continue;
 		ratio->command = i;
-		r = pairs_compare(pairs, count, &rule, &ratio->wall, err);
+		r = view->blocked
+			    ? sets_compare(&view->commands[view->fastest], &view->commands[i],
+				      &rule, &ratio->wall, err)
+			    : pairs_compare(pairs, count, &rule, &ratio->wall, err);
 		view->ratio_count++;
 	}
 	return r;
@@ -284,13 +317,21 @@ static int commands_make(
 	return r;
 }
 
+bool bench_run_is_blocked(const struct run *run)
+{
+	uint64_t blocked = 0;
+
+	return run_get_quality(run, "blocked_order", &blocked) && blocked;
+}
+
 int bench_view_make(const struct run *run, bool ignore_failure, struct arena *arena,
 	struct bench_view *ret_view, struct err *err)
 {
 	mem_auto double *values = mem_new(run->executions.count, sizeof(*values));
 	int r;
 
-	*ret_view = (struct bench_view){.ignore_failure = ignore_failure};
+	*ret_view = (struct bench_view){
+		.ignore_failure = ignore_failure, .blocked = bench_run_is_blocked(run)};
 	r = commands_make(run, arena, ret_view, err);
 	for (uint32_t i = 0; r >= 0 && i < ret_view->command_count; i++) {
 		r = summaries_make(&ret_view->commands[i], values, err);

@@ -4,6 +4,8 @@
 
 extern const struct command ab_command;
 extern const struct command annotate_command;
+extern const struct command attest_command;
+extern const struct command audit_command;
 extern const struct command bench_command;
 extern const struct command completions_command;
 extern const struct command diff_command;
@@ -32,6 +34,8 @@ const struct command *const commands[] = {
 	&bench_command,
 	&ab_command,
 	&scale_command,
+	&audit_command,
+	&attest_command,
 	&import_command,
 	&export_command,
 	&tune_command,

@@ -13,30 +13,44 @@ static void number(struct jsonw *w, const char *key, double value, const char *r
 
 static const char few[] = "it takes more runs than there are";
 
+static const char foreign[] = "the imported file does not tell it";
+
+static void known(struct jsonw *w, const char *key, uint64_t value, bool is, const char *reason)
+{
+	if (is)
+		jsonw_put_u64(w, key, value);
+	else
+		jsonw_put_missing(w, key, reason);
+}
+
+static void usage_json(struct jsonw *w, const struct bench_run *run)
+{
+	known(w, "cpu_ns", run->user_ns + run->system_ns, run->has_cpu, foreign);
+	known(w, "user_ns", run->user_ns, run->has_usage, foreign);
+	known(w, "system_ns", run->system_ns, run->has_usage, foreign);
+	known(w, "max_rss_bytes", run->max_rss_bytes, run->has_rss, foreign);
+	known(w, "minor_faults", run->minor_faults, run->has_usage, foreign);
+	known(w, "major_faults", run->major_faults, run->has_usage, foreign);
+	known(w, "voluntary_switches", run->voluntary_switches, run->has_usage, foreign);
+	known(w, "involuntary_switches", run->involuntary_switches, run->has_usage, foreign);
+}
+
 static void run_json(struct jsonw *w, const struct bench_run *run)
 {
 	jsonw_begin_object(w);
 	jsonw_put_u64(w, "run", run->number);
 	jsonw_put_u64(w, "position", run->position);
-	jsonw_put_u64(w, "start_ns", run->start_ns);
+	known(w, "start_ns", run->start_ns, run->start_ns, foreign);
 	jsonw_put_u64(w, "wall_ns", run->wall_ns);
-	jsonw_put_u64(w, "cpu_ns", run->user_ns + run->system_ns);
-	jsonw_put_u64(w, "user_ns", run->user_ns);
-	jsonw_put_u64(w, "system_ns", run->system_ns);
-	jsonw_put_u64(w, "max_rss_bytes", run->max_rss_bytes);
-	jsonw_put_u64(w, "minor_faults", run->minor_faults);
-	jsonw_put_u64(w, "major_faults", run->major_faults);
-	jsonw_put_u64(w, "voluntary_switches", run->voluntary_switches);
-	jsonw_put_u64(w, "involuntary_switches", run->involuntary_switches);
-	if (run->has_steal)
-		jsonw_put_u64(w, "steal_ns", run->steal_ns);
+	usage_json(w, run);
+	known(w, "steal_ns", run->steal_ns, run->has_steal,
+		run->has_usage ? "the kernel does not tell it" : foreign);
+	known(w, "pressure_ns", run->pressure_ns, run->has_pressure,
+		run->has_usage ? "the kernel has no /proc/pressure/cpu" : foreign);
+	if (run->has_exit)
+		jsonw_put_i64(w, "exit", run->exit_status);
 	else
-		jsonw_put_missing(w, "steal_ns", "the kernel does not tell it");
-	if (run->has_pressure)
-		jsonw_put_u64(w, "pressure_ns", run->pressure_ns);
-	else
-		jsonw_put_missing(w, "pressure_ns", "the kernel has no /proc/pressure/cpu");
-	jsonw_put_i64(w, "exit", run->exit_status);
+		jsonw_put_missing(w, "exit", foreign);
 	jsonw_put_i64(w, "signal", run->signal);
 	jsonw_put_bool(w, "used", run->used);
 	jsonw_put_bool(w, "warmup", run->warmup);
@@ -74,18 +88,20 @@ static void percentiles_json(struct jsonw *w, const struct summary *s)
 
 static void series_json(struct jsonw *w, const char *key, const struct summary *s)
 {
+	const char *why = s->count ? few : "no run that is used has it";
+
 	jsonw_key(w, key);
 	jsonw_begin_object(w);
 	jsonw_put_u64(w, "count", s->count);
-	number(w, "median", s->median, few);
-	number(w, "median_lo", s->median_interval.lo, few);
-	number(w, "median_hi", s->median_interval.hi, few);
-	number(w, "mean", s->mean, few);
-	number(w, "deviation", s->deviation, few);
-	number(w, "spread_share", s->variation, few);
-	number(w, "min", s->min, few);
-	number(w, "max", s->max, few);
-	number(w, "steady_median", s->steady_median, few);
+	number(w, "median", s->median, why);
+	number(w, "median_lo", s->median_interval.lo, why);
+	number(w, "median_hi", s->median_interval.hi, why);
+	number(w, "mean", s->mean, why);
+	number(w, "deviation", s->deviation, why);
+	number(w, "spread_share", s->variation, why);
+	number(w, "min", s->min, why);
+	number(w, "max", s->max, why);
+	number(w, "steady_median", s->steady_median, why);
 	jsonw_put_u64(w, "warm_after", s->warm_after);
 	jsonw_put_u64(w, "outliers_far", s->far);
 	jsonw_put_u64(w, "outliers_extreme", s->extreme);
@@ -115,7 +131,8 @@ void bench_command_json(struct jsonw *w, const struct bench_command *command)
 	series_json(w, "max_rss_bytes", &command->rss);
 	number(w, "user_ns", command->user_ns, few);
 	number(w, "system_ns", command->system_ns, few);
-	jsonw_put_u64(w, "max_rss_floor_bytes", command->rss_floor_bytes);
+	known(w, "max_rss_floor_bytes", command->rss_floor_bytes, command->rss_floor_bytes,
+		foreign);
 	jsonw_put_u64(w, "failed", command->failed_count);
 	jsonw_put_u64(w, "timed_out", command->timed_out_count);
 	jsonw_put_u64(w, "leftovers", command->leftover_count);
@@ -139,7 +156,8 @@ static void ratio_json(
 	number(w, "lo", 1 + wall->lo, few);
 	number(w, "hi", 1 + wall->hi, few);
 	jsonw_put_double(w, "p", wall->p);
-	jsonw_put_u64(w, "pairs", wall->a_count);
+	known(w, "pairs", wall->a_count, !wall->advisory, "they were not measured in turns");
+	jsonw_put_bool(w, "advisory", wall->advisory);
 	jsonw_put_text(w, "outcome",
 		wall->outcome == COMPARE_REGRESSED ? "slower"
 						   : compare_outcome_name(wall->outcome));

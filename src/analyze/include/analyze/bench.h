@@ -41,8 +41,11 @@ struct bench_run {
 	uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
 	uint64_t steal_ns, pressure_ns;
 	bool has_steal, has_pressure;
+	bool has_cpu, has_rss, has_usage; /* imported runs lack these; usage: faults, switches */
+	bool has_exit;			  /* exit_status is known */
 	int exit_status, signal;
 	bool warmup, interrupted, leftovers, timed_out;
+	bool failed; /* the file it was imported from says so, and not how */
 	bool used;
 	enum outlier_class far;
 	enum bench_cause cause;
@@ -77,7 +80,11 @@ struct bench_view {
 	struct bench_ratio *ratios;
 	uint32_t ratio_count;
 	bool ignore_failure;
+	bool blocked; /* one command after the other, not in turns: runs make no pairs */
 };
+
+/* Whether the run says that its commands were not measured in turns (imports). */
+bool bench_run_is_blocked(const struct run *run);
 
 int bench_view_make(const struct run *run, bool ignore_failure, struct arena *arena,
 	struct bench_view *ret_view, struct err *err);

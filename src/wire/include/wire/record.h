@@ -22,6 +22,7 @@ enum wire_type {
 	WIRE_LOST,	 /* struct wire_lost: what the kernel or a file could not give */
 	WIRE_ROUND,	 /* struct wire_round: all samples up to a time have been handed over */
 	WIRE_QUALITY,	 /* struct wire_quality: a counted property of the measurement */
+	WIRE_COMMAND,	 /* struct wire_command: one of several commands, before its executions */
 	WIRE_TYPES,
 };
 
@@ -93,6 +94,12 @@ struct wire_event {
  * and running_ns say how much was extrapolated, and nobody scales again. */
 enum { WIRE_EVENT_PRESCALED = 1 };
 
+/* Commands count 1, 2, 3... in the order in which they come. */
+struct wire_command {
+	struct wire_record head;
+	struct wire_text argv; /* its words, quoted for a shell */
+};
+
 struct wire_execution {
 	struct wire_record head;
 	uint32_t execution; /* 1, 2, 3... */
@@ -123,6 +130,12 @@ enum {
 	WIRE_EXECUTION_WARMUP = 16,	/* not to be measured */
 	WIRE_EXECUTION_STEAL = 32,	/* steal_ns was measured */
 	WIRE_EXECUTION_PRESSURE = 64,	/* pressure_ns was measured */
+	/* What another tool's file knows although WIRE_EXECUTION_NO_USAGE is set: */
+	WIRE_EXECUTION_EXIT = 128,	 /* exit_status */
+	WIRE_EXECUTION_FAILED = 256,	 /* it failed; the file does not tell how */
+	WIRE_EXECUTION_RSS = 512,	 /* max_rss_bytes */
+	WIRE_EXECUTION_RSS_BOUND = 1024, /* max_rss_bytes, as the largest of all runs so far */
+	WIRE_EXECUTION_CPU = 2048,	 /* user_ns, which then is user and system together */
 };
 
 struct wire_count {
