@@ -61,6 +61,8 @@ enum {
 	EXECUTION_WARMUP = 16,	 /* not to be measured */
 	EXECUTION_STEAL = 32,	 /* steal_ns was measured */
 	EXECUTION_PRESSURE = 64, /* pressure_ns was measured */
+	EXECUTION_WRONG_OUTPUT = 128,
+	EXECUTION_THROTTLED = 256, /* its control group used up its CPU quota */
 };
 
 /* One execution of the target. */

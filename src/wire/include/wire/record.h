@@ -116,13 +116,15 @@ struct wire_execution {
 };
 
 enum {
-	WIRE_EXECUTION_NO_USAGE = 1,	/* not our child (-p, -a): only wall_ns is known */
-	WIRE_EXECUTION_INTERRUPTED = 2, /* the user stopped it */
-	WIRE_EXECUTION_LEFTOVERS = 4,	/* it left children running */
-	WIRE_EXECUTION_TIMED_OUT = 8,	/* stopped at its time limit */
-	WIRE_EXECUTION_WARMUP = 16,	/* not to be measured */
-	WIRE_EXECUTION_STEAL = 32,	/* steal_ns was measured */
-	WIRE_EXECUTION_PRESSURE = 64,	/* pressure_ns was measured */
+	WIRE_EXECUTION_NO_USAGE = 1,	   /* not our child (-p, -a): only wall_ns is known */
+	WIRE_EXECUTION_INTERRUPTED = 2,	   /* the user stopped it */
+	WIRE_EXECUTION_LEFTOVERS = 4,	   /* it left children running */
+	WIRE_EXECUTION_TIMED_OUT = 8,	   /* stopped at its time limit */
+	WIRE_EXECUTION_WARMUP = 16,	   /* not to be measured */
+	WIRE_EXECUTION_STEAL = 32,	   /* steal_ns was measured */
+	WIRE_EXECUTION_PRESSURE = 64,	   /* pressure_ns was measured */
+	WIRE_EXECUTION_WRONG_OUTPUT = 128, /* its stdout is not what was expected */
+	WIRE_EXECUTION_THROTTLED = 256,	   /* its control group used up its CPU quota */
 };
 
 struct wire_count {
