@@ -6,12 +6,11 @@
 #include "analyze/bench.h"
 
 #include <math.h>
-#include <stddef.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/stats.h"
 #include "base/words.h"
+#include "bench_parts.h"
 #include "model/run.h"
 
 enum { WARMUP_MAX = 10 };
@@ -34,6 +33,11 @@ const char *bench_cause_text(enum bench_cause cause)
 	return texts[cause];
 }
 
+static uint32_t count_u32(uint64_t value)
+{
+	return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+
 static struct bench_run run_of(const struct execution_row *row, uint32_t position)
 {
 	return (struct bench_run){
@@ -43,10 +47,10 @@ static struct bench_run run_of(const struct execution_row *row, uint32_t positio
 		.user_ns = row->user_ns,
 		.system_ns = row->system_ns,
 		.max_rss_bytes = row->max_rss_bytes,
-		.minor_faults = row->minor_faults,
-		.major_faults = row->major_faults,
-		.voluntary_switches = row->voluntary_switches,
-		.involuntary_switches = row->involuntary_switches,
+		.minor_faults = count_u32(row->minor_faults),
+		.major_faults = count_u32(row->major_faults),
+		.voluntary_switches = count_u32(row->voluntary_switches),
+		.involuntary_switches = count_u32(row->involuntary_switches),
 		.steal_ns = row->steal_ns,
 		.pressure_ns = row->pressure_ns,
 		.has_steal = row->flags & EXECUTION_STEAL,
@@ -59,8 +63,10 @@ static struct bench_run run_of(const struct execution_row *row, uint32_t positio
 		.has_exit =
 			(row->flags & (EXECUTION_NO_USAGE | EXECUTION_EXIT)) != EXECUTION_NO_USAGE,
 		.failed = row->flags & EXECUTION_FAILED,
-		.exit_status = row->exit_status,
-		.signal = row->signal,
+		.exit_status = (int16_t)row->exit_status,
+		.signal = (int16_t)row->signal,
+		.throttled = row->flags & EXECUTION_THROTTLED,
+		.wrong_output = row->flags & EXECUTION_WRONG_OUTPUT,
 		.warmup = row->flags & EXECUTION_WARMUP,
 		.interrupted = row->flags & EXECUTION_INTERRUPTED,
 		.leftovers = row->flags & EXECUTION_LEFTOVERS,
@@ -80,12 +86,13 @@ static void command_take(
 	run->number =
 		from->warmup ? command->warmup_count : command->run_count - command->warmup_count;
 	run->used = !from->warmup && !from->interrupted && !from->timed_out &&
-		    (!failed || ignore_failure);
+		    !from->wrong_output && (!failed || ignore_failure);
+	run->noise = (uint8_t)bench_noise_of(run);
 	command->used_count += run->used;
-	command->failed_count += failed;
+	command->failed_count += failed || from->wrong_output;
 	command->leftover_count += from->leftovers;
 	command->timed_out_count += from->timed_out;
-	if (!command->failed && (failed || from->timed_out))
+	if (!command->failed && (failed || from->timed_out || from->wrong_output))
 		command->failed = run;
 }
 
@@ -99,22 +106,41 @@ struct usual {
 	double wall, cpu, major, pushed, waited, pressure, steal;
 };
 
-static double median_at(const struct bench_command *command, size_t offset, double *values)
+enum measure { WALL, USER, SYSTEM, MAJOR, PUSHED, WAITED, PRESSURE, STEAL };
+
+static double measure_of(const struct bench_run *run, enum measure measure)
+{
+	switch (measure) {
+	case WALL:
+		return (double)run->wall_ns;
+	case USER:
+		return (double)run->user_ns;
+	case SYSTEM:
+		return (double)run->system_ns;
+	case MAJOR:
+		return run->major_faults;
+	case PUSHED:
+		return run->involuntary_switches;
+	case WAITED:
+		return run->voluntary_switches;
+	case PRESSURE:
+		return (double)run->pressure_ns;
+	case STEAL:
+		return (double)run->steal_ns;
+	}
+	return 0;
+}
+
+static double median_of(const struct bench_command *command, enum measure measure, double *values)
 {
 	size_t count = 0;
 
-	for (uint32_t i = 0; i < command->run_count; i++) {
-		uint64_t value;
-
-		memcpy(&value, (const char *)&command->runs[i] + offset, sizeof(value));
+	for (uint32_t i = 0; i < command->run_count; i++)
 		if (command->runs[i].used)
-			values[count++] = (double)value;
-	}
+			values[count++] = measure_of(&command->runs[i], measure);
 	stats_sort(values, count);
 	return stats_median_sorted(values, count);
 }
-
-#define MEDIAN(member) median_at(command, offsetof(struct bench_run, member), values)
 
 static enum bench_cause cause_of(
 	const struct bench_command *command, const struct bench_run *run, const struct usual *usual)
@@ -145,15 +171,15 @@ static void causes_find(struct bench_command *command, double *values)
 	struct usual usual = {
 		.wall = command->wall.median,
 		.cpu = command->cpu.median,
-		.major = MEDIAN(major_faults),
-		.pushed = MEDIAN(involuntary_switches),
-		.waited = MEDIAN(voluntary_switches),
-		.pressure = MEDIAN(pressure_ns),
-		.steal = MEDIAN(steal_ns),
+		.major = median_of(command, MAJOR, values),
+		.pushed = median_of(command, PUSHED, values),
+		.waited = median_of(command, WAITED, values),
+		.pressure = median_of(command, PRESSURE, values),
+		.steal = median_of(command, STEAL, values),
 	};
 	double sigma;
 
-	(void)MEDIAN(wall_ns); /* leaves the times sorted in `values` */
+	(void)median_of(command, WALL, values); /* leaves the times sorted in `values` */
 	sigma = stats_robust_sigma_sorted(values, command->used_count);
 	for (uint32_t i = 0; i < command->run_count; i++) {
 		struct bench_run *run = &command->runs[i];
@@ -186,8 +212,8 @@ static int summaries_make(struct bench_command *command, double *values, struct 
 		r = summary_make(values, count, summaries[k], err);
 	}
 	command->warms_up = command->wall.warm_after && command->wall.warm_after <= WARMUP_MAX;
-	command->user_ns = command->cpu.count ? MEDIAN(user_ns) : (double)NAN;
-	command->system_ns = command->cpu.count ? MEDIAN(system_ns) : (double)NAN;
+	command->user_ns = command->cpu.count ? median_of(command, USER, values) : (double)NAN;
+	command->system_ns = command->cpu.count ? median_of(command, SYSTEM, values) : (double)NAN;
 	return r;
 }
 
@@ -276,10 +302,9 @@ static int ratios_make(struct bench_view *view, struct arena *arena, struct err 
 		if (!count)
 			continue;
 		ratio->command = i;
-		r = view->blocked
-			    ? sets_compare(&view->commands[view->fastest], &view->commands[i],
-				      &rule, &ratio->wall, err)
-			    : pairs_compare(pairs, count, &rule, &ratio->wall, err);
+		r = view->blocked ? sets_compare(&view->commands[view->fastest], &view->commands[i],
+					    &rule, &ratio->wall, err)
+				  : pairs_compare(pairs, count, &rule, &ratio->wall, err);
 		view->ratio_count++;
 	}
 	return r;
@@ -337,6 +362,9 @@ int bench_view_make(const struct run *run, bool ignore_failure, struct arena *ar
 		r = summaries_make(&ret_view->commands[i], values, err);
 		if (r >= 0)
 			causes_find(&ret_view->commands[i], values);
+		if (r >= 0)
+			r = bench_noise_find(&ret_view->commands[i], values, err);
 	}
+	bench_facts_find(run, arena, ret_view);
 	return r < 0 ? r : ratios_make(ret_view, arena, err);
 }

@@ -46,7 +46,7 @@ static int outputs_check(struct ab_job *ab, const struct bench_options *options,
 {
 	const struct outputs_options how = {
 		.commands = options->commands,
-		.has_prepare = options->has_prepare,
+		.prepare_at = options->prepare_at,
 		.ignore_failure = options->ignore_failure,
 		.input_path = options->input_path,
 		.limit_ns = options->limit_ns,

@@ -11,13 +11,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "analyze/bench.h"
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/stats.h"
 #include "base/words.h"
 #include "code/binary.h"
 #include "ingest/ingest.h"
 #include "model/store.h"
+#include "render/paper.h"
 #include "render/shorten.h"
 
 enum { REFRESH_NS = 100000000 };
@@ -35,6 +36,7 @@ void bench_job_done(struct bench_job *job)
 	store_close(job->store);
 	run_close(job->run);
 	vec_done(&job->commands);
+	vec_done(&job->combinations);
 	arena_done(&job->arena);
 }
 
@@ -58,16 +60,54 @@ static int command_find_file(struct bench_job *job, char *const *words,
 	return binary_find(name, &job->arena, &ret_command->path, err);
 }
 
+/* What the parameters are for this command, as fields "parameter.COMMAND.NAME". */
+static void note_parameters(struct bench_job *job)
+{
+	for (uint32_t i = 0; i < job->parameters.count; i++) {
+		str_auto struct str name = {0};
+
+		str_addf(&name, "%u.%s", job->commands.count, job->parameters.at[i].name);
+		run_add_field(job->run,
+			&(struct field_row){
+				.group = run_intern(job->run, "parameter"),
+				.name = run_intern(job->run, str_text(&name)),
+				.value = run_intern(job->run,
+					parameters_value(&job->parameters, job->combination, i)),
+			});
+	}
+}
+
+/* The words with the parameters in their places. */
+static char *const *words_apply(struct bench_job *job, char *const *words)
+{
+	uint32_t count = 0;
+	char **replaced;
+
+	if (!job->parameters.count)
+		return words;
+	while (words[count])
+		count++;
+	replaced = arena_take(&job->arena, (count + 1) * sizeof(*replaced));
+	for (uint32_t i = 0; i < count; i++)
+		replaced[i] =
+			parameters_apply(&job->parameters, job->combination, words[i], &job->arena);
+	return replaced;
+}
+
 int bench_job_add_words(struct bench_job *job, char *const *words, struct err *err)
 {
 	str_auto struct str quoted = {0}, target = {0};
 	struct spawner_command command = {0};
-	int r = command_find_file(job, words, &command, err);
+	int r;
 
+	words = words_apply(job, words);
+	r = command_find_file(job, words, &command, err);
 	if (r < 0)
 		return r;
 	quote_words(words, &quoted);
 	vec_push(&job->commands, command);
+	vec_push(&job->combinations, job->combination);
+	note_parameters(job);
 	run_add_command(
 		job->run, &(struct command_row){.argv = run_intern(job->run, str_text(&quoted))});
 	if (job->run->target)
@@ -175,34 +215,116 @@ static int streams_choose(struct bench_job *job, struct bench_options *options, 
 	return 0;
 }
 
-static int prepare_add(struct bench_job *job, const char *text, struct err *err)
+/* The command of --setup, --prepare or --cleanup with the parameters of each command; `once`: the
+ * same text is taken once.  Where they begin among all commands, and how many they are. */
+static int asides_add(struct bench_job *job, const char *option, bool once, uint32_t *ret_at,
+	uint32_t *ret_count, struct err *err)
 {
-	struct spawner_command command = {0};
-	char **words;
-	int r = bench_job_split(job, text, &words, err);
+	const char *given = cli_value(job->cli, option);
+	vec_of(const char *) seen = {0};
+	int r = 0;
 
-	if (r >= 0)
-		r = command_find_file(job, words, &command, err);
-	if (r >= 0)
+	*ret_at = given ? job->commands.count : 0;
+	for (uint32_t i = 0; r >= 0 && given && i < job->combinations.count; i++) {
+		const char *text = job->fill ? job->fill(job, i, given)
+					     : parameters_apply(&job->parameters,
+						       job->combinations.at[i], given, &job->arena);
+		struct spawner_command command = {0};
+		char **words;
+		bool known = false;
+
+		vec_foreach (const char *, other, &seen)
+			known |= str_equal(*other, text);
+		if (known && once)
+			continue;
+		r = bench_job_split(job, text, &words, err);
+		if (r >= 0)
+			r = command_find_file(job, words, &command, err);
+		if (r < 0)
+			break;
+		vec_push(&seen, text);
 		vec_push(&job->commands, command);
+	}
+	*ret_count = seen.count;
+	vec_done(&seen);
+	if (r >= 0 && given)
+		bench_job_note_shell(job, given);
 	return r;
 }
 
-static int prepare_choose(struct bench_job *job, struct bench_options *options, struct err *err)
+/* "cold", "cold files: a b" or, when that was asked for, "warm": part of what makes two runs
+ * comparable. */
+static void note_cache(struct bench_job *job)
 {
-	const char *text = cli_value(job->cli, "prepare");
-	int r = 0;
+	const char *state = cli_value(job->cli, "cache");
+	str_auto struct str text = {0};
 
-	if (!text)
-		return 0;
-	options->has_prepare = true;
-	options->prepare_each = job->fill != NULL;
-	if (!job->fill)
-		r = prepare_add(job, text, err);
-	for (uint32_t i = 0; job->fill && r >= 0 && i < options->command_count; i++)
-		r = prepare_add(job, job->fill(job, i, text), err);
+	str_add(&text, state ? state : job->cold_files ? "cold files:" : "");
+	for (const char **file = job->cold_files; file && *file && !state; file++)
+		str_addf(&text, " %s", *file);
+	if (text.len)
+		run_add_field(job->run, &(struct field_row){
+						.group = run_intern(job->run, "env"),
+						.name = run_intern(job->run, "cache_state"),
+						.value = run_intern(job->run, str_text(&text)),
+					});
+}
+
+static int cache_choose(struct bench_job *job, struct bench_options *options, struct err *err)
+{
+	const char *state = cli_value(job->cli, "cache");
+	unsigned count = 0;
+
+	while (cli_value_at(job->cli, "cold-file", count))
+		count++;
+	options->drop_caches = state && str_equal(state, "cold");
+	if (state && !options->drop_caches && count) {
+		err_set(err, ERR_USAGE, EINVAL, "--cache warm and --cold-file contradict");
+		err_hint(err, "leave one of them out");
+		return -EINVAL;
+	}
+	if (count) {
+		job->cold_files = arena_take(&job->arena, (count + 1) * sizeof(*job->cold_files));
+		for (unsigned i = 0; i < count; i++)
+			job->cold_files[i] = cli_value_at(job->cli, "cold-file", i);
+	}
+	options->cold_files = job->cold_files;
+	note_cache(job);
+	return 0;
+}
+
+static int golden_choose(struct bench_job *job, struct bench_options *options, struct err *err)
+{
+	options->golden_path = cli_value(job->cli, "golden");
+	options->golden_save_path = cli_value(job->cli, "golden-save");
+	if (options->golden_path && options->golden_save_path) {
+		err_set(err, ERR_USAGE, EINVAL, "--golden and --golden-save contradict");
+		err_hint(err, "--golden-save writes the file, --golden FILE then checks with it");
+		return -EINVAL;
+	}
+	if ((options->golden_path || options->golden_save_path) &&
+		(!options->output_path || !str_equal(options->output_path, "/dev/null"))) {
+		err_set(err, ERR_USAGE, EINVAL,
+			"the output cannot be compared and go elsewhere too");
+		err_hint(err, "leave out --program-output");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int commands_complete(struct bench_job *job, struct bench_options *options, struct err *err)
+{
+	uint32_t prepares;
+	int r;
+
+	options->command_count = job->commands.count;
+	r = asides_add(job, "setup", true, &options->setup_at, &options->setup_count, err);
 	if (r >= 0)
-		bench_job_note_shell(job, text);
+		r = asides_add(job, "prepare", false, &options->prepare_at, &prepares, err);
+	if (r >= 0)
+		r = asides_add(
+			job, "cleanup", true, &options->cleanup_at, &options->cleanup_count, err);
+	options->commands = job->commands.at;
 	return r;
 }
 
@@ -215,11 +337,15 @@ static int options_choose(struct bench_job *job, struct bench_options *options, 
 		r = cli_duration(job->cli, "time-limit", 0, &options->limit_ns, err);
 	if (r >= 0)
 		r = streams_choose(job, options, err);
-	options->command_count = job->commands.count;
 	if (r >= 0)
-		r = prepare_choose(job, options, err);
-	options->commands = job->commands.at;
+		r = commands_complete(job, options, err);
+	if (r >= 0)
+		r = cache_choose(job, options, err);
+	if (r >= 0)
+		r = golden_choose(job, options, err);
 	options->warmups = (uint32_t)warmups;
+	options->can_be_enough = job->look != NULL;
+	options->keep_errors = options->output_path && str_equal(options->output_path, "/dev/null");
 	options->ignore_failure = cli_has(job->cli, "ignore-failure");
 	options->seed = clock_monotonic_ns();
 	options->interrupted = cli_interrupted;
@@ -253,21 +379,36 @@ static int store_choose(struct bench_job *job, struct err *err)
 	return path ? store_create(path, &job->store, err) : 0;
 }
 
-static void progress_show(struct bench_job *job, const struct bench_progress *progress)
+enum { LATELY = 256, LATELY_COMMANDS = 4 };
+
+/* The medians of the last runs: whatever came before, showing them costs the same. */
+static void lately_text(const struct run *run, struct str *out)
 {
-	arena_auto struct arena arena = {0};
-	struct bench_view view;
-	struct err ignored;
-	str_auto struct str line = {0};
+	double values[LATELY];
+	uint32_t first = run->executions.count > LATELY ? run->executions.count - LATELY : 0;
 	char median[32];
 
-	if (job->cli->quiet || job->cli->mode != CLI_TEXT || !isatty(STDERR_FILENO) ||
-		bench_view_make(job->run, true, &arena, &view, &ignored) < 0)
+	for (uint32_t c = 1; c <= run->commands.count && c <= LATELY_COMMANDS; c++) {
+		size_t count = 0;
+
+		for (uint32_t i = first; i < run->executions.count; i++)
+			if (run->executions.at[i].command == c)
+				values[count++] = (double)run->executions.at[i].wall_ns;
+		stats_sort(values, count);
+		if (count)
+			str_addf(out, "%s%s", out->len ? ", " : "  lately ",
+				paper_time(median, sizeof(median),
+					stats_median_sorted(values, count)));
+	}
+}
+
+static void progress_show(struct bench_job *job, const struct bench_progress *progress)
+{
+	str_auto struct str line = {0};
+
+	if (job->cli->quiet || job->cli->mode != CLI_TEXT || !isatty(STDERR_FILENO))
 		return;
-	for (uint32_t i = 0; i < view.command_count && i < 4; i++)
-		if (view.commands[i].used_count)
-			str_addf(&line, "%s%s", i ? ", " : "  median ",
-				paper_time(median, sizeof(median), view.commands[i].wall.median));
+	lately_text(job->run, &line);
 	if (progress->rounds_due)
 		cli_progress(job->cli, "round %u of about %u%s", progress->rounds,
 			progress->rounds_due, str_text(&line));
@@ -292,15 +433,28 @@ static int each_run(void *context, const struct bench_progress *progress, struct
 	return r;
 }
 
-int bench_job_run(struct bench_job *job, struct bench_options *options, struct err *err)
+/* The spawner is forked before the file is opened: SQLite's memory would be the least that any
+ * target's peak can read. */
+static int job_measure(struct bench_job *job, struct bench_options *options, struct err *err)
 {
 	struct ingest ingest = {.run = job->run};
 	struct wire_sink sink = ingest_sink(&ingest);
-	struct err late = {0};
-	int r = options_choose(job, options, err), stored = 0;
+	struct bench *bench = NULL;
+	int r = bench_open(options, &bench, err);
 
 	if (r >= 0)
 		r = store_choose(job, err);
+	if (r >= 0)
+		r = bench_run(bench, &sink, err);
+	bench_close(bench);
+	return r;
+}
+
+int bench_job_run(struct bench_job *job, struct bench_options *options, struct err *err)
+{
+	struct err late = {0};
+	int r = options_choose(job, options, err), stored = 0;
+
 	if (r < 0)
 		return r;
 	if (job->ready)
@@ -309,7 +463,7 @@ int bench_job_run(struct bench_job *job, struct bench_options *options, struct e
 		return r;
 	options->each = each_run;
 	options->context = job;
-	r = bench_commands(options, &sink, err);
+	r = job_measure(job, options, err);
 	cli_progress(job->cli, NULL);
 	job->run->partial = r != BENCH_DONE;
 	if (r < 0 && !job->run->executions.count)

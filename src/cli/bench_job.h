@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "bench_parameters.h"
 #include "cli.h"
 #include "drive/bench.h"
 #include "model/run.h"
@@ -17,6 +18,12 @@ struct bench_job {
 	struct arena arena;
 	vec_of(struct spawner_command) commands;
 	const char *folder; /* where the next command that is added runs; NULL: here */
+	/* Of the commands that are added: bench_job_add() replaces what they name by the values of
+	 * the present combination.  Without any a text stays as it is. */
+	struct parameters parameters;
+	uint32_t combination;
+	vec_of(uint32_t) combinations; /* of each command */
+	const char **cold_files;
 	uint64_t
 		refreshed_ns; /* when the file and the progress line were last brought up to date */
 	/* Called once before the first run, with everything chosen; NULL: nothing to do. */
@@ -32,8 +39,22 @@ struct bench_job {
 /* The options that both have; ends without a row of its own, for use inside a table. */
 #define BENCH_JOB_OPTIONS                                                                          \
 	{"warmup", 'w', "N", false, NULL, "run each command N times first, not measured"},         \
+		{"setup", 0, "CMD", false, NULL,                                                   \
+			"run this once for each command before all runs (build it, fill a file)"}, \
 		{"prepare", 'p', "CMD", false, NULL,                                               \
-			"run this before each run, not measured (drop a cache, restore a file)"},  \
+			"run this before each run, not measured (restore a file)"},                \
+		{"cleanup", 0, "CMD", false, NULL,                                                 \
+			"run this once for each command after all runs, also when one failed or "  \
+			"Ctrl-C ended it"},                                                        \
+		{"cache", 0, "STATE", false, "warm|cold",                                          \
+			"cold: drop the page cache of the whole machine before each run (root)"},  \
+		{"cold-file", 0, "FILE", false, NULL,                                              \
+			"drop this file from the page cache before each run; may be repeated"},    \
+		{"golden", 0, "FILE", false, NULL,                                                 \
+			"the output of every run must be the bytes of this file"},                 \
+		{"golden-save", 0, "FILE", false, NULL,                                            \
+			"write the first run's output there; that of the others must be the "      \
+			"same"},                                                                   \
 		{"input", 0, "FILE", false, NULL,                                                  \
 			"the commands' stdin, opened anew for each run (default /dev/null)"},      \
 		{"program-output", 0, "WHERE", false, NULL,                                        \

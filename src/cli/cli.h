@@ -31,7 +31,8 @@ enum exit_status {
 struct option_spec {
 	const char *name;    /* long name without the dashes */
 	char letter;	     /* short name, or 0 */
-	const char *value;   /* what follows, for the help: "FILE"; NULL: a switch */
+	const char *value;   /* what follows, for the help: "FILE"; NULL: a switch.  "NAME MIN MAX"
+			      * takes three words, which are three values */
 	bool optional;	     /* the value may be left out and is only taken as --name=VALUE */
 	const char *choices; /* "auto|pmu|sim": anything else is refused; NULL: free */
 	const char *help;

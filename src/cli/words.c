@@ -1,8 +1,10 @@
 /* words.c - the command line in, options out.
  *
  * Long options as --name VALUE or --name=VALUE, short ones as -e VALUE, -eVALUE or bundled
- * switches.  The program starts behind `--`, or, for commands that take a program, at the first
- * word that is no option; what follows is its own and is never looked at. */
+ * switches.  An option whose value is described by several words ("NAME MIN MAX") takes that many,
+ * each as a word of its own; they are as many values of it.  The program starts behind `--`, or,
+ * for commands that take a program, at the first word that is no option; what follows is its own
+ * and is never looked at. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -90,11 +92,28 @@ static int option_needs_value(const struct option_spec *spec, struct err *err)
 	return -EINVAL;
 }
 
+/* The first word of a value is taken; take those that follow it, if there are any. */
+static int option_add_more(
+	struct cli *cli, const struct option_spec *spec, char ***word, struct err *err)
+{
+	for (const char *at = spec->value; at && (at = strchr(at, ' ')); at++) {
+		if (!(*word)[1]) {
+			err_set(err, ERR_USAGE, EINVAL, "--%s needs more words than that",
+				spec->name);
+			err_hint(err, "write --%s %s", spec->name, spec->value);
+			return -EINVAL;
+		}
+		vec_push(&cli->options, (struct cli_option){spec, *++*word});
+	}
+	return 0;
+}
+
 static int parse_long(struct cli *cli, char ***word, struct err *err)
 {
 	const char *name = **word + 2, *value = strchr(name, '=');
 	size_t len = value ? (size_t)(value - name) : strlen(name);
 	const struct option_spec *spec = spec_find(cli->command, name, len, 0);
+	int r;
 
 	if (!spec)
 		return unknown_option(cli, **word, err);
@@ -112,7 +131,8 @@ static int parse_long(struct cli *cli, char ***word, struct err *err)
 			return option_needs_value(spec, err);
 		}
 	}
-	return option_add(cli, spec, value, err);
+	r = option_add(cli, spec, value, err);
+	return r < 0 ? r : option_add_more(cli, spec, word, err);
 }
 
 static int parse_short(struct cli *cli, char ***word, struct err *err)
@@ -129,11 +149,10 @@ static int parse_short(struct cli *cli, char ***word, struct err *err)
 				return r;
 			continue;
 		}
-		if (at[1])
-			return option_add(cli, spec, at + 1, err);
-		if (!(*word)[1])
+		if (!at[1] && !(*word)[1])
 			return option_needs_value(spec, err);
-		return option_add(cli, spec, *++*word, err);
+		r = option_add(cli, spec, at[1] ? at + 1 : *++*word, err);
+		return r < 0 ? r : option_add_more(cli, spec, word, err);
 	}
 	return 0;
 }

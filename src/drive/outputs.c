@@ -31,7 +31,8 @@ static int command_run(const struct outputs_options *o, const struct spawner_com
 
 static int side_run(const struct outputs_options *o, unsigned side, int output_fd, struct err *err)
 {
-	int status = o->has_prepare ? command_run(o, &o->commands[SIDES], -1, err) : 0;
+	int status =
+		o->prepare_at ? command_run(o, &o->commands[o->prepare_at + side], -1, err) : 0;
 
 	if (status == 0)
 		status = command_run(o, &o->commands[side], output_fd, err);

@@ -13,8 +13,9 @@
 #include "drive/spawner.h"
 
 struct outputs_options {
-	const struct spawner_command *commands; /* A, B and, with has_prepare, what comes before */
-	bool has_prepare, ignore_failure;
+	const struct spawner_command *commands; /* A, B, and others */
+	uint32_t prepare_at; /* of what comes before A and before B; 0: nothing does */
+	bool ignore_failure;
 	const char *input_path;
 	uint64_t limit_ns; /* of each run, 0: none */
 	struct interrupt (*interrupted)(void);

@@ -67,6 +67,9 @@ enum {
 	EXECUTION_RSS = 512,	    /* max_rss_bytes */
 	EXECUTION_RSS_BOUND = 1024, /* max_rss_bytes of all runs so far, an upper bound */
 	EXECUTION_CPU = 2048,	    /* user_ns, user and system together */
+	/* Of ours again: */
+	EXECUTION_WRONG_OUTPUT = 4096,
+	EXECUTION_THROTTLED = 8192, /* its control group used up its CPU quota */
 };
 
 /* One execution of the target. */

@@ -20,5 +20,11 @@ void bench_export_csv(struct str *out, const struct bench_view *view); /* one ro
 /* What went wrong with the runs of a command, behind a name for it: a part of `ab` too. */
 void bench_troubles(struct paper *paper, const char *name, const struct bench_command *command);
 
+/* What makes its numbers doubtful. */
+void bench_doubts(struct paper *paper, const struct bench_command *command);
+
+/* The last lines of the stderr of a run that failed; NULL: nothing is said. */
+void bench_stderr(struct paper *paper, const char *text);
+
 /* "runs" of one command as JSON, and its "summary". */
 void bench_command_json(struct jsonw *w, const struct bench_command *command);

@@ -131,11 +131,13 @@ enum {
 	WIRE_EXECUTION_STEAL = 32,	/* steal_ns was measured */
 	WIRE_EXECUTION_PRESSURE = 64,	/* pressure_ns was measured */
 	/* What another tool's file knows although WIRE_EXECUTION_NO_USAGE is set: */
-	WIRE_EXECUTION_EXIT = 128,	 /* exit_status */
-	WIRE_EXECUTION_FAILED = 256,	 /* it failed; the file does not tell how */
-	WIRE_EXECUTION_RSS = 512,	 /* max_rss_bytes */
-	WIRE_EXECUTION_RSS_BOUND = 1024, /* max_rss_bytes, as the largest of all runs so far */
-	WIRE_EXECUTION_CPU = 2048,	 /* user_ns, which then is user and system together */
+	WIRE_EXECUTION_EXIT = 128,	    /* exit_status */
+	WIRE_EXECUTION_FAILED = 256,	    /* it failed; the file does not tell how */
+	WIRE_EXECUTION_RSS = 512,	    /* max_rss_bytes */
+	WIRE_EXECUTION_RSS_BOUND = 1024,    /* max_rss_bytes, as the largest of all runs so far */
+	WIRE_EXECUTION_CPU = 2048,	    /* user_ns, which then is user and system together */
+	WIRE_EXECUTION_WRONG_OUTPUT = 4096, /* its stdout is not what was expected */
+	WIRE_EXECUTION_THROTTLED = 8192,    /* its control group used up its CPU quota */
 };
 
 struct wire_count {
