@@ -10,6 +10,10 @@
 
 struct store;
 
+/* Where --save keeps baselines, and what each of them took. */
+#define BENCH_JOB_FOLDER ".assay"
+#define BENCH_JOB_HISTORY BENCH_JOB_FOLDER "/history.ndjson"
+
 struct bench_job {
 	struct cli *cli;
 	struct run *run;
@@ -21,6 +25,10 @@ struct bench_job {
 	/* Asked after each round whether it is enough (1); NULL: never. */
 	int (*look)(struct bench_job *job, const struct bench_progress *progress, struct err *err);
 	void *context;
+	uint32_t warmups;	/* unless --warmup says otherwise */
+	bool takes_fingerprint; /* also when nothing is stored */
+	bool is_remembered;	/* in the history, also without --save */
+	bool is_extra;		/* measured besides: not stored, not in the history */
 };
 
 /* The options that both have; ends without a row of its own, for use inside a table. */
