@@ -1,7 +1,6 @@
 /* gate_verdict.c - one verdict of all metrics and budgets, and its confirmation.
  *
- * The worst decides: a failure, then what cannot be told, then a warning.  Of equals the one with
- * the larger effect is named. */
+ * The worst decides: a failure, then what cannot be told, then a warning. */
 #include <math.h>
 
 #include "gate_parts.h"
@@ -19,13 +18,18 @@ static enum gate_decision budget_decision(const struct gate_budget *budget)
 	return decisions[budget->status];
 }
 
-static bool is_worse(const struct gate_verdict *verdict, const struct gate_item *item)
+/* Of one command the first metric is named, wall time before CPU time; of several the command that
+ * changed most. */
+static bool is_worse(const struct gate_verdict *verdict, const struct gate_command *command,
+	const struct gate_item *item)
 {
-	if (!verdict->item || item->decision != verdict->item->decision)
-		return !verdict->item || item->decision > verdict->item->decision;
-	return item->severity > verdict->item->severity ||
-	       (item->severity == verdict->item->severity &&
-		       item->comparison.effect > verdict->item->comparison.effect);
+	const struct gate_item *known = verdict->item;
+
+	if (!known || item->decision != known->decision)
+		return !known || item->decision > known->decision;
+	if (item->severity != known->severity)
+		return item->severity > known->severity;
+	return command != verdict->command && item->comparison.effect > known->comparison.effect;
 }
 
 static void item_weigh(struct gate_verdict *verdict, const struct gate_command *command,
@@ -33,7 +37,7 @@ static void item_weigh(struct gate_verdict *verdict, const struct gate_command *
 {
 	if (item->severity > verdict->severity)
 		verdict->severity = item->severity;
-	if (!is_worse(verdict, item))
+	if (!is_worse(verdict, command, item))
 		return;
 	verdict->item = item;
 	verdict->command = command;

@@ -336,7 +336,7 @@ int gate_job_judge(struct gate_job *job, const struct bench_view *view, struct g
 		.only = cli_value(job->cli, "only"),
 		.preset = job->preset,
 		.min_effect = job->min_effect,
-		.quiet = job->machines.quiet,
+		.noise = job->machines.noise,
 		.advisory = job->machines.class == NOT_COMPARABLE,
 	};
 

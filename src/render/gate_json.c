@@ -141,7 +141,10 @@ static void machines_json(struct jsonw *w, const struct gate_page *page)
 	else
 		jsonw_put_missing(w, "class", "there is no baseline");
 	jsonw_put_bool(w, "known", machines->known);
-	jsonw_put_bool(w, "quiet", machines->quiet);
+	if (machines->noise == GATE_NOISE_UNKNOWN)
+		jsonw_put_missing(w, "quiet", "a side has no fingerprint");
+	else
+		jsonw_put_bool(w, "quiet", machines->noise == GATE_QUIET);
 	jsonw_put_bool(w, "mismatch_allowed", page->mismatch_allowed);
 	jsonw_key(w, "differs");
 	jsonw_begin_array(w);

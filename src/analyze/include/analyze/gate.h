@@ -29,13 +29,16 @@ enum gate_decision {
 
 const char *gate_decision_name(enum gate_decision decision);
 
+/* Whether other work ran beside the measurements. */
+enum gate_noise_level { GATE_NOISE_UNKNOWN, GATE_QUIET, GATE_LOUD };
+
 /* Fingerprints of the baselines against the candidate's. */
 struct gate_comparability {
 	struct fingerprint_comparison *each; /* one per baseline that has a fingerprint */
 	uint32_t count;
 	enum fingerprint_class class; /* the worst */
 	bool known;		      /* every side has a fingerprint */
-	bool quiet;		      /* known, and no side was loud */
+	enum gate_noise_level noise;  /* of the louder side */
 };
 
 void gate_compare_machines(struct gate_comparability *comparability,
@@ -54,7 +57,7 @@ struct gate_input {
 	struct gate_preset preset;
 	double min_effect; /* 0: the preset's first bound */
 	bool judges[GATE_METRICS];
-	bool quiet;    /* both sides are known to have been quiet */
+	enum gate_noise_level noise;
 	bool advisory; /* the machines differ and the user said to go on: nothing fails by change */
 };
 
@@ -65,8 +68,10 @@ struct gate_item {
 	struct gate_noise noise; /* from the history; in comparison.min_effect already */
 	enum gate_severity severity;
 	enum gate_decision decision;
-	/* The whole interval is above the smallest effect.  Wall time must be borne out by CPU time
-	 * or by a quiet machine as well, or lie above the failing bound with its whole interval. */
+	/* The whole interval is above the smallest effect.  Wall time alone, where CPU time does
+	 * not bear it out and the machine is not known to have been quiet, must be above the
+	 * failing bound (twice the time, when the machine is known to have been loud) with its
+	 * whole interval and with its fastest run. */
 	bool clear;
 };
 
