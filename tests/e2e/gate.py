@@ -194,7 +194,8 @@ def _():
 
 @case("--allow-mismatch judges across machines, as advice that never fails")
 def _():
-    old, new = (known(f"{n}.assay", w, w, fields=True) for n, w in (("old", 10**7), ("new", 2*10**7)))
+    old = known("old.assay", 10_000_000, 10_000_000, fields=True)
+    new = known("new.assay", 20_000_000, 20_000_000, fields=True)
     assert gate("-b", old, "--candidate", new)[0] == 1
     set_field(old, "cpu", "model", "Another CPU")
     assert gate("-b", old, "--candidate", new)[0] == 4
