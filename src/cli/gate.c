@@ -16,7 +16,13 @@
 #include "render/gate.h"
 #include "render/shorten.h"
 
-enum { RUNS_GIVEN_MAX = 64, CONFIRM_MAX = 10, BLOCKS_MAX = 100, BLOCKS_DEFAULT = 3 };
+enum {
+	RUNS_GIVEN_MAX = 64,
+	CONFIRM_MAX = 10,
+	BLOCKS_MAX = 100,
+	BLOCKS_DEFAULT = 3,
+	RUNS_GOOD = 20
+};
 
 static int usage_refuse(struct err *err, const char *text, const char *hint)
 {
@@ -192,6 +198,24 @@ static int gate_confirm(struct gate_job *job, struct gate_view *view, struct err
 	}
 }
 
+/* Fewer runs than a test can do much with; told once. */
+static void few_runs_note(struct gate_job *job, const struct gate_view *view)
+{
+	for (uint32_t i = 0; i < view->command_count; i++) {
+		const struct gate_command *one = &view->commands[i];
+		uint32_t now = one->candidate->used_count, then = one->baseline_runs;
+
+		if (then && job->end == BENCH_DONE && (now < RUNS_GOOD || then < RUNS_GOOD)) {
+			run_add_note(job->page_run, "few-runs",
+				arena_format(&job->arena,
+					"%u runs then and %u now see only large changes", then,
+					now),
+				"measure 20 or more of each: -n 30");
+			return;
+		}
+	}
+}
+
 /* What the user should know beside the verdict. */
 static void notes_add(struct gate_job *job, const struct gate_view *view)
 {
@@ -207,6 +231,7 @@ static void notes_add(struct gate_job *job, const struct gate_view *view)
 					cli_value(job->cli, "budgets"),
 					view->budgets[i].budget->pattern),
 				"its header is the command as it is measured; * and ? match");
+	few_runs_note(job, view);
 	if (job->machines.class == ADVISORY && job->runs.count)
 		run_add_note(job->page_run, "fingerprint-advisory",
 			job->machines.known ? "the machine is not quite as it was for the baseline"

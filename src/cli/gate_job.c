@@ -32,6 +32,7 @@ void gate_job_done(struct gate_job *job)
 	vec_done(&job->views);
 	vec_done(&job->names);
 	run_close(job->loaded);
+	run_close(job->here);
 	run_close(job->page_run);
 	budget_book_done(&job->budgets);
 	history_done(&job->history);
@@ -307,15 +308,16 @@ int gate_job_take_candidate(struct gate_job *job, struct err *err)
 
 int gate_job_compare_machines(struct gate_job *job, struct err *err)
 {
-	run_auto struct run *here = NULL;
 	const struct run *candidate = job->loaded ? job->loaded : job->bench.run;
 	int r = 0;
 
 	gate_comparability_done(&job->machines);
 	if (!candidate) {
-		here = run_open();
-		r = cli_take_fingerprint(here, err);
-		candidate = here;
+		job->here = run_open();
+		r = cli_take_fingerprint(job->here, err);
+		candidate = job->here;
+		job->page_run->fingerprint =
+			run_intern(job->page_run, run_text(job->here, job->here->fingerprint));
 	}
 	if (r >= 0)
 		gate_compare_machines(&job->machines, (const struct run *const *)job->runs.at,

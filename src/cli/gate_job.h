@@ -22,6 +22,7 @@ struct gate_job {
 	bool judges[GATE_METRICS];
 	struct bench_job bench; /* when it is measured now */
 	struct run *loaded;	/* when it comes from a file */
+	struct run *here;	/* the machine before anything ran: `machines` borrows from it */
 	struct bench_view candidate;
 	struct gate_comparability machines;
 	int end; /* enum bench_end */

@@ -45,7 +45,7 @@ def known(path, wall_ns, cpu_ns, fields=False, name="./prog data", runs=20):
     assert r.status == 0, r
     edit(path, f"UPDATE execution SET wall_ns = {wall_ns} + id * 7 % 11 * {wall_ns // 1000},"
          f" user_ns = {cpu_ns} + id * 7 % 11 * {cpu_ns // 1000}, system_ns = 0,"
-         f" max_rss_bytes = {8 << 20}",
+         f" max_rss_bytes = {8 << 20}, rss_floor_bytes = {1 << 20}",
          f"UPDATE text SET text = '{name}' WHERE id IN (SELECT argv FROM command)")
     if not fields:
         edit(path, "DELETE FROM field")
@@ -108,7 +108,8 @@ def _():
     status, data = gate("-b", "main")
     assert status == 3 and data["verdict"]["outcome"] == "inconclusive", data["verdict"]
     assert metric(data, "wall")["lo"] is None and metric(data, "wall")["lo_reason"], data
-    assert assay("gate", "-b", "main", "--allow-inconclusive").status == 0
+    r = assay("gate", "-b", "main", "--allow-inconclusive")
+    assert r.status == 0 and "3 runs then and 3 now" in r.out, r
 
 
 @case("stored runs are judged without running anything, by name and by path")
@@ -185,6 +186,7 @@ def _():
     status, data = gate("-b", "main", "--", "/bin/rm", "ran")
     assert status == 4 and data["verdict"]["outcome"] == "not_comparable", data["verdict"]
     assert os.path.exists("ran"), "it ran"
+    assert json.loads(assay("gate", "-b", "main", "--json").out)["fingerprint"]["key"], "no key"
     differs = {d["field"]: d for d in data["comparability"]["differs"]}
     assert differs["cpu.model"]["severity"] == "BLOCK", differs
     assert differs["cpu.model"]["baseline"] == "Another CPU", differs
