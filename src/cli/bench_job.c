@@ -11,18 +11,20 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "analyze/bench.h"
+#include "analyze/gate_history.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/stats.h"
 #include "base/words.h"
 #include "code/binary.h"
 #include "ingest/ingest.h"
+#include "model/history.h"
 #include "model/store.h"
 #include "render/paper.h"
 #include "render/shorten.h"
 
 enum { REFRESH_NS = 100000000 };
-#define SAVE_FOLDER ".assay"
 
 void bench_job_open(struct bench_job *job, struct cli *cli)
 {
@@ -331,7 +333,7 @@ static int commands_complete(struct bench_job *job, struct bench_options *option
 static int options_choose(struct bench_job *job, struct bench_options *options, struct err *err)
 {
 	uint64_t warmups = 0;
-	int r = cli_number(job->cli, "warmup", 0, 1000000, 0, &warmups, err);
+	int r = cli_number(job->cli, "warmup", 0, 1000000, job->warmups, &warmups, err);
 
 	if (r >= 0)
 		r = cli_duration(job->cli, "time-limit", 0, &options->limit_ns, err);
@@ -366,16 +368,16 @@ static int store_choose(struct bench_job *job, struct err *err)
 		err_hint(err, "it is a plain name; -o takes a path");
 		return -EINVAL;
 	}
-	if (name && mkdir(SAVE_FOLDER, 0777) < 0 && errno != EEXIST) {
+	if (name && mkdir(BENCH_JOB_FOLDER, 0777) < 0 && errno != EEXIST) {
 		int code = errno;
 
-		err_set(err, ERR_OUTPUT, code, "cannot make the folder %s: %s", SAVE_FOLDER,
+		err_set(err, ERR_OUTPUT, code, "cannot make the folder %s: %s", BENCH_JOB_FOLDER,
 			err_words(code));
 		err_hint(err, "-o RUN stores elsewhere");
 		return -code;
 	}
 	if (name)
-		path = arena_format(&job->arena, SAVE_FOLDER "/%s.assay", name);
+		path = arena_format(&job->arena, BENCH_JOB_FOLDER "/%s.assay", name);
 	return path ? store_create(path, &job->store, err) : 0;
 }
 
@@ -433,6 +435,44 @@ static int each_run(void *context, const struct bench_progress *progress, struct
 	return r;
 }
 
+/* How the runs were made, as fields: numbers made in another way are compared with a warning. */
+static void settings_note(struct bench_job *job)
+{
+	static const char *const names[] = {"prepare", "input"};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		const char *value = cli_value(job->cli, names[i]);
+
+		if (value && *value)
+			run_add_field(job->run, &(struct field_row){
+							.group = run_intern(job->run, "job"),
+							.name = run_intern(job->run, names[i]),
+							.value = run_intern(job->run, value),
+						});
+	}
+}
+
+/* Append what was measured to the history; a failure is a note of the run. */
+static void history_add(struct bench_job *job)
+{
+	arena_auto struct arena arena = {0};
+	struct bench_view view;
+	struct history_row *rows;
+	size_t count = 0;
+	struct err err = {0};
+	int r = bench_view_make(job->run, cli_has(job->cli, "ignore-failure"), &arena, &view, &err);
+
+	if (r >= 0) {
+		rows = arena_take(&arena, view.command_count * sizeof(*rows));
+		for (uint32_t i = 0; i < view.command_count; i++)
+			if (view.commands[i].used_count)
+				rows[count++] = gate_history_row(job->run, &view.commands[i]);
+		r = history_append(BENCH_JOB_HISTORY, rows, count, &err);
+	}
+	if (r < 0) /* the measurement itself is good */
+		run_add_note(job->run, "history", err.text, err.hint);
+}
+
 /* The spawner is forked before the file is opened: SQLite's memory would be the least that any
  * target's peak can read. */
 static int job_measure(struct bench_job *job, struct bench_options *options, struct err *err)
@@ -442,7 +482,7 @@ static int job_measure(struct bench_job *job, struct bench_options *options, str
 	struct bench *bench = NULL;
 	int r = bench_open(options, &bench, err);
 
-	if (r >= 0)
+	if (r >= 0 && !job->is_extra)
 		r = store_choose(job, err);
 	if (r >= 0)
 		r = bench_run(bench, &sink, err);
@@ -468,10 +508,15 @@ int bench_job_run(struct bench_job *job, struct bench_options *options, struct e
 	job->run->partial = r != BENCH_DONE;
 	if (r < 0 && !job->run->executions.count)
 		return r;
-	if (job->store || cli_has(job->cli, "json"))
+	if (job->store || job->takes_fingerprint || cli_has(job->cli, "json")) {
+		settings_note(job);
 		cli_take_fingerprint(job->run, &late);
+	}
 	if (job->store)
 		stored = store_finish(job->store, job->run, r < 0 ? &late : err);
+	if ((job->is_remembered || cli_has(job->cli, "save")) && !job->is_extra &&
+		!cli_has(job->cli, "no-history") && r == BENCH_DONE && stored >= 0)
+		history_add(job);
 	run_freeze(job->run);
 	return r < 0 ? r : stored < 0 ? stored : r;
 }

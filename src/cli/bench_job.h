@@ -11,6 +11,10 @@
 
 struct store;
 
+/* Where --save keeps baselines, and what each of them took. */
+#define BENCH_JOB_FOLDER ".assay"
+#define BENCH_JOB_HISTORY BENCH_JOB_FOLDER "/history.ndjson"
+
 struct bench_job {
 	struct cli *cli;
 	struct run *run;
@@ -34,6 +38,10 @@ struct bench_job {
 	/* What --prepare and --input say for one command, in the job's arena; NULL: the same text
 	 * for all. */
 	const char *(*fill)(struct bench_job *job, uint32_t command, const char *text);
+	uint32_t warmups;	/* unless --warmup says otherwise */
+	bool takes_fingerprint; /* also when nothing is stored */
+	bool is_remembered;	/* in the history, also without --save */
+	bool is_extra;		/* measured besides: not stored, not in the history */
 };
 
 /* The options that both have; ends without a row of its own, for use inside a table. */

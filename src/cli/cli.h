@@ -100,6 +100,9 @@ int cli_number(const struct cli *cli, const char *name, uint64_t low, uint64_t h
 int cli_duration(const struct cli *cli, const char *name, uint64_t fallback_ns, uint64_t *ret_ns,
 	struct err *err);
 
+/* A share option ("1%", "0.01") as a fraction, 0 when not given. */
+int cli_share(const struct cli *cli, const char *name, double *ret_share, struct err *err);
+
 struct run;
 
 /* What a command shows, in each form that was asked for:

@@ -13,6 +13,7 @@ extern const struct command doctor_command;
 extern const struct command env_command;
 extern const struct command export_command;
 extern const struct command flame_command;
+extern const struct command gate_command;
 extern const struct command help_command_entry;
 extern const struct command import_command;
 extern const struct command record_command;
@@ -33,6 +34,7 @@ const struct command *const commands[] = {
 	&flame_command,
 	&bench_command,
 	&ab_command,
+	&gate_command,
 	&scale_command,
 	&audit_command,
 	&attest_command,

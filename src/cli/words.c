@@ -7,6 +7,7 @@
  * and is never looked at. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -282,4 +283,27 @@ int cli_duration(const struct cli *cli, const char *name, uint64_t fallback_ns, 
 	}
 	*ret_ns = ns;
 	return 0;
+}
+
+int cli_share(const struct cli *cli, const char *name, double *ret_share, struct err *err)
+{
+	const char *text = cli_value(cli, name);
+	double value;
+	char *end;
+
+	*ret_share = 0;
+	if (!text)
+		return 0;
+	value = strtod(text, &end);
+	while (*end == ' ')
+		end++;
+	if (str_equal(end, "%"))
+		value /= 100;
+	if (end != text && (!*end || str_equal(end, "%")) && value > 0 && value < 1) {
+		*ret_share = value;
+		return 0;
+	}
+	err_set(err, ERR_USAGE, EINVAL, "--%s cannot be '%s'", name, text);
+	err_hint(err, "write a share above 0 and below all: 1%% or 0.01");
+	return -EINVAL;
 }
