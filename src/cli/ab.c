@@ -11,30 +11,6 @@
 enum { PAIRS_MAX = 1000, PAIRS_EXACT_MAX = 100000 };
 #define BUDGET_DEFAULT_NS 60000000000
 
-/* "1%", "0.5 %" or "0.01": a fraction. */
-static int effect_choose(const struct cli *cli, double *ret_effect, struct err *err)
-{
-	const char *text = cli_value(cli, "min-effect");
-	char *end;
-	double value;
-
-	*ret_effect = 0;
-	if (!text)
-		return 0;
-	value = strtod(text, &end);
-	while (*end == ' ')
-		end++;
-	if (str_equal(end, "%"))
-		value /= 100;
-	if (end != text && (!*end || str_equal(end, "%")) && value > 0 && value < 1) {
-		*ret_effect = value;
-		return 0;
-	}
-	err_set(err, ERR_USAGE, EINVAL, "--min-effect cannot be '%s'", text);
-	err_hint(err, "write the smallest change that matters: 1%% or 0.01");
-	return -EINVAL;
-}
-
 static int counts_choose(struct ab_job *ab, struct err *err)
 {
 	const struct cli *cli = ab->job.cli;
@@ -46,7 +22,7 @@ static int counts_choose(struct ab_job *ab, struct err *err)
 		r = cli_duration(cli, "budget", pairs ? UINT64_MAX : BUDGET_DEFAULT_NS,
 			&options->budget_ns, err);
 	if (r >= 0)
-		r = effect_choose(cli, &ab->rule.min_effect, err);
+		r = cli_share(cli, "min-effect", &ab->rule.min_effect, err);
 	/* A slow program gets its ten pairs unless the time was said to matter more. */
 	options->rounds_min = cli_has(cli, "budget") ? 1 : pairs ? (uint32_t)pairs : COMPARE_BATCH;
 	options->rounds_max = pairs ? (uint32_t)pairs : PAIRS_MAX;
