@@ -143,9 +143,9 @@ def _():
     r = assay("bench", "-n", "5", "-o", "kept.assay", "--golden", "golden", turns)
     assert r.status == 5 and "run 3 wrote another output" in r.out, r
     assert "run 3" in r.err + r.out and "line 2 is 'tw?o' where 'two'" in r.err + r.out, r
-    flags = [f & 128 for (f,) in sqlite3.connect("kept.assay").execute(
+    flags = [f & 4096 for (f,) in sqlite3.connect("kept.assay").execute(
         "SELECT flags FROM execution ORDER BY id")]
-    assert flags == [0, 0, 128], flags
+    assert flags == [0, 0, 4096], flags
     for text, where in (("one\ntwo\n", "line 3 is '' where 'three'"),
                         ("one\ntwo\nthree\nfour\n", "line 4 is 'four' where ''"),
                         ("one\ntwo\nthree", "line 3 is 'three' where 'three'")):
