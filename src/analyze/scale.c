@@ -106,7 +106,7 @@ static enum scale_expectation expectation_of(const struct scale_view *view)
 	if (view->doubt != SCALE_MIXED)
 		return SCALE_UNDECIDED;
 	for (enum law l = LAW_CONSTANT; l < LAW_COUNT; l++) {
-		better |= law->candidate[l] && l <= expected;
+		better |= l <= expected && law->candidate[l];
 		worse |= law->candidate[l] && l > expected;
 	}
 	return better && worse ? SCALE_UNDECIDED : worse ? SCALE_WORSE : SCALE_MET;
