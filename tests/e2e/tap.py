@@ -101,8 +101,10 @@ def main():
     """Run the cases (or those whose sentence holds argv[1]), each in a scratch folder."""
     wanted = [c for c in _cases if len(sys.argv) < 2 or sys.argv[1] in c[0]]
     failed = 0
-    # A shell starts what it puts in the background with Ctrl-C ignored, and children inherit that.
+    # A shell starts what it puts in the background with Ctrl-C ignored, nohup ignores SIGHUP, and
+    # children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     print(f"1..{len(wanted)}", flush=True)
     for number, (sentence, function) in enumerate(wanted, 1):
         sentence = sentence.replace("#", "")
