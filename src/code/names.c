@@ -205,7 +205,7 @@ static uint32_t name_find(
 	return known;
 }
 
-static const struct debug_name *node_name(
+const struct debug_name *names_of_node(
 	struct names *names, struct debug_unit *unit, struct debug_node *node)
 {
 	if (!node->name)
@@ -258,7 +258,7 @@ static unsigned frames_of_unit(struct names *names, struct debug_unit *unit, uin
 	}
 	while (at != SPAN_NONE) {
 		struct debug_node *node = &full->nodes.at[at];
-		const struct debug_name *name = node_name(names, full, node);
+		const struct debug_name *name = names_of_node(names, full, node);
 		bool inlined = node->parent != SPAN_NONE;
 
 		frames[count] = (struct names_frame){.function = name->function,
