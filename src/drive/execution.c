@@ -31,6 +31,7 @@ int execution_open(
 	struct spawner_options spawn = {
 		.commands = &command,
 		.stdout_to_stderr = options->stdout_to_stderr,
+		.variables = options->variables,
 	};
 	int r;
 

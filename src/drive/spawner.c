@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -166,13 +167,46 @@ static void run_once(struct starter *starter, const struct spawner_request *requ
 	result->leftovers = leftovers_run();
 }
 
-/* Our environment and behind it the variable that moves the stack. */
+static char *variable_text(const struct spawner_variable *variable)
+{
+	const char *value = strchr(variable->text, '=') + 1;
+	int name = (int)(value - variable->text);
+	size_t room = strlen(variable->text) + 24;
+	char *text = mem_new(room, 1);
+
+	if (variable->with_pid)
+		snprintf(text, room, "%.*s%d %s", name, variable->text, (int)getpid(), value);
+	else
+		snprintf(text, room, "%s", variable->text);
+	return text;
+}
+
+/* Take the place of the variable of the same name, or the next free one. */
+static void variable_put(struct starter *starter, const struct spawner_variable *variable)
+{
+	size_t name = (size_t)(strchr(variable->text, '=') + 1 - variable->text);
+	unsigned i = 0;
+
+	while (i < starter->pad_at && strncmp(starter->environment[i], variable->text, name) != 0)
+		i++;
+	starter->pad_at += i == starter->pad_at;
+	starter->environment[i] = variable_text(variable);
+}
+
+/* Our environment with the variables asked for, and behind it the one that moves the stack. */
 static void starter_open(struct starter *starter)
 {
+	const struct spawner_variable *variables = starter->options.variables;
+	unsigned more = 0;
+
 	while (environ[starter->pad_at])
 		starter->pad_at++;
-	starter->environment = mem_new(starter->pad_at + 2, sizeof(*starter->environment));
+	while (variables && variables[more].text)
+		more++;
+	starter->environment = mem_new(starter->pad_at + more + 2, sizeof(*starter->environment));
 	memcpy(starter->environment, environ, starter->pad_at * sizeof(*environ));
+	for (unsigned i = 0; i < more; i++)
+		variable_put(starter, &variables[i]);
 	starter->pad = mem_new(sizeof(PAD_NAME) + SPAWNER_PAD_MAX, 1);
 	memset(starter->pad, 'x', sizeof(PAD_NAME) + SPAWNER_PAD_MAX - 1);
 	memcpy(starter->pad, PAD_NAME, sizeof(PAD_NAME) - 1);

@@ -87,6 +87,54 @@ static const struct store_column quality_columns[] = {
 	COLUMN(quality_row, value, STORE_U64),
 };
 
+static const struct store_column causal_target_columns[] = {
+	COLUMN(causal_target_row, name, STORE_TEXT),
+	COLUMN(causal_target_row, file, STORE_TEXT),
+	COLUMN(causal_target_row, function, STORE_TEXT),
+	COLUMN(causal_target_row, line, STORE_U32),
+	LIMITED(causal_target_row, kind, STORE_ENUM, CAUSAL_TARGET_KINDS),
+};
+
+static const struct store_column progress_point_columns[] = {
+	COLUMN(progress_point_row, name, STORE_TEXT),
+	LIMITED(progress_point_row, kind, STORE_ENUM, PROGRESS_KINDS),
+};
+
+static const struct store_column experiment_columns[] = {
+	LIMITED(experiment_row, target, STORE_ROW, STORE_CAUSAL_TARGET),
+	LIMITED(experiment_row, execution, STORE_LATE, STORE_EXECUTION), /* stored when it ended */
+	COLUMN(experiment_row, pair, STORE_U32),
+	COLUMN(experiment_row, speedup_permille, STORE_U32),
+	COLUMN(experiment_row, threads, STORE_U32),
+	COLUMN(experiment_row, flags, STORE_U32),
+	COLUMN(experiment_row, start_ns, STORE_U64),
+	COLUMN(experiment_row, wall_ns, STORE_U64),
+	COLUMN(experiment_row, virtual_ns, STORE_U64),
+	COLUMN(experiment_row, owed_ns, STORE_U64),
+	COLUMN(experiment_row, unpaid_ns, STORE_U64),
+	COLUMN(experiment_row, samples, STORE_U64),
+	COLUMN(experiment_row, hits, STORE_U64),
+	COLUMN(experiment_row, hit_ns, STORE_U64),
+	COLUMN(experiment_row, lost, STORE_U64),
+	COLUMN(experiment_row, handed, STORE_U64),
+	COLUMN(experiment_row, outside, STORE_U64),
+	COLUMN(experiment_row, timer, STORE_U64),
+	COLUMN(experiment_row, signals, STORE_U64),
+	COLUMN(experiment_row, unheard, STORE_U64),
+	COLUMN(experiment_row, paused_ns, STORE_U64),
+	COLUMN(experiment_row, queued_ns, STORE_U64),
+	COLUMN(experiment_row, ran_ns, STORE_U64),
+};
+
+static const struct store_column visit_columns[] = {
+	LIMITED(visit_row, experiment, STORE_ROW, STORE_EXPERIMENT),
+	LIMITED(visit_row, point, STORE_ROW, STORE_PROGRESS_POINT),
+	COLUMN(visit_row, arrivals, STORE_U64),
+	COLUMN(visit_row, departures, STORE_U64),
+	COLUMN(visit_row, open_before, STORE_U64),
+	COLUMN(visit_row, open_after, STORE_U64),
+};
+
 static const struct store_column thread_columns[] = {
 	COLUMN(thread_row, pid, STORE_U32),
 	COLUMN(thread_row, tid, STORE_U32),
@@ -168,6 +216,10 @@ const struct store_table store_tables[STORE_TABLES] = {
 	[STORE_EXECUTION] = TABLE(execution, executions),
 	[STORE_COUNT] = TABLE(count, counts),
 	[STORE_QUALITY] = TABLE(quality, qualities),
+	[STORE_CAUSAL_TARGET] = TABLE(causal_target, causal_targets),
+	[STORE_PROGRESS_POINT] = TABLE(progress_point, progress_points),
+	[STORE_EXPERIMENT] = TABLE(experiment, experiments),
+	[STORE_VISIT] = TABLE(visit, visits),
 	[STORE_THREAD] = TABLE(thread, threads),
 	[STORE_MODULE] = TABLE(module, modules),
 	[STORE_FUNCTION] = TABLE(function, functions),

@@ -21,6 +21,12 @@ struct spawner_command {
 	char *const *argv; /* its words, NULL-terminated */
 };
 
+/* NAME=VALUE, in place of a variable of that name. */
+struct spawner_variable {
+	const char *text;
+	bool with_pid; /* the spawner's process id and a blank stand before the value */
+};
+
 /* Zero: the target runs as if our caller had started it. */
 struct spawner_options {
 	const struct spawner_command *commands;
@@ -28,6 +34,7 @@ struct spawner_options {
 	const char *input_path;	 /* opened anew as stdin of each run; NULL: our stdin */
 	const char *output_path; /* takes stdout and stderr, a file is emptied; NULL: ours */
 	bool own_group; /* each target leads a process group: it can be stopped with its children */
+	const struct spawner_variable *variables; /* the last one has no text; NULL: none */
 	bool watch_machine; /* what the machine did to all tasks during a run */
 };
 
