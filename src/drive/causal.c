@@ -14,7 +14,8 @@
 #include "drive/urgency.h"
 #include "source/emit.h"
 
-static const uint64_t look_ns = 5000000, window_first_ns = 200000000;
+enum { PAIRS_BETWEEN_LOOKS = 16 };
+static const uint64_t look_ns = 5000000, window_first_ns = 200000000, watch_ns = 1000000000;
 static const uint64_t runtime_patience_ns = 3000000000, stop_patience_ns = 2000000000;
 
 /* ---- starting ---- */
@@ -90,6 +91,39 @@ static int wait_for_progress(struct causal_runner *c, struct err *err)
 
 /* ---- running ---- */
 
+static int spots_show(struct causal_runner *c, struct err *err)
+{
+	const struct causal_spot *spots;
+	uint32_t count;
+	int r = causal_spots(c->causal, &spots, &count, err);
+
+	return r < 0 ? r : c->options->seen(c->options->context, spots, count, err);
+}
+
+/* Watch the program without a target, to see where it is.  1, or 0 when it ended. */
+static int look_around(struct causal_runner *c, struct err *err)
+{
+	struct causal_result ignored;
+	int shown, r = 1;
+
+	if (!c->options->seen)
+		return 1;
+	if (!c->looked) {
+		r = causal_window_begin(c->causal, &(struct causal_target){0}, 0, err);
+		if (r >= 0)
+			r = causal_wait_ns(c, watch_ns, err);
+		causal_window_mark(c->causal);
+		causal_window_end(c->causal, &ignored);
+		c->looked = r > 0;
+	} else if (c->summary->pairs % PAIRS_BETWEEN_LOOKS) {
+		return 1;
+	}
+	if (r < 0)
+		return r;
+	shown = spots_show(c, err);
+	return shown < 0 ? shown : r;
+}
+
 /* 1: there is enough, 0: the program ended or someone stopped it. */
 static int experiments_make(struct causal_runner *c, struct err *err)
 {
@@ -98,6 +132,9 @@ static int experiments_make(struct causal_runner *c, struct err *err)
 
 	while (r > 0 && !time_is_up(c)) {
 		choice = (struct causal_choice){0};
+		r = look_around(c, err);
+		if (r <= 0)
+			break;
 		r = c->options->next(c->options->context, &choice, err);
 		if (r <= 0)
 			return r < 0 ? r : 1;

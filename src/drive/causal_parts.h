@@ -16,6 +16,7 @@ struct causal_runner {
 	uint64_t window_ns;	      /* of the next pair */
 	uint32_t targets;	      /* emitted */
 	bool ended;		      /* the program has */
+	bool looked;		      /* where the program is, for a while */
 	struct causal_half halves[2]; /* speed-up 0, and the other */
 };
 

@@ -65,7 +65,8 @@ struct pt_regs {
 
 /* ---- maps ---- */
 
-enum { MMAPABLE = 1 << 10, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6, USER_STACK = 1 << 8 };
+enum { MMAPABLE = 1 << 10, USER_STACK = 1 << 8, NO_EXIST = 1 };
+enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6 };
 
 struct {
 	__uint(type, MAP_ARRAY);
@@ -94,6 +95,14 @@ struct {
 	__type(key, __u32);
 	__type(value, struct assay_cpu);
 } assay_cpus SEC(".maps");
+
+/* Where the program is, by address, with the CPU time that the samples stand for. */
+struct {
+	__uint(type, MAP_HASH);
+	__uint(max_entries, ASSAY_CAUSAL_SPOTS);
+	__type(key, __u64);
+	__type(value, __u64);
+} assay_spots SEC(".maps");
 
 struct assay_causal causal;
 
@@ -218,15 +227,35 @@ static __always_inline bool is_kernel(__u64 addr)
 	return addr >> 63;
 }
 
-/* Also time in the kernel is the line's that called it. */
+/* Also time in the kernel is the line's that called it.  0: not known. */
+static __always_inline __u64 user_address(struct assay_sample_context *context, __u64 ip)
+{
+	if (is_kernel(ip) && bpf_get_stack(context, &ip, sizeof(ip), USER_STACK) < 8)
+		return 0;
+	return ip;
+}
+
+/* Only without a speed-up: pauses shift who is seen where. */
+static __noinline int spot_count(__u64 ip, __u64 weight)
+{
+	__u64 *sum;
+
+	if (!ip || causal.settings.speedup_permille)
+		return 0;
+	sum = bpf_map_lookup_elem(&assay_spots, &ip);
+	if (sum)
+		__sync_fetch_and_add(sum, weight);
+	else if (bpf_map_update_elem(&assay_spots, &ip, &weight, NO_EXIST) < 0)
+		COUNT(no_spot, 1);
+	return 0;
+}
+
 static __always_inline bool sample_in_target(struct assay_sample_context *context, __u64 ip)
 {
 	enum { DEPTH = 24 };
 	__u64 frames[DEPTH] = {0};
 
-	if (is_kernel(ip) && bpf_get_stack(context, &ip, sizeof(ip), USER_STACK) < 8)
-		return false;
-	if (!range_has(ip))
+	if (!ip || !range_has(ip))
 		return false;
 	if (!causal.settings.callers)
 		return true;
@@ -300,7 +329,7 @@ SEC("perf_event")
 int assay_causal_sample(struct assay_sample_context *context)
 {
 	__u64 now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid(), weight;
-	__u64 ip = context->registers[ASSAY_IP_REGISTER];
+	__u64 ip = context->registers[ASSAY_IP_REGISTER], user;
 	struct wire_causal_board *b = board();
 	struct wire_causal_seat *seat;
 
@@ -316,7 +345,9 @@ int assay_causal_sample(struct assay_sample_context *context)
 	weight = causal_weight(&seat->account,
 		seat->cpu_ns + (seat->running_ns ? now - seat->running_ns : 0),
 		causal.settings.period_ns);
-	if (!causal.settings.waits && sample_in_target(context, ip))
+	user = user_address(context, ip);
+	spot_count(user, weight);
+	if (!causal.settings.waits && sample_in_target(context, user))
 		seat_hit(b, seat, weight);
 	pause_ask(b, seat, ip, now);
 	return 0;

@@ -4,6 +4,9 @@
 
 #include "wire/causal.h"
 
+/* Addresses that samples are counted by; more than a hot program has. */
+enum { ASSAY_CAUSAL_SPOTS = 16384 };
+
 struct assay_causal_range {
 	__u64 low, high; /* low <= address < high */
 };
@@ -43,6 +46,7 @@ struct assay_causal_counts {
 	__u64 queued_ns; /* threads waited for a CPU */
 	__u64 ran_ns;	 /* threads were on a CPU */
 	__u64 no_seat;	 /* events of threads that found no seat */
+	__u64 no_spot;	 /* samples whose address found no room in the table */
 	__u64 inside;	 /* waits of the target that another thread ended: not shortened */
 };
 

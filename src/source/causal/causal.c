@@ -125,6 +125,8 @@ void causal_close(struct causal *causal)
 	}
 	vec_done(&causal->points);
 	vec_done(&causal->visits);
+	vec_done(&causal->spots);
+	arena_done(&causal->spot_paths);
 	free(causal);
 }
 
@@ -192,6 +194,7 @@ static void board_clear(struct causal *causal)
 		if (causal->seats[i].tid)
 			causal->seats[i] = (struct wire_causal_seat){0};
 	causal_progress_forget(causal);
+	causal_spots_forget(causal);
 }
 
 int causal_bind(struct causal *causal, pid_t pid, struct err *err)

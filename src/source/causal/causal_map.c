@@ -88,19 +88,27 @@ static uint32_t place_add(const struct causal_place *place, const char *maps,
 	return found;
 }
 
+static int maps_read(pid_t pid, struct str *ret_maps, struct err *err)
+{
+	char path[32];
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	r = io_read_at(AT_FDCWD, path, MAPS_MAX_BYTES, ret_maps);
+	return r < 0 ? err_set(err, ERR_TARGET, -r, "cannot read the mappings of process %d: %s",
+			       (int)pid, err_words(-r))
+		     : 0;
+}
+
 int causal_map_places(pid_t pid, const struct causal_place *places, uint32_t count,
 	struct assay_causal_range *ret_ranges, uint32_t room, struct err *err)
 {
 	str_auto struct str maps = {0};
 	uint32_t found = 0;
-	char path[32];
-	int r;
+	int r = maps_read(pid, &maps, err);
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	r = io_read_at(AT_FDCWD, path, MAPS_MAX_BYTES, &maps);
 	if (r < 0)
-		return err_set(err, ERR_TARGET, -r, "cannot read the mappings of process %d: %s",
-			(int)pid, err_words(-r));
+		return r;
 	for (uint32_t i = 0; i < count && found < room; i++) {
 		if (places[i].path)
 			found += place_add(
@@ -115,4 +123,19 @@ int causal_map_places(pid_t pid, const struct causal_place *places, uint32_t cou
 		(int)pid);
 	err_hint(err, "a library that is loaded later can be chosen once it is there");
 	return -ENOENT;
+}
+
+int causal_map_code(pid_t pid, struct arena *arena, causal_code_vec *ret_code, struct err *err)
+{
+	str_auto struct str maps = {0};
+	struct mapping mapping;
+	int r = maps_read(pid, &maps, err);
+	char *next = maps.at;
+
+	for (char *line; r >= 0 && (line = strsep(&next, "\n"));)
+		if (mapping_read(line, &mapping))
+			vec_push(ret_code,
+				(struct causal_code){mapping.start, mapping.end, mapping.offset,
+					arena_text(arena, mapping.path, strlen(mapping.path))});
+	return r;
 }

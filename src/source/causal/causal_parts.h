@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include "../bpf/causal.shared.h"
+#include "base/arena.h"
 #include "base/random.h"
 #include "base/vec.h"
 #include "source/causal.h"
@@ -50,6 +51,8 @@ struct causal {
 	struct causal_snapshot before, after;
 	vec_of(struct causal_visits) visits;
 	uint32_t emitted; /* points */
+	vec_of(struct causal_spot) spots;
+	struct arena spot_paths;
 };
 
 /* causal_load.c */
@@ -61,6 +64,17 @@ void causal_unload(struct causal *causal);
  * errno. */
 int causal_map_places(pid_t pid, const struct causal_place *places, uint32_t count,
 	struct assay_causal_range *ret_ranges, uint32_t room, struct err *err);
+
+/* Files that are mapped as code, in order of address; their paths are in `arena`. */
+struct causal_code {
+	uint64_t start, end, offset;
+	const char *path;
+};
+typedef vec_of(struct causal_code) causal_code_vec;
+int causal_map_code(pid_t pid, struct arena *arena, causal_code_vec *ret_code, struct err *err);
+
+/* causal_spots.c */
+void causal_spots_forget(struct causal *causal);
 
 /* causal_progress.c */
 void causal_progress_read(struct causal *causal, struct causal_snapshot *snapshot);

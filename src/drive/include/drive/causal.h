@@ -55,6 +55,10 @@ struct causal_run_options {
 	uint32_t point_count;
 	bool waits;
 	struct interrupt (*interrupted)(void);
+	/* Where the program spends its time: after a second of watching it, then after every few
+	 * pairs.  May be NULL. */
+	int (*seen)(
+		void *context, const struct causal_spot *spots, uint32_t count, struct err *err);
 	/* The next pair: 1 with *ret_choice set, 0: there is enough, or a negative errno. */
 	int (*next)(void *context, struct causal_choice *ret_choice, struct err *err);
 	/* A pair was measured whole; may be NULL. */
