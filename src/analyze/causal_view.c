@@ -1,0 +1,359 @@
+/* causal_view.c - see causal_view.h. */
+#include "analyze/causal_view.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "model/run.h"
+
+/* Where a measured share becomes a doubt. */
+#define CROWDED_SHARE 0.25
+#define UNPAID_SHARE 0.05
+#define LOST_SHARE 0.05
+#define OUTSIDE_SHARE 0.3
+#define PACED_SHARE 0.8
+#define DRIFT_SHARE 0.15
+#define VISITS_FEW 10.0
+
+const char *causal_doubt_name(enum causal_doubt doubt)
+{
+	static const char *const names[CAUSAL_DOUBTS] = {
+		[CAUSAL_DOUBT_CROWDED] = "crowded",
+		[CAUSAL_DOUBT_UNPAID] = "unpaid",
+		[CAUSAL_DOUBT_LOST] = "lost",
+		[CAUSAL_DOUBT_OUTSIDE] = "outside",
+		[CAUSAL_DOUBT_PACED] = "paced",
+		[CAUSAL_DOUBT_DRIFT] = "drift",
+		[CAUSAL_DOUBT_FEW] = "few",
+	};
+
+	return names[doubt];
+}
+
+/* ---- the progress point ---- */
+
+static void points_read(const struct run *run, struct arena *arena, struct causal_view *view)
+{
+	uint64_t base_ns = 0;
+
+	view->point_count = run->progress_points.count;
+	view->points = arena_take(arena, (view->point_count + 1) * sizeof(*view->points));
+	for (uint32_t i = 0; i < view->point_count; i++)
+		view->points[i] = (struct causal_point_view){
+			.name = run_text(run, run->progress_points.at[i].name),
+			.is_latency = run->progress_points.at[i].kind == PROGRESS_LATENCY,
+		};
+	vec_foreach (const struct experiment_row, e, &run->experiments)
+		base_ns += e->speedup_permille ? 0 : e->wall_ns;
+	vec_foreach (const struct visit_row, visit, &run->visits)
+		if (!run->experiments.at[visit->experiment - 1].speedup_permille)
+			view->points[visit->point - 1].visits += (double)visit->departures;
+	for (uint32_t i = 0; i < view->point_count && base_ns; i++)
+		view->points[i].per_second = view->points[i].visits * 1e9 / (double)base_ns;
+}
+
+static int point_missing(const char *name, const struct causal_view *view, struct err *err)
+{
+	str_auto struct str known = {0};
+
+	for (uint32_t i = 0; i < view->point_count; i++)
+		str_addf(&known, "%s%s", i ? ", " : "", view->points[i].name);
+	err_set(err, ERR_USAGE, ENOENT, "the program has no progress point '%s'", name);
+	err_hint(err, view->point_count ? "it has: %s" : "it visited none at all%s",
+		str_text(&known));
+	return -ENOENT;
+}
+
+static int points_mixed(const struct causal_view *view, struct err *err)
+{
+	const char *throughput = "", *latency = "";
+
+	for (uint32_t i = 0; i < view->point_count; i++) {
+		if (view->points[i].is_latency)
+			latency = view->points[i].name;
+		else
+			throughput = view->points[i].name;
+	}
+	err_set(err, ERR_USAGE, EINVAL,
+		"the program counts work done ('%s') and how long it takes ('%s'): one number "
+		"cannot judge both",
+		throughput, latency);
+	err_hint(err, "say which with --progress '%s' or --progress '%s'", throughput, latency);
+	return -EINVAL;
+}
+
+/* The named one, else the one visited most often; two kinds must be told apart by the user. */
+static int point_choose(struct causal_view *view, const char *name, struct err *err)
+{
+	struct causal_point_view *chosen = NULL;
+	bool kinds[2] = {false, false};
+
+	for (uint32_t i = 0; i < view->point_count; i++) {
+		struct causal_point_view *point = &view->points[i];
+
+		if (point->visits > 0)
+			kinds[point->is_latency] = true;
+		if (name ? str_equal(point->name, name)
+			 : point->visits > (chosen ? chosen->visits : 0))
+			chosen = point;
+	}
+	if (name && !chosen)
+		return point_missing(name, view, err);
+	if (!name && kinds[0] && kinds[1])
+		return points_mixed(view, err);
+	view->point = chosen;
+	if (chosen)
+		chosen->is_chosen = true;
+	return 0;
+}
+
+/* ---- trials ---- */
+
+/* What the chosen point did during each experiment. */
+static struct causal_window *windows_read(
+	const struct run *run, uint32_t point, struct arena *arena)
+{
+	struct causal_window *windows =
+		arena_take(arena, (run->experiments.count + 1) * sizeof(*windows));
+
+	for (uint32_t i = 0; i < run->experiments.count; i++)
+		windows[i] = (struct causal_window){
+			.virtual_ns = (double)run->experiments.at[i].virtual_ns};
+	vec_foreach (const struct visit_row, visit, &run->visits) {
+		struct causal_window *window = &windows[visit->experiment - 1];
+
+		if (visit->point != point)
+			continue;
+		window->visits = (double)visit->departures;
+		if (run->progress_points.at[point - 1].kind == PROGRESS_LATENCY)
+			window->inside =
+				((double)visit->open_before + (double)visit->open_after) / 2;
+	}
+	return windows;
+}
+
+static bool are_a_pair(const struct experiment_row *a, const struct experiment_row *b)
+{
+	return a->pair == b->pair && a->target == b->target && a->execution == b->execution &&
+	       !(a->flags & EXPERIMENT_CUT) && !(b->flags & EXPERIMENT_CUT) &&
+	       !a->speedup_permille != !b->speedup_permille;
+}
+
+/* The halves of a pair stand next to each other. */
+static struct causal_trial *trials_read(
+	const struct run *run, uint32_t point, struct arena *arena, uint32_t *ret_count)
+{
+	const struct experiment_row *rows = run->experiments.at;
+	struct causal_window *windows = windows_read(run, point, arena);
+	struct causal_trial *trials =
+		arena_take(arena, (run->experiments.count / 2 + 1) * sizeof(*trials));
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i + 1 < run->experiments.count; i++) {
+		uint32_t sped = rows[i].speedup_permille ? i : i + 1, base = 2 * i + 1 - sped;
+
+		if (!are_a_pair(&rows[i], &rows[i + 1]))
+			continue;
+		trials[count++] = (struct causal_trial){
+			.target = rows[i].target - 1,
+			.speedup = rows[sped].speedup_permille / 1000.0,
+			.base = windows[base],
+			.sped = windows[sped],
+			.hits = (double)rows[sped].hits,
+		};
+		i++;
+	}
+	*ret_count = count;
+	return trials;
+}
+
+int causal_trials_of_run(const struct run *run, const char *point, struct arena *arena,
+	struct causal_trial **ret_trials, uint32_t *ret_count, struct err *err)
+{
+	struct causal_view view = {0};
+	int r;
+
+	*ret_trials = NULL;
+	*ret_count = 0;
+	points_read(run, arena, &view);
+	r = view.point_count ? point_choose(&view, point, err) : 0;
+	if (r < 0 || !view.point)
+		return r;
+	*ret_trials = trials_read(run, (uint32_t)(view.point - view.points) + 1, arena, ret_count);
+	return 0;
+}
+
+/* ---- what speaks against it ---- */
+
+struct totals {
+	double samples, lost, wakes, handed, timer, paused, unpaid, queued, ran, owed;
+	double first_cost, last_cost;
+	uint32_t experiments;
+};
+
+static struct totals totals_read(const struct run *run)
+{
+	struct totals t = {0};
+
+	vec_foreach (const struct experiment_row, e, &run->experiments) {
+		t.experiments++;
+		t.samples += (double)e->samples;
+		t.lost += (double)e->lost;
+		t.handed += (double)e->handed;
+		t.timer += (double)e->timer;
+		t.wakes += (double)(e->handed + e->outside + e->timer);
+		t.unpaid += (double)e->unpaid_ns;
+		t.owed += (double)e->owed_ns;
+		t.queued += (double)e->queued_ns;
+		t.ran += (double)e->ran_ns;
+	}
+	return t;
+}
+
+static double ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
+}
+
+/* How far the undisturbed cost of the last third is from that of the first. */
+static double drift_of(const struct causal_trial *trials, uint32_t count)
+{
+	double first = 0, last = 0, first_visits = 0, last_visits = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (i < count / 3) {
+			first += trials[i].base.virtual_ns;
+			first_visits += trials[i].base.visits;
+		} else if (i >= count - count / 3) {
+			last += trials[i].base.virtual_ns;
+			last_visits += trials[i].base.visits;
+		}
+	}
+	if (first <= 0 || last_visits <= 0 || first_visits <= 0)
+		return 0;
+	return fabs(last / last_visits / (first / first_visits) - 1);
+}
+
+/* A clock sets the pace when about every visit waits for a timer, and CPUs idle. */
+static double paced_of(const struct totals *t, const struct causal_trial *trials, uint32_t count)
+{
+	double visits = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		visits += trials[i].base.visits + trials[i].sped.visits;
+	return visits > 0 && t->timer > PACED_SHARE * visits && t->timer > t->handed
+		       ? fmin(ratio(t->timer, visits), 1)
+		       : 0;
+}
+
+static void guards_make(const struct run *run, const struct causal_trial *trials, uint32_t count,
+	struct causal_view *view)
+{
+	const struct totals t = totals_read(run);
+	const double visits = view->point ? view->point->visits : 0;
+	const struct {
+		double value, limit;
+	} seen[CAUSAL_DOUBTS] = {
+		[CAUSAL_DOUBT_CROWDED] = {ratio(t.queued, t.queued + t.ran), CROWDED_SHARE},
+		[CAUSAL_DOUBT_UNPAID] = {ratio(t.unpaid, t.owed), UNPAID_SHARE},
+		[CAUSAL_DOUBT_LOST] = {ratio(t.lost, t.lost + t.samples), LOST_SHARE},
+		[CAUSAL_DOUBT_OUTSIDE] = {ratio(t.wakes - t.handed, t.wakes), OUTSIDE_SHARE},
+		[CAUSAL_DOUBT_PACED] = {paced_of(&t, trials, count), PACED_SHARE},
+		[CAUSAL_DOUBT_DRIFT] = {drift_of(trials, count), DRIFT_SHARE},
+		[CAUSAL_DOUBT_FEW] = {count ? visits / count : 0, VISITS_FEW},
+	};
+
+	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++)
+		view->guards[i] = (struct causal_guard){i, seen[i].value,
+			i == CAUSAL_DOUBT_FEW ? seen[i].value < seen[i].limit
+					      : seen[i].value > seen[i].limit};
+	view->is_paced = view->guards[CAUSAL_DOUBT_PACED].is_bad;
+}
+
+/* ---- targets ---- */
+
+static bool is_worth_it(const struct causal_target_view *target)
+{
+	return target->curve.class == CAUSAL_STEEP || target->curve.class == CAUSAL_MODERATE ||
+	       target->curve.class == CAUSAL_STEP;
+}
+
+static double rank_of(const struct causal_target_view *target)
+{
+	return target->curve.slope_is_known ? target->curve.slope : -INFINITY;
+}
+
+/* What is worth touching by its slope at the origin; steps, which have none, by their gain. */
+static int by_worth(const void *a, const void *b)
+{
+	const struct causal_target_view *x = a, *y = b;
+	bool worth_x = is_worth_it(x), worth_y = is_worth_it(y);
+	double rank_x = worth_x ? rank_of(x) : x->sample_share;
+	double rank_y = worth_y ? rank_of(y) : y->sample_share;
+
+	if (worth_x != worth_y)
+		return worth_x ? -1 : 1;
+	if (rank_x != rank_y)
+		return rank_x > rank_y ? -1 : 1;
+	return x->row < y->row ? -1 : x->row > y->row;
+}
+
+static void targets_make(const struct run *run, const struct causal_trial *trials, uint32_t count,
+	struct arena *arena, struct causal_view *view)
+{
+	view->target_count = run->causal_targets.count;
+	view->targets = arena_take(arena, (view->target_count + 1) * sizeof(*view->targets));
+	for (uint32_t i = 0; i < view->target_count; i++) {
+		const struct causal_target_row *row = &run->causal_targets.at[i];
+		struct causal_target_view *target = &view->targets[i];
+
+		*target = (struct causal_target_view){.row = i + 1,
+			.name = run_text(run, row->name),
+			.file = run_text(run, row->file),
+			.function = run_text(run, row->function),
+			.line = row->line,
+			.waits = row->kind == CAUSAL_TARGET_WAIT};
+		causal_curve_make(trials, count, i, &target->curve);
+	}
+	vec_foreach (const struct experiment_row, e, &run->experiments) {
+		struct causal_target_view *target = &view->targets[e->target - 1];
+
+		if (e->speedup_permille)
+			continue;
+		target->hits += (double)e->hits;
+		target->samples += (double)e->samples;
+		target->sample_share = ratio(target->hits, target->samples);
+	}
+	if (view->target_count)
+		qsort(view->targets, view->target_count, sizeof(*view->targets), by_worth);
+	while (view->flat_from < view->target_count && is_worth_it(&view->targets[view->flat_from]))
+		view->flat_from++;
+}
+
+int causal_view_make(const struct run *run, const char *point, struct arena *arena,
+	struct causal_view *ret_view, struct err *err)
+{
+	struct causal_trial *trials = NULL;
+	uint32_t count = 0;
+	int r;
+
+	*ret_view = (struct causal_view){.experiments = run->experiments.count};
+	vec_foreach (const struct experiment_row, e, &run->experiments) {
+		ret_view->cut += e->flags & EXPERIMENT_CUT ? 1 : 0;
+		ret_view->measured_ns += e->wall_ns;
+	}
+	points_read(run, arena, ret_view);
+	r = point_choose(ret_view, point, err);
+	if (r < 0)
+		return r;
+	if (ret_view->point)
+		trials = trials_read(
+			run, (uint32_t)(ret_view->point - ret_view->points) + 1, arena, &count);
+	ret_view->pairs = count;
+	targets_make(run, trials, count, arena, ret_view);
+	guards_make(run, trials, count, ret_view);
+	return 0;
+}
