@@ -92,7 +92,7 @@ static void gain_of_sum(const struct level_sum *sum, struct causal_gain *gain)
 	if (!sum->count)
 		return;
 	gain->gain = 1 - exp(sum->mean);
-	gain->lo = -INFINITY;
+	gain->lo = -(double)INFINITY;
 	gain->hi = 1;
 	if (sum->count < TRIALS_MIN || sum->visits < 2.0 * VISITS_MIN)
 		return;

@@ -283,7 +283,7 @@ static bool is_worth_it(const struct causal_target_view *target)
 
 static double rank_of(const struct causal_target_view *target)
 {
-	return target->curve.slope_is_known ? target->curve.slope : -INFINITY;
+	return target->curve.slope_is_known ? target->curve.slope : -(double)INFINITY;
 }
 
 /* What is worth touching by its slope at the origin; steps, which have none, by their gain. */

@@ -10,7 +10,6 @@
 #include "analyze/causal.h"
 #include "base/arena.h"
 #include "base/err.h"
-#include "model/rows.h"
 
 struct run;
 
@@ -23,7 +22,7 @@ struct causal_point_view {
 };
 
 struct causal_target_view {
-	row_id row;
+	uint32_t row;
 	const char *name, *file, *function; /* file and function may be "" */
 	uint32_t line;
 	bool waits;
@@ -74,3 +73,34 @@ int causal_view_make(const struct run *run, const char *point, struct arena *are
  * point as above; no point yet gives none. */
 int causal_trials_of_run(const struct run *run, const char *point, struct arena *arena,
 	struct causal_trial **ret_trials, uint32_t *ret_count, struct err *err);
+
+/* Every whole experiment as it was, for other people's tools. */
+struct causal_entry_visit {
+	const char *name;
+	bool is_latency;
+	uint64_t arrivals, departures, open_after;
+};
+
+struct causal_entry {
+	uint32_t target; /* index of targets */
+	double speedup;
+	uint64_t virtual_ns, hits;
+	const struct causal_entry_visit *visits;
+	uint32_t visit_count;
+};
+
+struct causal_entry_target {
+	const char *name, *file;
+	uint32_t line;
+	uint64_t hits;
+};
+
+struct causal_log {
+	uint64_t started_ns;
+	struct causal_entry *entries;
+	uint32_t entry_count;
+	struct causal_entry_target *targets;
+	uint32_t target_count;
+};
+
+void causal_log_make(const struct run *run, struct arena *arena, struct causal_log *ret_log);
