@@ -291,9 +291,24 @@ static __always_inline void cpu_sampled(__u64 now)
 	if (!cpu)
 		return;
 	if (causal.settings.active && period && cpu->sampled_ns > causal.settings.start_ns &&
-		now - cpu->sampled_ns > period + period / 2)
-		COUNT(lost, (now - cpu->sampled_ns - period / 2) / period);
+		now - cpu->sampled_ns > 2 * period) /* periods vary by a quarter */
+		COUNT(lost, (now - cpu->sampled_ns) / period - 1);
 	cpu->sampled_ns = now;
+}
+
+/* The CPU time this sample stands for.  What is more than one sample may stand for is left to the
+ * next one: where a program's rhythm hides a thread from the samples for a while, dropping it would
+ * make its code look cheaper than it is (a hand-off of 2.06 ms sampled each 1.03 ms: 6 % of one
+ * thread was lost). */
+static __always_inline __u64 seat_weight(struct wire_causal_seat *seat, __u64 now)
+{
+	__u64 cpu = seat->cpu_ns + (seat->running_ns ? now - seat->running_ns : 0);
+	__u64 before = seat->account.cpu_ns;
+	__u64 weight = causal_weight(&seat->account, cpu, causal.settings.period_ns);
+
+	if (cpu > before)
+		seat->account.cpu_ns = before + weight;
+	return weight;
 }
 
 SEC("perf_event")
@@ -313,9 +328,7 @@ int assay_causal_sample(struct assay_sample_context *context)
 	COUNT(samples, 1);
 	if (seat->account.pause_ns)
 		return 0;
-	weight = causal_weight(&seat->account,
-		seat->cpu_ns + (seat->running_ns ? now - seat->running_ns : 0),
-		causal.settings.period_ns);
+	weight = seat_weight(seat, now);
 	if (!causal.settings.waits && sample_in_target(context, ip))
 		seat_hit(b, seat, weight);
 	pause_ask(b, seat, ip, now);
