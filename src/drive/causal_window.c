@@ -14,7 +14,7 @@
 #include "wire/build.h"
 #include "wire/record.h"
 
-static const uint64_t warm_up_ns = 30000000, rest_ns = 5000000;
+static const uint64_t warm_up_ns = 30000000, rest_ns = 5000000, shuffle_ns = 15000000;
 static const uint64_t window_least_ns = 200000000, window_most_ns = 2000000000;
 
 /* Fewer visits than this in a window are mostly chance at its two ends. */
@@ -82,6 +82,18 @@ static void half_keep(struct causal_runner *c, struct causal_half *half)
 		memcpy(half->visits, visits, half->visit_count * sizeof(*visits));
 }
 
+static int window_wait(struct causal_runner *c, struct err *err)
+{
+	uint64_t until = clock_monotonic_ns() + c->window_ns, now;
+	int r = 1;
+
+	while (r > 0 && (now = clock_monotonic_ns()) < until) {
+		causal_shuffle(c->causal);
+		r = causal_wait_ns(c, until - now < shuffle_ns ? until - now : shuffle_ns, err);
+	}
+	return r;
+}
+
 /* 1: measured whole, 0: cut short, or a negative errno. */
 static int half_measure(
 	struct causal_runner *c, const struct causal_choice *choice, bool faster, struct err *err)
@@ -100,7 +112,7 @@ static int half_measure(
 	whole = causal_wait_ns(c, warm_up_ns, err);
 	causal_window_mark(c->causal);
 	if (whole > 0)
-		whole = causal_wait_ns(c, c->window_ns, err);
+		whole = window_wait(c, err);
 	causal_window_end(c->causal, &half->result);
 	if (whole < 0)
 		return whole;

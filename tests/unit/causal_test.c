@@ -1,211 +1,193 @@
-/* causal_test.c - trials drawn around a known curve give that curve, its kind, and bounds that hold
- * it; the planner spends its trials where they matter and stops. */
-#include <math.h>
+/* causal_test.c - the accounts add up, the shared memory is laid out as all sides think, and the
+ * records of experiments reach the run. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 
-#include "analyze/causal.h"
-#include "base/distribution.h"
-#include "base/vec.h"
+#include "ingest/ingest.h"
+#include "model/run.h"
+#include "wire/build.h"
+#include "wire/causal.h"
 
-typedef double (*truth)(double speedup);
-typedef vec_of(struct causal_trial) trial_vec;
+/* ---- the rule ---- */
 
-static double linear(double s)
+static void a_hit_buys_delay_for_all_and_costs_its_thread_none(void **state)
 {
-	return 0.7 * s;
-}
-
-static double gentle(double s)
-{
-	return 0.2 * s;
-}
-
-static double capped(double s)
-{
-	return fmin(s, 1.0 / 3);
-}
-
-static double nothing(double s)
-{
-	(void)s;
-	return 0;
-}
-
-static double worse(double s)
-{
-	return -0.15 * s;
-}
-
-static double late(double s)
-{
-	return s > 0.8 ? 0.3 : 0;
-}
-
-static double normal(struct random *random)
-{
-	return normal_quantile(random_share(random) * 0.9998 + 0.0001);
-}
-
-/* 200 ms, 100 visits, `noise` on either side. */
-static struct causal_trial trial_of(
-	uint32_t target, double speedup, truth of, double noise, struct random *random)
-{
-	return (struct causal_trial){
-		.target = target,
-		.speedup = speedup,
-		.base = {2e8 * exp(noise * normal(random)), 100, 0},
-		.sped = {2e8 * (1 - of(speedup)) * exp(noise * normal(random)), 100, 0},
-		.hits = 80,
-	};
-}
-
-static struct causal_curve curve_of(truth of, double noise, uint32_t repeats, uint64_t seed)
-{
-	struct random random;
-	struct causal_curve curve;
-	trial_vec trials = {0};
-
-	random_seed(&random, seed);
-	for (uint32_t i = 0; i < repeats * CAUSAL_LEVELS; i++)
-		vec_push(
-			&trials, trial_of(3, causal_levels[i % CAUSAL_LEVELS], of, noise, &random));
-	causal_curve_make(trials.at, trials.count, 3, &curve);
-	vec_done(&trials);
-	return curve;
-}
-
-static void kinds_are_told_apart(void **state)
-{
-	static const struct {
-		truth of;
-		enum causal_class class;
-	} kinds[] = {{linear, CAUSAL_STEEP}, {gentle, CAUSAL_MODERATE}, {capped, CAUSAL_STEEP},
-		{nothing, CAUSAL_FLAT}, {worse, CAUSAL_CONTENTION}, {late, CAUSAL_STEP}};
+	struct causal_account account = {.taken_ns = 100};
+	uint64_t owed = causal_hit(&account, 100, 1000, 500);
 
 	(void)state;
-	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
-		for (uint64_t seed = 1; seed <= 20; seed++) {
-			struct causal_curve curve = curve_of(kinds[i].of, 0.02, 12, seed);
+	assert_int_equal(owed, 600);
+	assert_int_equal(causal_debt(&account, owed), 0);
+	account = (struct causal_account){.taken_ns = 150}; /* 50 too much taken before */
+	owed = causal_hit(&account, 100, 1000, 500);
+	assert_int_equal(owed, 600);
+	assert_int_equal(account.taken_ns, 650);
+}
 
-			if (curve.class != kinds[i].class)
-				fail_msg("kind %zu, seed %llu: %s", i, (unsigned long long)seed,
-					causal_class_name(curve.class));
+static void a_wait_longer_than_the_debt_forgives_it(void **state)
+{
+	struct causal_account wakee = {.taken_ns = 0, .since_ns = 1000};
+
+	(void)state;
+	causal_hand_on(&wakee, 500, 3000, 0);
+	assert_int_equal(wakee.taken_ns, 500);
+}
+
+static void a_shorter_wait_forgives_only_as_much_as_it_lasted(void **state)
+{
+	struct causal_account wakee = {.taken_ns = 0, .since_ns = 1000};
+
+	(void)state;
+	causal_hand_on(&wakee, 500, 1200, 0);
+	assert_int_equal(wakee.taken_ns, 200);
+}
+
+static void a_waker_with_a_debt_passes_it_on(void **state)
+{
+	struct causal_account wakee = {.taken_ns = 900, .since_ns = 1000};
+
+	(void)state;
+	causal_hand_on(&wakee, 300, 2000, 0);
+	assert_int_equal(causal_debt(&wakee, 900), 600);
+}
+
+static void a_pause_is_booked_from_its_sample_on(void **state)
+{
+	struct causal_account account = {.taken_ns = 10};
+
+	(void)state;
+	causal_pause_begin(&account, 1000);
+	causal_pause_end(&account, 1600, 50);
+	assert_int_equal(account.taken_ns, 610);
+	assert_int_equal(account.cpu_ns, 50);
+	assert_int_equal(account.pause_ns, 0);
+}
+
+/* ---- the layout ---- */
+
+static void the_places_of_a_thread_are_all_different(void **state)
+{
+	(void)state;
+	for (uint32_t tid = 1; tid < 5000000; tid = tid * 3 + 1)
+		for (uint32_t i = 0; i < WIRE_CAUSAL_PROBES; i++) {
+			assert_true(wire_causal_place(tid, i) < WIRE_CAUSAL_SEATS);
+			for (uint32_t k = 0; k < i; k++)
+				assert_int_not_equal(
+					wire_causal_place(tid, i), wire_causal_place(tid, k));
 		}
-	assert_int_equal(curve_of(nothing, 0.5, 3, 1).class, CAUSAL_NOISY);
 }
 
-static void bounds_hold_the_truth(void **state)
+static bool seat_take(uint32_t *tids, uint32_t tid)
 {
-	static const truth truths[] = {linear, gentle, capped, nothing, worse, late};
-	unsigned inside = 0, all = 0;
+	for (uint32_t i = 0; i < WIRE_CAUSAL_PROBES; i++) {
+		uint32_t *at = &tids[wire_causal_place(tid, i)];
 
-	(void)state;
-	for (uint64_t seed = 1; seed <= 60; seed++)
-		for (size_t i = 0; i < 6; i++) {
-			struct causal_curve curve =
-				curve_of(truths[i], 0.03, 3 + (uint32_t)(seed % 10), seed);
-
-			for (uint32_t level = 0; level < CAUSAL_LEVELS; level++) {
-				const struct causal_gain *gain = &curve.gains[level];
-				double is = truths[i](gain->speedup);
-
-				assert_true(gain->is_known);
-				inside += is >= gain->lo && is <= gain->hi;
-				all++;
-			}
-		}
-	assert_true(inside >= all * 93 / 100);
-}
-
-static void the_slope_is_that_at_the_origin(void **state)
-{
-	struct causal_curve curve = curve_of(capped, 0.01, 12, 5);
-
-	(void)state;
-	assert_true(curve.slope_is_known && fabs(curve.slope - 1) < 0.12);
-	curve = curve_of(linear, 0.01, 12, 5);
-	assert_true(fabs(curve.slope - 0.7) < 0.05);
-	assert_true(curve.slope_lo < 0.7 && curve.slope_hi > 0.7);
-}
-
-static void latency_by_littles_law(void **state)
-{
-	/* Half as many inside at the same rate: each passes in half the time. */
-	const struct causal_trial trial = {
-		.speedup = 0.5, .base = {1e9, 1000, 8}, .sped = {1e9, 1000, 4}, .hits = 100};
-	const struct causal_trial trials[] = {trial, trial, trial};
-	struct causal_curve curve;
-
-	(void)state;
-	causal_curve_make(trials, 3, 0, &curve);
-	assert_true(fabs(curve.gains[1].gain - 0.5) < 1e-9);
-}
-
-static void what_says_nothing(void **state)
-{
-	const struct causal_trial broken[] = {
-		{.speedup = 0.5},
-		{.speedup = 0.5, .base = {1e8, 10, 0}, .sped = {-5, 10, 0}},
-		{.speedup = 0.5, .base = {1e8, 10, 0}, .sped = {1e8, 9, 0}},
-	};
-	struct causal_curve curve;
-
-	(void)state;
-	causal_curve_make(broken, 3, 0, &curve);
-	assert_int_equal(curve.trials, 1);
-	assert_false(curve.gains[1].is_known);
-	assert_null(curve.best);
-	assert_int_equal(curve.class, CAUSAL_NOISY);
-	causal_curve_make(NULL, 0, 0, &curve);
-	assert_int_equal(curve.trials, 0);
-}
-
-static void trials_go_where_they_matter(void **state)
-{
-	static const truth truths[] = {linear, nothing, capped, nothing, nothing};
-	const struct causal_candidate candidates[] = {{.sample_share = 0.3}, {.sample_share = 0.3},
-		{.sample_share = 0.2}, {.sample_share = 0.1},
-		{.sample_share = 0.1, .given_up = true}};
-	uint32_t spent[5] = {0};
-	struct random random;
-	trial_vec trials = {0};
-
-	(void)state;
-	random_seed(&random, 11);
-	for (uint32_t i = 0; i < 5000; i++) {
-		struct causal_cell cell =
-			causal_next_cell(trials.at, trials.count, candidates, 5, 0.03, &random);
-
-		if (cell.done)
-			break;
-		spent[cell.target]++;
-		vec_push(&trials, trial_of(cell.target, causal_levels[cell.level],
-					  truths[cell.target], 0.05, &random));
+		if (*at && *at != tid)
+			continue;
+		*at = tid;
+		return true;
 	}
-	assert_true(trials.count < 1000);
-	assert_true(spent[0] > spent[3] && spent[2] > spent[3]);
-	assert_true(spent[1] && spent[3]);
-	assert_int_equal(spent[4], 0);
-	vec_done(&trials);
-	assert_true(causal_next_cell(NULL, 0, NULL, 0, 0.03, &random).done);
+	return false;
+}
+
+static void twenty_thousand_threads_find_a_seat_each(void **state)
+{
+	static uint32_t tids[WIRE_CAUSAL_SEATS];
+	uint32_t tid = 400000, taken = 0;
+
+	(void)state;
+	/* Numbers in a row, then scattered ones as after a long uptime. */
+	for (; taken < 10000; taken++)
+		assert_true(seat_take(tids, tid++));
+	for (; taken < 20000; taken++) {
+		tid = tid * 1664525U + 1013904223U;
+		assert_true(seat_take(tids, (tid >> 10) | 1));
+	}
+}
+
+static void a_counter_begins_with_what_coz_knows(void **state)
+{
+	(void)state;
+	assert_int_equal(offsetof(struct wire_causal_point, count), 0);
+	assert_int_equal(offsetof(struct wire_causal_point, backoff), sizeof(size_t));
+}
+
+/* ---- the records ---- */
+
+static void take(const struct wire_sink *sink, const struct wire_record *record)
+{
+	assert_int_equal(sink->take(sink->context, record), 0);
+}
+
+static void an_experiment_and_its_visits_become_rows(void **state)
+{
+	run_auto struct run *run = run_open();
+	struct ingest ingest = {.run = run};
+	struct wire_sink sink = ingest_sink(&ingest);
+	union {
+		struct wire_target target;
+		struct wire_progress point;
+		unsigned char bytes[256];
+	} space;
+	struct wire_builder b =
+		wire_begin(&space, sizeof(space), WIRE_TARGET, sizeof(space.target));
+	struct wire_experiment experiment = {.head = {WIRE_EXPERIMENT, sizeof(experiment)},
+		.target = 1,
+		.speedup_permille = 250,
+		.virtual_ns = 7};
+	struct wire_visit visit = {.head = {WIRE_VISIT, sizeof(visit)}, .point = 1, .arrivals = 9};
+
+	(void)state;
+	space.target.line = 12;
+	wire_add_text(&b, &space.target.name, "a.c:12");
+	take(&sink, wire_end(&b));
+	b = wire_begin(&space, sizeof(space), WIRE_PROGRESS, sizeof(space.point));
+	wire_add_text(&b, &space.point.name, "tick");
+	take(&sink, wire_end(&b));
+	take(&sink, &experiment.head);
+	take(&sink, &visit.head);
+	assert_int_equal(ingest.malformed, 0);
+	assert_string_equal(run_text(run, run->causal_targets.at[0].name), "a.c:12");
+	assert_int_equal(run->experiments.at[0].virtual_ns, 7);
+	assert_int_equal(run->visits.at[0].experiment, 1);
+	assert_int_equal(run->visits.at[0].arrivals, 9);
+}
+
+static void an_experiment_on_nothing_is_refused(void **state)
+{
+	run_auto struct run *run = run_open();
+	struct ingest ingest = {.run = run};
+	struct wire_sink sink = ingest_sink(&ingest);
+	struct wire_experiment experiment = {
+		.head = {WIRE_EXPERIMENT, sizeof(experiment)}, .target = 1};
+	struct wire_visit visit = {.head = {WIRE_VISIT, sizeof(visit)}, .point = 1};
+
+	(void)state;
+	take(&sink, &experiment.head);
+	take(&sink, &visit.head);
+	assert_int_equal(ingest.malformed, 2);
+	assert_int_equal(run->experiments.count + run->visits.count, 0);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(kinds_are_told_apart),
-		cmocka_unit_test(bounds_hold_the_truth),
-		cmocka_unit_test(the_slope_is_that_at_the_origin),
-		cmocka_unit_test(latency_by_littles_law),
-		cmocka_unit_test(what_says_nothing),
-		cmocka_unit_test(trials_go_where_they_matter),
+		cmocka_unit_test(a_hit_buys_delay_for_all_and_costs_its_thread_none),
+		cmocka_unit_test(a_wait_longer_than_the_debt_forgives_it),
+		cmocka_unit_test(a_shorter_wait_forgives_only_as_much_as_it_lasted),
+		cmocka_unit_test(a_waker_with_a_debt_passes_it_on),
+		cmocka_unit_test(a_pause_is_booked_from_its_sample_on),
+		cmocka_unit_test(the_places_of_a_thread_are_all_different),
+		cmocka_unit_test(twenty_thousand_threads_find_a_seat_each),
+		cmocka_unit_test(a_counter_begins_with_what_coz_knows),
+		cmocka_unit_test(an_experiment_and_its_visits_become_rows),
+		cmocka_unit_test(an_experiment_on_nothing_is_refused),
 	};
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
+	return cmocka_run_group_tests_name("causal", tests, NULL, NULL);
 }

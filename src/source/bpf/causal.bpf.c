@@ -178,6 +178,7 @@ static __noinline struct wire_causal_seat *seat_of(__u32 tid, __u64 now, int wai
 		seat->running_ns = waits ? 0 : now;
 		seat->blocked_ns = seat->account.since_ns;
 		seat->asked_ns = 0;
+		seat->robbed_ns = 0;
 		seat->chosen = 0;
 		seat->epoch = causal.settings.epoch;
 	}
@@ -320,9 +321,42 @@ static __always_inline void cpu_sampled(__u64 now)
 	if (!cpu)
 		return;
 	if (causal.settings.active && period && cpu->sampled_ns > causal.settings.start_ns &&
-		now - cpu->sampled_ns > period + period / 2)
-		COUNT(lost, (now - cpu->sampled_ns - period / 2) / period);
+		now - cpu->sampled_ns > 2 * period) /* periods vary by a quarter */
+		COUNT(lost, (now - cpu->sampled_ns) / period - 1);
 	cpu->sampled_ns = now;
+}
+
+/* A thread whose first event of an experiment is a wake that finds it still on its CPU never
+ * switches in; the sample knows better. */
+static __always_inline void seat_runs(struct wire_causal_seat *seat, __u64 now)
+{
+	if (seat->running_ns)
+		return;
+	seat->running_ns = now;
+	seat->blocked_ns = 0;
+	seat->account.since_ns = 0;
+}
+
+enum { CARRY_PERIODS = 32 };
+
+/* The CPU time this sample stands for.  What is more than one sample may stand for is left to the
+ * next one: where a program's rhythm hides a thread from the samples for a while, dropping it would
+ * make its code look cheaper than it is (a hand-off of 2.06 ms sampled each 1.03 ms: 6 % of one
+ * thread was lost). */
+static __always_inline __u64 seat_weight(struct wire_causal_seat *seat, __u64 now)
+{
+	__u64 cpu = seat->cpu_ns + (seat->running_ns ? now - seat->running_ns : 0);
+	__u64 before = seat->account.cpu_ns;
+	__u64 weight = causal_weight(&seat->account, cpu, causal.settings.period_ns);
+
+	if (cpu > before + weight) {
+		__u64 most = CARRY_PERIODS * causal.settings.period_ns;
+
+		seat->account.cpu_ns = cpu - before - weight < most ? before + weight : cpu - most;
+	}
+	weight += seat->robbed_ns;
+	seat->robbed_ns = 0;
+	return weight;
 }
 
 SEC("perf_event")
@@ -340,11 +374,10 @@ int assay_causal_sample(struct assay_sample_context *context)
 	if (!seat)
 		return 0;
 	COUNT(samples, 1);
+	seat_runs(seat, now);
 	if (seat->account.pause_ns)
 		return 0;
-	weight = causal_weight(&seat->account,
-		seat->cpu_ns + (seat->running_ns ? now - seat->running_ns : 0),
-		causal.settings.period_ns);
+	weight = seat_weight(seat, now);
 	user = user_address(context, ip);
 	spot_count(user, weight);
 	if (!causal.settings.waits && sample_in_target(context, user))
@@ -402,7 +435,8 @@ static __always_inline __u64 seat_taken(const struct wire_causal_seat *seat, __u
 	return seat->account.taken_ns + (pause && now > pause ? now - pause : 0);
 }
 
-static __always_inline void seat_leave(struct wire_causal_seat *seat, __u64 now, bool blocks)
+static __always_inline void seat_leave(
+	struct wire_causal_seat *seat, __u64 now, bool blocks, bool to_stranger)
 {
 	if (seat->running_ns && now > seat->running_ns) {
 		seat->cpu_ns += now - seat->running_ns;
@@ -413,9 +447,14 @@ static __always_inline void seat_leave(struct wire_causal_seat *seat, __u64 now,
 		return;
 	causal_wait(&seat->account, now);
 	seat->blocked_ns = blocks ? now : 0;
+	seat->robbed = !blocks && to_stranger;
 	seat->chosen = 0;
 }
 
+/* A CPU that another process took away for a while is a slower CPU: code that needs less of it
+ * would lose less to the others, so that time counts as used.  (At a load of 18 on two CPUs a
+ * thread ran a fifth of the time, and half its line was said to be worth a tenth.)  A CPU that a
+ * thread of the program took is handed on by the rule instead. */
 static __always_inline void seat_enter(
 	struct wire_causal_seat *seat, struct wire_causal_seat *left, __u64 now)
 {
@@ -427,6 +466,9 @@ static __always_inline void seat_enter(
 		return;
 	if (since && now > since)
 		COUNT(queued_ns, now - since);
+	if (since && seat->robbed && !left && now > since)
+		seat->robbed_ns += now - since;
+	seat->robbed = 0;
 	if (since && left)
 		causal_take_cpu(&seat->account, seat_taken(left, now), now);
 	seat->account.since_ns = 0;
@@ -454,7 +496,8 @@ int assay_causal_switch(__u64 *arguments)
 		} else if (causal.settings.active) {
 			left = seat_of(from->pid, now, 0);
 			if (left)
-				seat_leave(left, now, state && !(arguments[0] & 1));
+				seat_leave(left, now, state && !(arguments[0] & 1),
+					to->tgid != (int)pid);
 		}
 	}
 	if (to->tgid == (int)pid && causal.settings.active) {

@@ -241,14 +241,14 @@ bool causal_is_ready(const struct causal *causal)
 
 /* ---- an experiment ---- */
 
-/* No two windows sample with the same period: one that a program's own rhythm agrees with would
- * see the same place of it again and again. */
-static void periods_set(struct causal *causal)
+/* A fixed period that a program's own rhythm agrees with would see the same place of it again and
+ * again; the kernel has no event that comes at random. */
+void causal_shuffle(struct causal *causal)
 {
 	vec_foreach (int, fd, &causal->samplers) {
-		uint64_t tenth = causal->period_ns / 10;
+		uint64_t half = causal->period_ns / 2;
 		uint64_t period =
-			causal->period_ns - tenth / 2 + random_below(&causal->random, tenth);
+			causal->period_ns - half / 2 + random_below(&causal->random, half);
 
 		ioctl(*fd, PERF_EVENT_IOC_PERIOD, &period);
 	}
@@ -283,7 +283,7 @@ int causal_window_begin(struct causal *causal, const struct causal_target *targe
 	r = target_set(causal, target, err);
 	if (r < 0)
 		return r;
-	periods_set(causal);
+	causal_shuffle(causal);
 	causal->cut = false;
 	settings->signal = causal_is_ready(causal) ? board->signal : 0;
 	settings->handler = board->handler;

@@ -134,6 +134,9 @@ int causal_window_begin(struct causal *causal, const struct causal_target *targe
 void causal_window_mark(struct causal *causal);
 void causal_window_end(struct causal *causal, struct causal_result *ret_result);
 
+/* Sample at another rhythm from now on: to be called every 10 to 30 ms of an experiment. */
+void causal_shuffle(struct causal *causal);
+
 /* The points and their visits in the last experiment; valid until the next one ends. */
 const struct causal_visits *causal_visits(const struct causal *causal, uint32_t *ret_count);
 

@@ -75,8 +75,10 @@ struct wire_causal_seat {
 	__u64 running_ns; /* on a CPU since; 0: it is not */
 	__u64 cpu_ns;	  /* CPU time before that, in this experiment */
 	__u64 blocked_ns; /* blocked since; 0: it is not */
+	__u64 robbed_ns;  /* another process had its CPU, since its last sample */
 	__u32 chosen;	  /* blocked at a place whose waits are the target */
-	__u32 reserved[11];
+	__u32 robbed;	  /* of its CPU, by another process */
+	__u32 reserved[8];
 };
 
 _Static_assert(sizeof(struct wire_causal_point) == 128, "a table of them has no holes");
