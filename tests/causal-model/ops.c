@@ -106,7 +106,7 @@ static int64_t jittered(struct thread *thread, int64_t ns)
 
 static bool work(struct sim *sim, struct thread *thread, const struct op *op)
 {
-	int64_t ns = jittered(thread, op->ns);
+	int64_t ns = (int64_t)((double)jittered(thread, op->ns) * sim->pace);
 
 	if (op->which == sim->shrunk_line)
 		ns = (int64_t)((double)ns * sim->shrink);
@@ -126,18 +126,16 @@ static bool doze(struct sim *sim, struct thread *thread, const struct op *op)
 	thread->entered = true;
 	if (op->kind == OP_DEADLINE) {
 		thread->deadline_ns += op->ns;
-		sim->counts.deadlines++;
 		ns = thread->deadline_ns - sim->now;
 		if (ns <= 0) {
-			sim->counts.late_deadlines++;
 			if (ns < -3 * op->ns)
 				thread->deadline_ns = sim->now;
 			return true;
 		}
-		thread->by_timer = true;
 	} else {
-		ns = jittered(thread, op->ns);
+		ns = op->kind == OP_SLEEP ? op->ns : jittered(thread, op->ns);
 	}
+	thread->timer = op->kind != OP_IO;
 	sim_sleep(sim, thread, ns);
 	return false;
 }
@@ -147,8 +145,8 @@ static void item(struct sim *sim, struct thread *thread)
 	double v = (double)sim->now - (double)thread->account.taken_ns;
 
 	sim->counts.items++;
-	sim->counts.timer_items += thread->by_timer;
-	thread->by_timer = false;
+	sim->counts.clock_items += thread->by_clock;
+	thread->by_clock = false;
 	if (!sim->visits_from++)
 		sim->first_visit_ns = v;
 	sim->last_visit_ns = v;

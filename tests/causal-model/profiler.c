@@ -58,8 +58,8 @@ void profiler_sample(struct sim *sim, struct thread *thread)
 		return;
 	sim->counts.samples++;
 	if (sim->options.weight == WEIGHT_CPU_TIME)
-		weight = causal_weight(&thread->account, (__u64)thread->cpu_ns,
-			(__u64)sim->options.period_ns);
+		weight = causal_weight(
+			&thread->account, (__u64)thread->cpu_ns, (__u64)sim->options.period_ns);
 	if (thread->mode == MODE_WORK && thread->line == sim->line && sim->speedup_permille) {
 		sim->counts.hits++;
 		raise_owed(sim, thread,
@@ -107,7 +107,7 @@ static void pause_done(struct sim *sim, struct thread *thread)
 int64_t profiler_pause_until(const struct sim *sim, const struct thread *thread)
 {
 	int64_t end = (int64_t)thread->account.pause_ns +
-		(int64_t)causal_debt(&thread->account, sim->owed_ns);
+		      (int64_t)causal_debt(&thread->account, sim->owed_ns);
 
 	if (sim->options.pause == PAUSE_SLEEP || !thread->account.pause_ns)
 		return sim->now; /* it slept already, or the experiment is over */
@@ -139,7 +139,8 @@ void profiler_queue(struct sim *sim, struct thread *thread)
 void profiler_switch_out(struct sim *sim, struct thread *thread)
 {
 	sim_settle(sim, thread);
-	if (!sim->options.cpu_edge || sim->options.whole_pause || !thread->pausing || !thread->account.pause_ns)
+	if (!sim->options.cpu_edge || sim->options.whole_pause || !thread->pausing ||
+		!thread->account.pause_ns)
 		return;
 	causal_pause_end(&thread->account, (__u64)sim->now, (__u64)thread->spun_ns);
 	thread->spun_ns = 0;
@@ -151,7 +152,8 @@ void profiler_switch_in(struct sim *sim, struct thread *thread, const struct thr
 	struct causal_account *account = &thread->account;
 
 	if (sim->options.cpu_edge && previous && previous != thread && account->since_ns)
-		causal_hand_on(account, previous->account.taken_ns, (__u64)sim->now,(__u64)(sim->options.slack_periods * sim->options.period_ns));
+		causal_hand_on(account, previous->account.taken_ns, (__u64)sim->now,
+			(__u64)(sim->options.slack_periods * sim->options.period_ns));
 	account->since_ns = 0;
 	if (thread->pausing && !account->pause_ns && sim->options.cpu_edge)
 		causal_pause_begin(account, (__u64)sim->now);
@@ -163,13 +165,27 @@ void profiler_switch_in(struct sim *sim, struct thread *thread, const struct thr
 	}
 }
 
+/* A timer wakes the thread.  Ticks at equal distances, whatever the work between them took, are a
+ * pace that the clock sets. */
+static void tick(struct sim *sim, struct thread *thread)
+{
+	int64_t distance = sim->now - thread->tick_ns, change = distance - thread->tick_distance_ns;
+
+	thread->by_clock = (change < 0 ? -change : change) < distance / 50;
+	thread->tick_ns = sim->now;
+	thread->tick_distance_ns = distance;
+}
+
 void profiler_wake(struct sim *sim, const struct thread *waker, struct thread *wakee)
 {
 	struct causal_account *account = &wakee->account;
 	__u64 from = waker ? waker->account.taken_ns : 0;
 
-	sim->counts.wakes++;
-	sim->counts.irq_wakes += !waker;
+	if (waker)
+		wakee->by_clock = waker->by_clock;
+	else if (wakee->timer)
+		tick(sim, wakee);
+	wakee->timer = false;
 	if (waker) {
 		switch (sim->options.rule) {
 		case RULE_COZ:

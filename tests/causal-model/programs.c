@@ -326,7 +326,8 @@ static void paced(struct maker *maker)
 
 	threads(maker, 2);
 	object(maker, QUEUE, 1);
-	add(maker, 0, OP_DEADLINE, 0, (int64_t)((double)(a + b) * (1.2 + sim_random(&maker->random))));
+	add(maker, 0, OP_DEADLINE, 0,
+		(int64_t)((double)(a + b) * (1.2 + sim_random(&maker->random))));
 	add(maker, 0, OP_WORK, 0, a);
 	add(maker, 0, OP_PUT, 0, 0);
 	add(maker, 1, OP_GET, 0, 0);
@@ -367,7 +368,8 @@ const char *program_family(int family)
 
 void program_make(struct program *ret_program, int family, uint64_t seed)
 {
-	struct maker maker = {.program = ret_program, .random = seed * 31 + (uint64_t)family * 7919};
+	struct maker maker = {
+		.program = ret_program, .random = seed * 31 + (uint64_t)family * 7919};
 
 	memset(ret_program, 0, sizeof *ret_program);
 	ret_program->family = families[family].name;

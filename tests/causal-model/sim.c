@@ -49,8 +49,8 @@ static void set_state(struct sim *sim, struct thread *thread, enum state state)
 	thread->state = state;
 }
 
-static void dispatch(struct sim *sim, int number, struct thread *thread,
-	const struct thread *previous)
+static void dispatch(
+	struct sim *sim, int number, struct thread *thread, const struct thread *previous)
 {
 	struct cpu *cpu = &sim->cpu[number];
 
@@ -113,7 +113,7 @@ static void place(struct sim *sim, struct thread *thread)
 			return;
 		}
 		if (longest < 0 || sim->thread[sim->cpu[i].thread].stint_ns <
-			sim->thread[sim->cpu[longest].thread].stint_ns)
+					   sim->thread[sim->cpu[longest].thread].stint_ns)
 			longest = i;
 	}
 	enqueue(sim, thread);
@@ -222,7 +222,7 @@ static void thread_step(struct sim *sim, struct thread *thread)
 			profiler_pause_step(sim, thread);
 		} else if (sim->options.per_thread && thread->cpu_ns >= thread->sample_at_ns) {
 			thread->sample_at_ns += sim->options.period_ns * 4 / 5 +
-				between(sim, 0, sim->options.period_ns * 2 / 5);
+						between(sim, 0, sim->options.period_ns * 2 / 5);
 			profiler_sample(sim, thread);
 		} else {
 			thread->mode = MODE_NEXT;
@@ -296,6 +296,7 @@ void sim_init(struct sim *sim, const struct program *program, const struct optio
 	sim->options = *options;
 	sim->random = program->seed * 77 + 5;
 	sim->shrunk_line = sim->line = -1;
+	sim->pace = 1;
 	sim->owed_ns = 1000 * MS; /* accounts are unsigned; virtual clocks may run ahead a little */
 	memcpy(sim->object, program->object, sizeof sim->object);
 	for (int i = 0; i < program->cpus; i++) {
@@ -326,8 +327,8 @@ void sim_experiment(struct sim *sim, int line, int speedup_permille)
 		thread->unpaid_ns = 0;
 		thread->owed_at_block_ns = (int64_t)sim->owed_ns;
 		/* A pause of the last experiment goes on, but nothing of it is booked. */
-		causal_begin(&thread->account, sim->owed_ns, (__u64)sim->now,
-			thread->state != RUNNING);
+		causal_begin(
+			&thread->account, sim->owed_ns, (__u64)sim->now, thread->state != RUNNING);
 		thread->account.cpu_ns = (__u64)thread->cpu_ns;
 	}
 }

@@ -37,7 +37,15 @@ struct op {
 	int64_t ns;
 };
 
-enum object_kind { LOCK_FIFO, LOCK_BARGING, LOCK_SPIN, QUEUE, QUEUE_BROADCAST, BARRIER, BARRIER_SPIN };
+enum object_kind {
+	LOCK_FIFO,
+	LOCK_BARGING,
+	LOCK_SPIN,
+	QUEUE,
+	QUEUE_BROADCAST,
+	BARRIER,
+	BARRIER_SPIN
+};
 
 struct wait_list {
 	int threads[MAX_THREADS];
@@ -72,16 +80,16 @@ struct options {
 	enum pause_kind pause;
 	enum weight weight;
 	int64_t period_ns;
-	int64_t slack_periods;	/* RULE_CLOCK */
-	int64_t debt_min_ns;	/* smaller debts are not paid */
-	int lost_permille;	/* samples that never come */
-	bool per_thread;	/* a sampler on the CPU time of each thread, else one per CPU */
-	bool stratified;	/* one sample at random in each period, else jittered distances */
-	bool prompt;		/* the others are signalled when the debt grows */
-	bool at_switch;		/* a thread that gets a CPU with a debt pays first */
-	bool cpu_edge;		/* a CPU is handed on like a lock */
-	bool whole_pause;	/* a pause counts on while its thread waits for a CPU */
-	bool from_handler;	/* a pause counts from the handler, not from its sample */
+	int64_t slack_periods; /* RULE_CLOCK */
+	int64_t debt_min_ns;   /* smaller debts are not paid */
+	int lost_permille;     /* samples that never come */
+	bool per_thread;       /* a sampler on the CPU time of each thread, else one per CPU */
+	bool stratified;       /* one sample at random in each period, else jittered distances */
+	bool prompt;	       /* the others are signalled when the debt grows */
+	bool at_switch;	       /* a thread that gets a CPU with a debt pays first */
+	bool cpu_edge;	       /* a CPU is handed on like a lock */
+	bool whole_pause;      /* a pause counts on while its thread waits for a CPU */
+	bool from_handler;     /* a pause counts from the handler, not from its sample */
 };
 
 enum state { READY_SOON, READY, RUNNING, BLOCKED, ASLEEP, PAUSED };
@@ -89,10 +97,12 @@ enum mode { MODE_NEXT, MODE_WORK, MODE_SPIN };
 
 struct thread {
 	enum state state;
-	enum mode mode;	  /* what it does on a CPU when it does not pause */
+	enum mode mode; /* what it does on a CPU when it does not pause */
 	int cpu, line, pc;
-	bool entered;	  /* the operation at `pc` has taken its ticket or arrived */
-	bool by_timer;	  /* the last sleep ended at a deadline */
+	bool entered;  /* the operation at `pc` has taken its ticket or arrived */
+	bool timer;    /* it sleeps by the clock, not for a device */
+	bool by_clock; /* set off by a tick of the clock, itself or through its wakers */
+	int64_t tick_ns, tick_distance_ns;
 	int64_t ticket;
 	int64_t left_ns;  /* of the work */
 	int64_t since_ns; /* accounted up to here */
@@ -118,9 +128,7 @@ struct cpu {
 /* What the engine can count too, for the guard rails. */
 struct counts {
 	int64_t items, hits, samples, signals, pauses_ns, busy_ns, queued_ns;
-	int64_t timer_items;   /* progress visits whose thread slept to a deadline since the last */
-	int64_t late_deadlines, deadlines;
-	int64_t irq_wakes, wakes;
+	int64_t clock_items; /* progress visits that a regular timer set off */
 };
 
 struct sim {
@@ -128,6 +136,7 @@ struct sim {
 	struct options options;
 	int shrunk_line; /* the truth: */
 	double shrink;	 /*   its work is multiplied by this */
+	double pace;	 /* of the machine: all work takes so many times as long */
 	int line;	 /* the experiment: */
 	__u32 speedup_permille;
 	int64_t now;
