@@ -28,5 +28,9 @@ void accuracy_measure(const struct options *options, enum measure measure, int p
 	struct errors *ret_all, struct errors *ret_by);
 void accuracy_table(int programs);
 void interval_table(int programs, int64_t period_ns);
+/* Share of the cells whose truth is in the decided interval of ten pairs. */
+double interval_coverage(int programs);
 void recognise_table(int programs);
+/* Programs called paced by the clock that are not, or the other way round. */
+int recognise_wrong(int programs);
 int check(void); /* 0: the rule holds */

@@ -77,8 +77,8 @@ static inline void causal_wait(struct causal_account *a, __u64 now_ns)
 }
 
 /* What `a` waited for was handed on by a thread of the program whose account stands at from_ns: it
- * woke `a`, or it left the CPU that `a` stood in the run queue for (a CPU is handed on like a lock).
- * v = max(v when it began to wait, v of the giver); in accounts, the smaller of from_ns and
+ * woke `a`, or it left the CPU that `a` stood in the run queue for (a CPU is handed on like a
+ * lock). v = max(v when it began to wait, v of the giver); in accounts, the smaller of from_ns and
  * taken + waited.  Samples come in lumps, so over one short wait the giver's account can outgrow
  * the time waited by chance; what earlier waits had to spare (at most slack_max_ns) evens that
  * out.  Without a wait (woken before it was off its CPU) waited is 0. */
