@@ -107,7 +107,7 @@ bool family_is_counted(int family)
 {
 	const char *name = program_family(family);
 
-	return strcmp(name, "paced") && !strstr(name, "spin");
+	return strcmp(name, "paced") != 0 && !strstr(name, "spin");
 }
 
 /* The truth of a cell does not depend on the rule: it is found once.  -1: the baseline. */

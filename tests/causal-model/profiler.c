@@ -121,6 +121,11 @@ void profiler_pause_step(struct sim *sim, struct thread *thread)
 	pause_done(sim, thread);
 }
 
+static __u64 slack_max(const struct sim *sim)
+{
+	return (__u64)sim->options.slack_periods * (__u64)sim->options.period_ns;
+}
+
 void profiler_block(struct sim *sim, struct thread *thread)
 {
 	causal_wait(&thread->account, (__u64)sim->now);
@@ -152,8 +157,8 @@ void profiler_switch_in(struct sim *sim, struct thread *thread, const struct thr
 	struct causal_account *account = &thread->account;
 
 	if (sim->options.cpu_edge && previous && previous != thread && account->since_ns)
-		causal_hand_on(account, previous->account.taken_ns, (__u64)sim->now,
-			(__u64)(sim->options.slack_periods * sim->options.period_ns));
+		causal_hand_on(
+			account, previous->account.taken_ns, (__u64)sim->now, slack_max(sim));
 	account->since_ns = 0;
 	if (thread->pausing && !account->pause_ns && sim->options.cpu_edge)
 		causal_pause_begin(account, (__u64)sim->now);
@@ -201,8 +206,7 @@ void profiler_wake(struct sim *sim, const struct thread *waker, struct thread *w
 				account->taken_ns = from;
 			break;
 		case RULE_CLOCK:
-			causal_hand_on(account, from, (__u64)sim->now,
-				(__u64)(sim->options.slack_periods * sim->options.period_ns));
+			causal_hand_on(account, from, (__u64)sim->now, slack_max(sim));
 			break;
 		case RULE_NONE:
 		case RULES:
