@@ -200,12 +200,14 @@ static const struct store_column access_columns[] = {
 	COLUMN(access_row, data_source, STORE_U64),
 };
 
-#define TABLE(singular, plural)                                                                    \
+#define TABLE_SINCE(singular, plural, since)                                                       \
 	{                                                                                          \
 #singular, offsetof(struct run, plural), sizeof(struct singular##_row),            \
 			singular##_columns,                                                        \
-			sizeof(singular##_columns) / sizeof(*singular##_columns)                   \
+			sizeof(singular##_columns) / sizeof(*singular##_columns), since            \
 	}
+
+#define TABLE(singular, plural) TABLE_SINCE(singular, plural, 1)
 
 const struct store_table store_tables[STORE_TABLES] = {
 	[STORE_NOTE] = TABLE(note, notes),
@@ -216,10 +218,10 @@ const struct store_table store_tables[STORE_TABLES] = {
 	[STORE_EXECUTION] = TABLE(execution, executions),
 	[STORE_COUNT] = TABLE(count, counts),
 	[STORE_QUALITY] = TABLE(quality, qualities),
-	[STORE_CAUSAL_TARGET] = TABLE(causal_target, causal_targets),
-	[STORE_PROGRESS_POINT] = TABLE(progress_point, progress_points),
-	[STORE_EXPERIMENT] = TABLE(experiment, experiments),
-	[STORE_VISIT] = TABLE(visit, visits),
+	[STORE_CAUSAL_TARGET] = TABLE_SINCE(causal_target, causal_targets, 2),
+	[STORE_PROGRESS_POINT] = TABLE_SINCE(progress_point, progress_points, 2),
+	[STORE_EXPERIMENT] = TABLE_SINCE(experiment, experiments, 2),
+	[STORE_VISIT] = TABLE_SINCE(visit, visits, 2),
 	[STORE_THREAD] = TABLE(thread, threads),
 	[STORE_MODULE] = TABLE(module, modules),
 	[STORE_FUNCTION] = TABLE(function, functions),

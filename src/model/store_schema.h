@@ -62,6 +62,7 @@ struct store_table {
 	size_t row_size;
 	const struct store_column *columns;
 	unsigned column_count;
+	int since; /* the first schema number that has it */
 };
 
 extern const struct store_table store_tables[STORE_TABLES];
