@@ -10,7 +10,7 @@
 #include "model/run.h"
 
 /* Where a measured share becomes a doubt. */
-#define CROWDED_SHARE 0.25
+#define CROWDED_SHARE 0.05
 #define UNPAID_SHARE 0.05
 #define LOST_SHARE 0.05
 #define OUTSIDE_SHARE 0.3
@@ -31,6 +31,11 @@ const char *causal_doubt_name(enum causal_doubt doubt)
 	};
 
 	return names[doubt];
+}
+
+static double ratio(double part, double whole)
+{
+	return whole > 0 ? part / whole : 0;
 }
 
 /* ---- the progress point ---- */
@@ -163,6 +168,8 @@ static struct causal_trial *trials_read(
 			.base = windows[base],
 			.sped = windows[sped],
 			.hits = (double)rows[sped].hits,
+			.delay_share =
+				ratio((double)rows[sped].owed_ns, (double)rows[sped].wall_ns),
 		};
 		i++;
 	}
@@ -211,11 +218,6 @@ static struct totals totals_read(const struct run *run)
 		t.ran += (double)e->ran_ns;
 	}
 	return t;
-}
-
-static double ratio(double part, double whole)
-{
-	return whole > 0 ? part / whole : 0;
 }
 
 /* How far the undisturbed cost of the last third is from that of the first. */

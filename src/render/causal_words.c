@@ -55,8 +55,9 @@ void causal_doubt_sentence(struct str *out, const struct causal_guard *guard)
 	switch (guard->doubt) {
 	case CAUSAL_DOUBT_CROWDED:
 		str_addf(out,
-			"threads waited for a CPU %.0f %% of their running time: a pause gives the "
-			"CPU to others, so gains read low; use fewer threads or more CPUs",
+			"threads waited for a CPU %.0f %% of the time that they could run: other "
+			"programs are running, or there are more threads than CPUs; gains are less "
+			"sure",
 			percent);
 		break;
 	case CAUSAL_DOUBT_UNPAID:

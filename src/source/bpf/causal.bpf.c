@@ -470,7 +470,8 @@ static __always_inline void seat_enter(
 		seat->robbed_ns += now - since;
 	seat->robbed = 0;
 	if (since && left)
-		causal_take_cpu(&seat->account, seat_taken(left, now), now);
+		causal_hand_on(&seat->account, seat_taken(left, now), now,
+			CAUSAL_SLACK_PERIODS * causal.settings.period_ns);
 	seat->account.since_ns = 0;
 }
 

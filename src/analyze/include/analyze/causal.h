@@ -26,7 +26,8 @@ struct causal_trial {
 	uint32_t target; /* index of the caller's */
 	double speedup;
 	struct causal_window base, sped;
-	double hits; /* samples in the target while it was sped up */
+	double hits;	    /* samples in the target while it was sped up */
+	double delay_share; /* of the time of the sped window: delay that was put in */
 };
 
 /* Gain at one level. */
