@@ -57,10 +57,10 @@ struct task_struct___before_5_14 {
 
 /* What a perf_event program gets: the registers of the interrupted code first. */
 struct assay_sample_context {
-	__u64 registers[ASSAY_IP_REGISTER + 1];
+	__u64 registers[33];
 };
 struct pt_regs {
-	__u64 words[ASSAY_SP_REGISTER + 1];
+	__u64 words[33];
 };
 
 /* ---- maps ---- */
@@ -230,6 +230,11 @@ static __always_inline bool sample_in_target(struct assay_sample_context *contex
 	if (!range_has(ip))
 		return false;
 	if (!causal.settings.callers)
+		return true;
+	/* A function that calls nobody may have no frame of its own: its return address is then the
+	 * first on the stack, and not in the chain. */
+	bpf_probe_read_user(&ip, sizeof(ip), (void *)context->registers[ASSAY_SP_REGISTER]);
+	if (caller_has(ip - 1))
 		return true;
 	bpf_get_stack(context, frames, sizeof(frames), USER_STACK);
 	for (int i = 1; i < DEPTH && frames[i]; i++)
@@ -404,6 +409,11 @@ static __always_inline __u64 seat_taken(const struct wire_causal_seat *seat, __u
 	return seat->account.taken_ns + (pause && now > pause ? now - pause : 0);
 }
 
+static __always_inline __u64 slack_most(void)
+{
+	return CAUSAL_SLACK_PERIODS * causal.settings.period_ns;
+}
+
 static __always_inline void seat_leave(
 	struct wire_causal_seat *seat, __u64 now, bool blocks, bool to_stranger)
 {
@@ -439,7 +449,7 @@ static __always_inline void seat_enter(
 		seat->robbed_ns += now - since;
 	seat->robbed = 0;
 	if (since && left)
-		causal_take_cpu(&seat->account, seat_taken(left, now), now);
+		causal_hand_on(&seat->account, seat_taken(left, now), now, slack_most());
 	seat->account.since_ns = 0;
 }
 
@@ -525,8 +535,7 @@ int assay_causal_waking(__u64 *arguments)
 	waker = handed ? seat_of((__u32)id, now, 0) : 0;
 	if (waker) {
 		COUNT(handed, 1);
-		causal_hand_on(&seat->account, seat_taken(waker, now), now,
-			CAUSAL_SLACK_PERIODS * causal.settings.period_ns);
+		causal_hand_on(&seat->account, seat_taken(waker, now), now, slack_most());
 	}
 	wait_shorten(b, seat, now, handed);
 	causal_wait(&seat->account, now);

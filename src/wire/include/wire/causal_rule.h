@@ -76,11 +76,12 @@ static inline void causal_wait(struct causal_account *a, __u64 now_ns)
 	a->since_ns = now_ns;
 }
 
-/* What `a` waited for was handed on by someone at virtual time now - from_ns: a wake by a thread
- * of the program, with the waker's taken_ns.  v = max(v when it began to wait, v of the waker), in
- * accounts the smaller of both sides below.  Samples come in lumps, so over one short wait the
- * waker's account can outgrow the time waited by chance; what earlier waits had to spare
- * (at most slack_max_ns) evens that out. */
+/* What `a` waited for was handed on by a thread of the program whose account stands at from_ns: it
+ * woke `a`, or it left the CPU that `a` stood in the run queue for (a CPU is handed on like a
+ * lock). v = max(v when it began to wait, v of the giver); in accounts, the smaller of from_ns and
+ * taken + waited.  Samples come in lumps, so over one short wait the giver's account can outgrow
+ * the time waited by chance; what earlier waits had to spare (at most slack_max_ns) evens that
+ * out.  Without a wait (woken before it was off its CPU) waited is 0. */
 static inline void causal_hand_on(
 	struct causal_account *a, __u64 from_ns, __u64 now_ns, __u64 slack_max_ns)
 {
@@ -98,17 +99,6 @@ static inline void causal_hand_on(
 		a->slack_ns -= use;
 		a->taken_ns = cap + use;
 	}
-	a->since_ns = 0;
-}
-
-/* It gets the CPU of a thread of the program whose account stands at from_ns, after waiting in the
- * run queue: a CPU is handed on like a lock. */
-static inline void causal_take_cpu(struct causal_account *a, __u64 from_ns, __u64 now_ns)
-{
-	__u64 waited = a->since_ns && now_ns > a->since_ns ? now_ns - a->since_ns : 0;
-	__u64 cap = a->taken_ns + waited;
-
-	a->taken_ns = from_ns < cap ? from_ns : cap;
 	a->since_ns = 0;
 }
 
