@@ -170,6 +170,7 @@ static __noinline struct wire_causal_seat *seat_of(__u32 tid, __u64 now, int wai
 		seat->blocked_ns = seat->account.since_ns;
 		seat->asked_ns = 0;
 		seat->robbed_ns = 0;
+		seat->halted = 0;
 		seat->chosen = 0;
 		seat->epoch = causal.settings.epoch;
 	}
@@ -422,8 +423,12 @@ static __always_inline void seat_leave(
 		COUNT(ran_ns, now - seat->running_ns);
 	}
 	seat->running_ns = 0;
-	if (seat->account.pause_ns)
-		return;
+	if (seat->account.pause_ns && blocks)
+		return; /* it sleeps, as it should */
+	if (seat->account.pause_ns) {
+		causal_pause_end(&seat->account, now, 0);
+		seat->halted = 1;
+	}
 	causal_wait(&seat->account, now);
 	seat->blocked_ns = blocks ? now : 0;
 	seat->robbed = !blocks && to_stranger;
@@ -445,12 +450,15 @@ static __always_inline void seat_enter(
 		return;
 	if (since && now > since)
 		COUNT(queued_ns, now - since);
-	if (since && seat->robbed && !left && now > since)
+	if (since && seat->robbed && !seat->halted && !left && now > since)
 		seat->robbed_ns += now - since;
 	seat->robbed = 0;
 	if (since && left)
 		causal_hand_on(&seat->account, seat_taken(left, now), now, slack_most());
 	seat->account.since_ns = 0;
+	if (seat->halted)
+		causal_pause_begin(&seat->account, now);
+	seat->halted = 0;
 }
 
 /* sched_switch(bool preempt, struct task_struct *prev, struct task_struct *next, ...) */
