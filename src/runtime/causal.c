@@ -241,7 +241,7 @@ static void child_leave(void)
 		munmap(seats, sizeof(*seats) * WIRE_CAUSAL_SEATS);
 	seats = NULL;
 	if (board) /* the program holds pointers to its counters */
-		mmap(board, board_bytes(), PROT_READ | PROT_WRITE,
+		(void)mmap(board, board_bytes(), PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
