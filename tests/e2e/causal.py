@@ -148,6 +148,7 @@ def _():
 def _():
     pairs, _, r = experiment(POINTS, "masked", "3", targets=["work"], options=["--levels", "500"])
     assert pairs and all(p["faster"]["pauses"] == 0 for p in pairs), r
+    assert sum(p["faster"]["masked"] for p in pairs) > 0, r
 
 
 @case("jemalloc in the target does not matter")

@@ -190,7 +190,7 @@ static void *ping_a(void *shape)
 
 static void *convoy(void *shape)
 {
-	static unsigned next, serving;
+	static _Atomic unsigned next, serving;
 
 	for (;;) {
 		unsigned mine;
