@@ -100,13 +100,15 @@ static void sleep_until(uint64_t until)
 
 /* Wait until the debt is paid, in slices: it may grow meanwhile, and the experiment may end.
  * Returns the time slept, not spun. */
-static uint64_t debt_wait(const struct wire_causal_seat *seat, uint32_t epoch, uint64_t from)
+static uint64_t debt_wait(const struct wire_causal_seat *seat, uint32_t epoch)
 {
 	uint64_t begun = now_ns(), slept = 0, now = begun;
 
 	while (still_on(seat, epoch) && now - begun < WIRE_CAUSAL_PAUSE_MAX_NS) {
+		/* Read anew each time: a preemption in a pause halts it, and the kernel side moves
+		 * its beginning. */
 		uint64_t debt = causal_debt(&seat->account, load64(&board->owed_ns));
-		uint64_t until = from + debt;
+		uint64_t until = load64(&seat->account.pause_ns) + debt;
 
 		if (now >= until)
 			break;
@@ -136,7 +138,7 @@ static void debt_pay(struct wire_causal_seat *seat)
 	causal_pause_begin(&seat->account, from);
 	slack = prctl(PR_GET_TIMERSLACK);
 	prctl(PR_SET_TIMERSLACK, 1);
-	slept = debt_wait(seat, epoch, from);
+	slept = debt_wait(seat, epoch);
 	if (slack > 0)
 		prctl(PR_SET_TIMERSLACK, (unsigned long)slack);
 	now = now_ns();
@@ -239,7 +241,7 @@ static void child_leave(void)
 		munmap(seats, sizeof(*seats) * WIRE_CAUSAL_SEATS);
 	seats = NULL;
 	if (board) /* the program holds pointers to its counters */
-		mmap(board, board_bytes(), PROT_READ | PROT_WRITE,
+		(void)mmap(board, board_bytes(), PROT_READ | PROT_WRITE,
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 

@@ -159,7 +159,7 @@ static void options_read(
 		e->targets[i].what.caller_count = e->caller.len != 0;
 	}
 	if (!e->level_count)
-		levels_read(e, strdup("250,500,750,1000"));
+		levels_read(e, (char[]){"250,500,750,1000"});
 	o->path = argv[optind];
 	o->argv = argv + optind;
 	o->points = e->points;

@@ -77,6 +77,26 @@ def _():
     assert sum(p["faster"]["pauses"] for p in pairs) > 0, r
 
 
+@case("a wait for a device can be made shorter, and time on the CPU is not counted with it")
+def _():
+    pairs, _, r = experiment(SHAPES, "device", "6", targets=["wait_b"],
+                             options=["--levels", "1000", "--wait"])
+    assert all(p["faster"]["hits"] > 5 for p in pairs), r
+    assert 35 < calm(pairs, "round")["wait_b", 1000] < 95, r
+    pairs, _, r = experiment(SHAPES, "device", "4", targets=["work_a"],
+                             options=["--levels", "1000", "--wait"])
+    assert all(p["faster"]["hits"] == 0 for p in pairs), r
+
+
+@case("a target can be limited to one caller")
+def _():
+    shared = ["--levels", "500", "--caller", place_of(SHAPES, "split").split(":", 1)[1]]
+    pairs, _, r = experiment(SHAPES, "split", "3", targets=["work_a"], options=shared)
+    assert sum(p["base"]["hits"] for p in pairs) > 20, r
+    pairs, _, r = experiment(SHAPES, "shared", "3", targets=["work_a"], options=shared)
+    assert pairs and all(p["base"]["hits"] == 0 for p in pairs), r
+
+
 @case("coz's functions count throughput and latency in a program that is annotated for coz")
 def _():
     pairs, _, r = experiment(POINTS, "coz", "4", targets=["work"], options=["--levels", "500"])
@@ -128,6 +148,7 @@ def _():
 def _():
     pairs, _, r = experiment(POINTS, "masked", "3", targets=["work"], options=["--levels", "500"])
     assert pairs and all(p["faster"]["pauses"] == 0 for p in pairs), r
+    assert sum(p["faster"]["masked"] for p in pairs) > 0, r
 
 
 @case("jemalloc in the target does not matter")

@@ -57,10 +57,10 @@ struct task_struct___before_5_14 {
 
 /* What a perf_event program gets: the registers of the interrupted code first. */
 struct assay_sample_context {
-	__u64 registers[ASSAY_IP_REGISTER + 1];
+	__u64 registers[33];
 };
 struct pt_regs {
-	__u64 words[ASSAY_SP_REGISTER + 1];
+	__u64 words[33];
 };
 
 /* ---- maps ---- */
@@ -179,6 +179,7 @@ static __noinline struct wire_causal_seat *seat_of(__u32 tid, __u64 now, int wai
 		seat->blocked_ns = seat->account.since_ns;
 		seat->asked_ns = 0;
 		seat->robbed_ns = 0;
+		seat->halted = 0;
 		seat->chosen = 0;
 		seat->epoch = causal.settings.epoch;
 	}
@@ -259,6 +260,11 @@ static __always_inline bool sample_in_target(struct assay_sample_context *contex
 	if (!ip || !range_has(ip))
 		return false;
 	if (!causal.settings.callers)
+		return true;
+	/* A function that calls nobody may have no frame of its own: its return address is then the
+	 * first on the stack, and not in the chain. */
+	bpf_probe_read_user(&ip, sizeof(ip), (void *)context->registers[ASSAY_SP_REGISTER]);
+	if (caller_has(ip - 1))
 		return true;
 	bpf_get_stack(context, frames, sizeof(frames), USER_STACK);
 	for (int i = 1; i < DEPTH && frames[i]; i++)
@@ -435,6 +441,11 @@ static __always_inline __u64 seat_taken(const struct wire_causal_seat *seat, __u
 	return seat->account.taken_ns + (pause && now > pause ? now - pause : 0);
 }
 
+static __always_inline __u64 slack_most(void)
+{
+	return CAUSAL_SLACK_PERIODS * causal.settings.period_ns;
+}
+
 static __always_inline void seat_leave(
 	struct wire_causal_seat *seat, __u64 now, bool blocks, bool to_stranger)
 {
@@ -443,8 +454,12 @@ static __always_inline void seat_leave(
 		COUNT(ran_ns, now - seat->running_ns);
 	}
 	seat->running_ns = 0;
-	if (seat->account.pause_ns)
-		return;
+	if (seat->account.pause_ns && blocks)
+		return; /* it sleeps, as it should */
+	if (seat->account.pause_ns) {
+		causal_pause_end(&seat->account, now, 0);
+		seat->halted = 1;
+	}
 	causal_wait(&seat->account, now);
 	seat->blocked_ns = blocks ? now : 0;
 	seat->robbed = !blocks && to_stranger;
@@ -466,13 +481,15 @@ static __always_inline void seat_enter(
 		return;
 	if (since && now > since)
 		COUNT(queued_ns, now - since);
-	if (since && seat->robbed && !left && now > since)
+	if (since && seat->robbed && !seat->halted && !left && now > since)
 		seat->robbed_ns += now - since;
 	seat->robbed = 0;
 	if (since && left)
-		causal_hand_on(&seat->account, seat_taken(left, now), now,
-			CAUSAL_SLACK_PERIODS * causal.settings.period_ns);
+		causal_hand_on(&seat->account, seat_taken(left, now), now, slack_most());
 	seat->account.since_ns = 0;
+	if (seat->halted)
+		causal_pause_begin(&seat->account, now);
+	seat->halted = 0;
 }
 
 /* sched_switch(bool preempt, struct task_struct *prev, struct task_struct *next, ...) */
@@ -557,8 +574,7 @@ int assay_causal_waking(__u64 *arguments)
 	waker = handed ? seat_of((__u32)id, now, 0) : 0;
 	if (waker) {
 		COUNT(handed, 1);
-		causal_hand_on(&seat->account, seat_taken(waker, now), now,
-			CAUSAL_SLACK_PERIODS * causal.settings.period_ns);
+		causal_hand_on(&seat->account, seat_taken(waker, now), now, slack_most());
 	}
 	wait_shorten(b, seat, now, handed);
 	causal_wait(&seat->account, now);

@@ -322,6 +322,22 @@ static uint64_t furthest_clock(const struct causal *causal, uint64_t now)
 	return runs > any ? runs : any;
 }
 
+/* What the kernel side adds only when it ends: the wait for a CPU or the run that goes on now. */
+static void open_spans_add(const struct causal *causal, struct causal_snapshot *snapshot)
+{
+	for (uint32_t i = 0; i < WIRE_CAUSAL_SEATS; i++) {
+		struct wire_causal_seat seat = causal->seats[i];
+		uint64_t now = snapshot->now_ns, since = seat.account.since_ns;
+
+		if (!seat_is_current(causal, &seat))
+			continue;
+		if (seat.running_ns && now > seat.running_ns)
+			snapshot->counts.ran_ns += now - seat.running_ns;
+		else if (since && !seat.blocked_ns && now > since)
+			snapshot->counts.queued_ns += now - since;
+	}
+}
+
 static void snapshot_take(struct causal *causal, struct causal_snapshot *ret)
 {
 	ret->now_ns = clock_monotonic_ns();
@@ -331,6 +347,7 @@ static void snapshot_take(struct causal *causal, struct causal_snapshot *ret)
 	ret->pauses = causal->board->pauses;
 	ret->paused_ns = causal->board->paused_ns;
 	memcpy(&ret->counts, &causal->kernel->counts, sizeof(ret->counts));
+	open_spans_add(causal, ret);
 }
 
 void causal_window_mark(struct causal *causal)

@@ -105,7 +105,7 @@ static int maps_open(struct causal *causal, struct err *err)
 	if (causal->board)
 		causal->seats =
 			map_of(causal, "assay_seats", sizeof(*causal->seats) * WIRE_CAUSAL_SEATS);
-	if (!causal->seats)
+	if (!causal->kernel || !causal->board || !causal->seats)
 		return err_set(err, ERR_UNAVAILABLE, errno,
 			"cannot map the accounts of the causal profiler: %s", err_words(errno));
 	causal->board->magic = WIRE_CAUSAL_MAGIC;

@@ -4,7 +4,7 @@
  *     points assay SECONDS      assay.h: throughput and the latency of a scope
  *     points children SECONDS   forks a child that makes progress too, and executes /bin/true
  *     points threads SECONDS    a thousand threads
- *     points masked SECONDS     all signals blocked
+ *     points masked SECONDS     two threads, all signals blocked, one in work()
  *     points plain SECONDS      nothing that counts; work() is called */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -24,8 +24,6 @@ enum { ITERATIONS = 400000, THREADS = 1000, CHILD_VISITS = 100000 };
 struct coz_counter {
 	size_t count, backoff;
 };
-
-extern char **environ;
 
 __attribute__((noinline)) static void work(unsigned long left)
 {
@@ -142,12 +140,30 @@ static void threads_start(void)
 			_exit(6);
 }
 
-static void signals_block(void)
+static void *work_always(void *argument)
 {
+	for (;;)
+		work(ITERATIONS);
+	return argument;
+}
+
+/* Two threads that no signal reaches: one is in work(), the other owes. */
+static void masked_start(void)
+{
+	pthread_t thread;
 	sigset_t all;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, NULL);
+	if (pthread_create(&thread, NULL, work_always, NULL) != 0)
+		_exit(6);
+}
+
+__attribute__((noinline)) static void masked_round(void)
+{
+	for (volatile int i = 0; i < ITERATIONS / 10; i++)
+		;
+	ASSAY_PROGRESS_NAMED("tick");
 }
 
 int main(int argc, char **argv)
@@ -159,12 +175,14 @@ int main(int argc, char **argv)
 	if (strcmp(what, "threads") == 0)
 		threads_start();
 	if (strcmp(what, "masked") == 0)
-		signals_block();
+		masked_start();
 	for (; seconds_now() < until; rounds++) {
 		if (strcmp(what, "coz") == 0)
 			coz_round();
 		else if (strcmp(what, "children") == 0)
 			children_round();
+		else if (strcmp(what, "masked") == 0)
+			masked_round();
 		else if (strcmp(what, "plain") == 0)
 			work(ITERATIONS);
 		else

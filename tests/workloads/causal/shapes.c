@@ -14,7 +14,7 @@
  *     ping     A 10 then B 20, in two threads, never in parallel, mutex and condition variable
  *     fping    the same over raw futexes
  *     shared   two threads, each A 10 units, a barrier, B 10 in one of them, a barrier
- *     file     one thread, A 7 units, then B: read a file of 64 KiB 12 times with fsync (waits) */
+ *     device   one thread, A 7 units, then wait_b() sleeps 1 ms, as if for a disk */
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -190,7 +190,7 @@ static void *ping_a(void *shape)
 
 static void *convoy(void *shape)
 {
-	static unsigned next, serving;
+	static _Atomic unsigned next, serving;
 
 	for (;;) {
 		unsigned mine;
@@ -233,20 +233,18 @@ static void *shared_one(void *shape)
 	return shape;
 }
 
-__attribute__((noinline)) static void wait_b(int fd)
+/* A wait that nobody of the program ends, like one for a disk. */
+__attribute__((noinline)) static void wait_b(void)
 {
-	if (pwrite(fd, "x", 1, 0) != 1 || fsync(fd) < 0)
-		_exit(1);
+	nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	__asm__ volatile(""); /* a call and not a jump: its return address is in the target */
 }
 
-static void *file_wait(void *shape)
+static void *device(void *shape)
 {
-	FILE *file = tmpfile();
-	int fd = file ? fileno(file) : -1;
-
 	for (;;) {
 		work_a(7);
-		wait_b(fd);
+		wait_b();
 		progress();
 	}
 	return shape;
@@ -262,7 +260,7 @@ static const struct shape shapes[] = {
 	{"ping", ping_a, consume, WAY_CONDITION, 1},
 	{"fping", ping_a, consume, WAY_FUTEX, 1},
 	{"shared", shared_both, shared_one, 0, 0},
-	{"file", file_wait, NULL, 0, 0},
+	{"device", device, NULL, 0, 0},
 };
 
 static const struct shape *shape_find(const char *name)

@@ -88,43 +88,6 @@ struct quality_row {
 	uint64_t value;
 };
 
-enum causal_target_kind { CAUSAL_TARGET_CPU, CAUSAL_TARGET_WAIT, CAUSAL_TARGET_KINDS };
-
-/* Code that causal experiments were made on. */
-struct causal_target_row {
-	text_id name, file, function;
-	uint32_t line; /* 0: not one line */
-	enum causal_target_kind kind;
-};
-
-enum progress_kind { PROGRESS_THROUGHPUT, PROGRESS_LATENCY, PROGRESS_KINDS };
-
-/* Where the program makes progress. */
-struct progress_point_row {
-	text_id name;
-	enum progress_kind kind;
-};
-
-enum { EXPERIMENT_CUT = 1 }; /* the process ended meanwhile: not to be used */
-
-/* One causal experiment: a target runs virtually faster for a while.  Those of one `pair` belong
- * together: speed-up 0 and another one.  See docs/format.md for the guard rails. */
-struct experiment_row {
-	row_id target, execution;
-	uint32_t pair, speedup_permille, threads, flags; /* flags: EXPERIMENT_CUT */
-	uint64_t start_ns, wall_ns, virtual_ns, owed_ns, unpaid_ns;
-	uint64_t samples, hits, hit_ns, lost;
-	uint64_t handed, outside, timer, signals, unheard;
-	uint64_t paused_ns, queued_ns, ran_ns;
-};
-
-/* Progress made at one point during one experiment. */
-struct visit_row {
-	row_id experiment, point;
-	uint64_t arrivals, departures;	  /* the same for throughput */
-	uint64_t open_before, open_after; /* latency: begun and not ended */
-};
-
 /* A thread under one name; when it takes another name (exec), that is another row. */
 struct thread_row {
 	uint32_t pid, tid;
@@ -205,3 +168,5 @@ struct access_row {
 	row_id sample;
 	uint64_t addr, weight, data_source; /* data_source: union perf_mem_data_src */
 };
+
+#include "model/experiment_rows.h"

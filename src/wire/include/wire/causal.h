@@ -78,7 +78,8 @@ struct wire_causal_seat {
 	__u64 robbed_ns;  /* another process had its CPU, since its last sample */
 	__u32 chosen;	  /* blocked at a place whose waits are the target */
 	__u32 robbed;	  /* of its CPU, by another process */
-	__u32 reserved[8];
+	__u32 halted;	  /* preempted in a pause, which goes on when it runs again */
+	__u32 reserved[7];
 };
 
 _Static_assert(sizeof(struct wire_causal_point) == 128, "a table of them has no holes");
