@@ -6,12 +6,11 @@
 #include "analyze/bench.h"
 
 #include <math.h>
-#include <stddef.h>
-#include <string.h>
 
 #include "base/mem.h"
 #include "base/stats.h"
 #include "base/words.h"
+#include "bench_parts.h"
 #include "model/run.h"
 
 enum { WARMUP_MAX = 10 };
@@ -34,6 +33,11 @@ const char *bench_cause_text(enum bench_cause cause)
 	return texts[cause];
 }
 
+static uint32_t count_u32(uint64_t value)
+{
+	return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+}
+
 static struct bench_run run_of(const struct execution_row *row, uint32_t position)
 {
 	return (struct bench_run){
@@ -43,16 +47,26 @@ static struct bench_run run_of(const struct execution_row *row, uint32_t positio
 		.user_ns = row->user_ns,
 		.system_ns = row->system_ns,
 		.max_rss_bytes = row->max_rss_bytes,
-		.minor_faults = row->minor_faults,
-		.major_faults = row->major_faults,
-		.voluntary_switches = row->voluntary_switches,
-		.involuntary_switches = row->involuntary_switches,
+		.minor_faults = count_u32(row->minor_faults),
+		.major_faults = count_u32(row->major_faults),
+		.voluntary_switches = count_u32(row->voluntary_switches),
+		.involuntary_switches = count_u32(row->involuntary_switches),
 		.steal_ns = row->steal_ns,
 		.pressure_ns = row->pressure_ns,
 		.has_steal = row->flags & EXECUTION_STEAL,
 		.has_pressure = row->flags & EXECUTION_PRESSURE,
-		.exit_status = row->exit_status,
-		.signal = row->signal,
+		.has_usage = !(row->flags & EXECUTION_NO_USAGE),
+		.has_cpu =
+			(row->flags & (EXECUTION_NO_USAGE | EXECUTION_CPU)) != EXECUTION_NO_USAGE,
+		.has_rss =
+			(row->flags & (EXECUTION_NO_USAGE | EXECUTION_RSS)) != EXECUTION_NO_USAGE,
+		.has_exit =
+			(row->flags & (EXECUTION_NO_USAGE | EXECUTION_EXIT)) != EXECUTION_NO_USAGE,
+		.failed = row->flags & EXECUTION_FAILED,
+		.exit_status = (int16_t)row->exit_status,
+		.signal = (int16_t)row->signal,
+		.throttled = row->flags & EXECUTION_THROTTLED,
+		.wrong_output = row->flags & EXECUTION_WRONG_OUTPUT,
 		.warmup = row->flags & EXECUTION_WARMUP,
 		.interrupted = row->flags & EXECUTION_INTERRUPTED,
 		.leftovers = row->flags & EXECUTION_LEFTOVERS,
@@ -64,7 +78,7 @@ static void command_take(
 	struct bench_command *command, const struct bench_run *from, bool ignore_failure)
 {
 	struct bench_run *run = &command->runs[command->run_count];
-	bool failed = (from->exit_status || from->signal) && !from->interrupted;
+	bool failed = (from->exit_status || from->signal || from->failed) && !from->interrupted;
 
 	command->run_count++;
 	command->warmup_count += from->warmup;
@@ -72,16 +86,17 @@ static void command_take(
 	run->number =
 		from->warmup ? command->warmup_count : command->run_count - command->warmup_count;
 	run->used = !from->warmup && !from->interrupted && !from->timed_out &&
-		    (!failed || ignore_failure);
+		    !from->wrong_output && (!failed || ignore_failure);
+	run->noise = (uint8_t)bench_noise_of(run);
 	command->used_count += run->used;
-	command->failed_count += failed;
+	command->failed_count += failed || from->wrong_output;
 	command->leftover_count += from->leftovers;
 	command->timed_out_count += from->timed_out;
-	if (!command->failed && (failed || from->timed_out))
+	if (!command->failed && (failed || from->timed_out || from->wrong_output))
 		command->failed = run;
 }
 
-static double run_cpu_ns(const struct bench_run *run)
+double bench_run_cpu_ns(const struct bench_run *run)
 {
 	return (double)run->user_ns + (double)run->system_ns;
 }
@@ -91,22 +106,41 @@ struct usual {
 	double wall, cpu, major, pushed, waited, pressure, steal;
 };
 
-static double median_at(const struct bench_command *command, size_t offset, double *values)
+enum measure { WALL, USER, SYSTEM, MAJOR, PUSHED, WAITED, PRESSURE, STEAL };
+
+static double measure_of(const struct bench_run *run, enum measure measure)
+{
+	switch (measure) {
+	case WALL:
+		return (double)run->wall_ns;
+	case USER:
+		return (double)run->user_ns;
+	case SYSTEM:
+		return (double)run->system_ns;
+	case MAJOR:
+		return run->major_faults;
+	case PUSHED:
+		return run->involuntary_switches;
+	case WAITED:
+		return run->voluntary_switches;
+	case PRESSURE:
+		return (double)run->pressure_ns;
+	case STEAL:
+		return (double)run->steal_ns;
+	}
+	return 0;
+}
+
+static double median_of(const struct bench_command *command, enum measure measure, double *values)
 {
 	size_t count = 0;
 
-	for (uint32_t i = 0; i < command->run_count; i++) {
-		uint64_t value;
-
-		memcpy(&value, (const char *)&command->runs[i] + offset, sizeof(value));
+	for (uint32_t i = 0; i < command->run_count; i++)
 		if (command->runs[i].used)
-			values[count++] = (double)value;
-	}
+			values[count++] = measure_of(&command->runs[i], measure);
 	stats_sort(values, count);
 	return stats_median_sorted(values, count);
 }
-
-#define MEDIAN(member) median_at(command, offsetof(struct bench_run, member), values)
 
 static enum bench_cause cause_of(
 	const struct bench_command *command, const struct bench_run *run, const struct usual *usual)
@@ -121,7 +155,7 @@ static enum bench_cause cause_of(
 		return BENCH_CAUSE_STEAL;
 	if (command->warms_up && run->number <= command->wall.warm_after)
 		return BENCH_CAUSE_WARMUP;
-	if (run_cpu_ns(run) - usual->cpu >= half)
+	if (bench_run_cpu_ns(run) - usual->cpu >= half)
 		return BENCH_CAUSE_CPU;
 	if ((double)run->involuntary_switches > usual->pushed)
 		return BENCH_CAUSE_PUSHED;
@@ -137,15 +171,15 @@ static void causes_find(struct bench_command *command, double *values)
 	struct usual usual = {
 		.wall = command->wall.median,
 		.cpu = command->cpu.median,
-		.major = MEDIAN(major_faults),
-		.pushed = MEDIAN(involuntary_switches),
-		.waited = MEDIAN(voluntary_switches),
-		.pressure = MEDIAN(pressure_ns),
-		.steal = MEDIAN(steal_ns),
+		.major = median_of(command, MAJOR, values),
+		.pushed = median_of(command, PUSHED, values),
+		.waited = median_of(command, WAITED, values),
+		.pressure = median_of(command, PRESSURE, values),
+		.steal = median_of(command, STEAL, values),
 	};
 	double sigma;
 
-	(void)MEDIAN(wall_ns); /* leaves the times sorted in `values` */
+	(void)median_of(command, WALL, values); /* leaves the times sorted in `values` */
 	sigma = stats_robust_sigma_sorted(values, command->used_count);
 	for (uint32_t i = 0; i < command->run_count; i++) {
 		struct bench_run *run = &command->runs[i];
@@ -170,21 +204,20 @@ static int summaries_make(struct bench_command *command, double *values, struct 
 		for (uint32_t i = 0; i < command->run_count; i++) {
 			const struct bench_run *run = &command->runs[i];
 
-			if (run->used)
+			if (run->used && (k == 0 || (k == 1 ? run->has_cpu : run->has_rss)))
 				values[count++] = k == 0   ? (double)run->wall_ns
-						  : k == 1 ? run_cpu_ns(run)
+						  : k == 1 ? bench_run_cpu_ns(run)
 							   : (double)run->max_rss_bytes;
 		}
 		r = summary_make(values, count, summaries[k], err);
 	}
 	command->warms_up = command->wall.warm_after && command->wall.warm_after <= WARMUP_MAX;
-	command->user_ns = MEDIAN(user_ns);
-	command->system_ns = MEDIAN(system_ns);
+	command->user_ns = command->cpu.count ? median_of(command, USER, values) : (double)NAN;
+	command->system_ns = command->cpu.count ? median_of(command, SYSTEM, values) : (double)NAN;
 	return r;
 }
 
-/* Pairs of two commands: the i-th measured run of each, where both are used. */
-static uint32_t pairs_find(const struct bench_command *a, const struct bench_command *b,
+uint32_t bench_pairs_find(const struct bench_command *a, const struct bench_command *b,
 	struct arena *arena, struct bench_pair **ret_pairs)
 {
 	uint32_t most = a->used_count < b->used_count ? a->used_count : b->used_count, count = 0;
@@ -209,25 +242,40 @@ static uint32_t pairs_find(const struct bench_command *a, const struct bench_com
 	return count;
 }
 
-static int pairs_compare(const struct bench_pair *pairs, uint32_t count, enum compare_kind kind,
+static int pairs_compare(const struct bench_pair *pairs, uint32_t count,
 	const struct compare_rule *rule, struct comparison *ret_comparison, struct err *err)
 {
 	mem_auto double *a = mem_new(count, sizeof(*a));
 	mem_auto double *b = mem_new(count, sizeof(*b));
-	const struct compare_input input = {
-		.name = kind == COMPARE_WALL ? "wall" : "cpu",
-		.kind = kind,
-		.a = a,
-		.b = b,
-		.a_count = count,
-		.b_count = count,
-	};
+	const struct compare_input input = {"wall", COMPARE_WALL, a, b, count, count};
 
 	for (uint32_t i = 0; i < count; i++) {
-		a[i] = kind == COMPARE_WALL ? (double)pairs[i].a->wall_ns : run_cpu_ns(pairs[i].a);
-		b[i] = kind == COMPARE_WALL ? (double)pairs[i].b->wall_ns : run_cpu_ns(pairs[i].b);
+		a[i] = (double)pairs[i].a->wall_ns;
+		b[i] = (double)pairs[i].b->wall_ns;
 	}
 	return compare_pairs(&input, rule, ret_comparison, err);
+}
+
+/* Runs that were not in turns: the two sets as they are, at most advisory. */
+static int sets_compare(const struct bench_command *first, const struct bench_command *second,
+	const struct compare_rule *rule, struct comparison *ret_comparison, struct err *err)
+{
+	const struct bench_command *sides[] = {first, second};
+	mem_auto double *a = mem_new(first->used_count, sizeof(*a));
+	mem_auto double *b = mem_new(second->used_count, sizeof(*b));
+	double *values[] = {a, b};
+	const struct compare_input input = {.name = "wall",
+		.kind = COMPARE_WALL,
+		.a = a,
+		.b = b,
+		.a_count = first->used_count,
+		.b_count = second->used_count};
+
+	for (unsigned side = 0; side < 2; side++)
+		for (uint32_t i = 0, count = 0; i < sides[side]->run_count; i++)
+			if (sides[side]->runs[i].used)
+				values[side][count++] = (double)sides[side]->runs[i].wall_ns;
+	return compare_samples(&input, rule, ret_comparison, err);
 }
 
 static int ratios_make(struct bench_view *view, struct arena *arena, struct err *err)
@@ -249,12 +297,14 @@ static int ratios_make(struct bench_view *view, struct arena *arena, struct err 
 
 		if (i == view->fastest)
 			continue;
-		count = pairs_find(
+		count = bench_pairs_find(
 			&view->commands[view->fastest], &view->commands[i], arena, &pairs);
 		if (!count)
 			continue;
 		ratio->command = i;
-		r = pairs_compare(pairs, count, COMPARE_WALL, &rule, &ratio->wall, err);
+		r = view->blocked ? sets_compare(&view->commands[view->fastest], &view->commands[i],
+					    &rule, &ratio->wall, err)
+				  : pairs_compare(pairs, count, &rule, &ratio->wall, err);
 		view->ratio_count++;
 	}
 	return r;
@@ -292,50 +342,29 @@ static int commands_make(
 	return r;
 }
 
+bool bench_run_is_blocked(const struct run *run)
+{
+	uint64_t blocked = 0;
+
+	return run_get_quality(run, "blocked_order", &blocked) && blocked;
+}
+
 int bench_view_make(const struct run *run, bool ignore_failure, struct arena *arena,
 	struct bench_view *ret_view, struct err *err)
 {
 	mem_auto double *values = mem_new(run->executions.count, sizeof(*values));
 	int r;
 
-	*ret_view = (struct bench_view){.ignore_failure = ignore_failure};
+	*ret_view = (struct bench_view){
+		.ignore_failure = ignore_failure, .blocked = bench_run_is_blocked(run)};
 	r = commands_make(run, arena, ret_view, err);
 	for (uint32_t i = 0; r >= 0 && i < ret_view->command_count; i++) {
 		r = summaries_make(&ret_view->commands[i], values, err);
 		if (r >= 0)
 			causes_find(&ret_view->commands[i], values);
+		if (r >= 0)
+			r = bench_noise_find(&ret_view->commands[i], values, err);
 	}
+	bench_facts_find(run, arena, ret_view);
 	return r < 0 ? r : ratios_make(ret_view, arena, err);
-}
-
-int bench_ab_make(const struct bench_view *view, const struct compare_rule *rule,
-	struct arena *arena, struct bench_ab *ret_ab, struct err *err)
-{
-	struct bench_ab ab = {.a = &view->commands[0], .b = &view->commands[1]};
-	int r;
-
-	ab.pair_count = pairs_find(ab.a, ab.b, arena, &ab.pairs);
-	ab.cpu_is_known = true;
-	for (uint32_t i = 0; i < ab.pair_count; i++)
-		ab.cpu_is_known &= run_cpu_ns(ab.pairs[i].a) > 0 && run_cpu_ns(ab.pairs[i].b) > 0;
-	r = pairs_compare(ab.pairs, ab.pair_count, COMPARE_WALL, rule, &ab.metrics[0], err);
-	ab.metric_count = ab.cpu_is_known ? 2 : 1;
-	if (r >= 0 && ab.cpu_is_known)
-		r = pairs_compare(ab.pairs, ab.pair_count, COMPARE_CPU, rule, &ab.metrics[1], err);
-	if (r < 0)
-		return r;
-	compare_family(ab.metrics, ab.metric_count);
-	*ret_ab = ab;
-	ret_ab->verdict = compare_decide(ret_ab->metrics, ret_ab->metric_count);
-	return 0;
-}
-
-bool bench_ab_is_settled(const struct bench_ab *ab)
-{
-	if (ab->verdict.outcome == COMPARE_REGRESSED)
-		return true;
-	for (uint32_t i = 0; i < ab->metric_count; i++)
-		if (!compare_is_settled(&ab->metrics[i]))
-			return false;
-	return true;
 }

@@ -21,19 +21,33 @@ const char *compare_outcome_name(enum compare_outcome outcome)
 	return names[outcome];
 }
 
-double compare_alpha(enum compare_kind kind, unsigned looks)
+double compare_alpha(unsigned looks)
 {
 	/* Pocock's 0.0142 for six looks is for independent pairs.  Taken in turns ABBA, pairs
 	 * resemble their neighbours by r (1 - r) / 2 where single runs do by r, and 0.0142 gave up
 	 * to 6.8 % false alarms in 2000 simulated series; 0.01 gave at most 5.1 %, 0.005 2.6 %. */
-	return looks > 1 && kind == COMPARE_WALL ? 0.005 : 0.01;
+	return looks > 1 ? 0.005 : 0.01;
 }
 
-size_t compare_batch(size_t pairs_max)
+struct compare_plan compare_plan_make(size_t pairs_max)
 {
-	size_t batch = (pairs_max + COMPARE_LOOKS_MAX - 1) / COMPARE_LOOKS_MAX;
+	struct compare_plan plan;
+	double steps = COMPARE_LOOKS_MAX - 1;
+	double range = fmax((double)pairs_max / COMPARE_BATCH, 1);
 
-	return batch > COMPARE_BATCH ? batch : COMPARE_BATCH;
+	/* Large effects show in the first ten pairs, and what takes many pairs to see is looked for
+	 * when there are many more than last time. */
+	for (unsigned i = 0; i < COMPARE_LOOKS_MAX - 1; i++)
+		plan.at[i] = COMPARE_BATCH * (size_t)lround(pow(range, i / steps));
+	return plan;
+}
+
+bool compare_plan_looks_at(const struct compare_plan *plan, size_t pairs)
+{
+	for (unsigned i = 0; i < COMPARE_LOOKS_MAX - 1; i++)
+		if (plan->at[i] == pairs)
+			return true;
+	return false;
 }
 
 static double rule_effect(const struct compare_rule *rule, enum compare_kind kind)
@@ -153,7 +167,7 @@ static struct comparison comparison_begin(
 		.b_count = input->b_count,
 		.median_a = median_of(input->a, input->a_count),
 		.median_b = median_of(input->b, input->b_count),
-		.alpha = rule->alpha > 0 ? rule->alpha : compare_alpha(input->kind, rule->looks),
+		.alpha = rule->alpha > 0 ? rule->alpha : compare_alpha(rule->looks),
 		.min_effect = rule_effect(rule, input->kind),
 		.p = 1,
 	};
@@ -293,8 +307,12 @@ void compare_family(struct comparison *items, size_t count)
 	}
 }
 
+bool compare_is_narrow(const struct comparison *comparison)
+{
+	return comparison_half(comparison) <= log1p(comparison->min_effect) / 2;
+}
+
 bool compare_is_settled(const struct comparison *comparison)
 {
-	return comparison->outcome != COMPARE_INCONCLUSIVE ||
-	       comparison_half(comparison) <= log1p(comparison->min_effect) / 2;
+	return comparison->outcome != COMPARE_INCONCLUSIVE || compare_is_narrow(comparison);
 }

@@ -25,6 +25,10 @@ static void take_member(struct knob *knob, const char *key, const char *value)
 		{"path", &knob->path},
 		{"want", &knob->want},
 		{"offered", &knob->offered},
+		{"held", &knob->held},
+		{"unless", &knob->unless},
+		{"refusal", &knob->refusal},
+		{"absent", &knob->absent},
 		{"why", &knob->why},
 		{"risk", &knob->risk},
 	};

@@ -138,6 +138,13 @@ char *str_trim(char *text)
 	return text;
 }
 
+void str_flatten(char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text < ' ' || *text == 0x7f)
+			*text = ' ';
+}
+
 int str_to_u64(const char *text, uint64_t *ret_value)
 {
 	int base = str_starts(text, "0x") || str_starts(text, "0X") ? 16 : 10;

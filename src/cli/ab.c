@@ -1,76 +1,20 @@
 /* ab.c - `assay ab ./old data -- ./new data`: is B slower than A, faster, or the same?
  *
- * Runs A and B in turns (A B, B A, ...), looks at the pairs up to six times while they grow, and
- * stops as soon as the answer will not change. */
+ * Runs A and B in turns (A B, B A, ...), looks for a change up to six times while the pairs grow,
+ * and asks after each ten whether more of them would tell anything new. */
 #include <errno.h>
 #include <stdlib.h>
 
+#include "ab_parts.h"
 #include "analyze/bench.h"
-#include "bench_job.h"
-#include "render/bench.h"
 
-enum { PAIRS_MAX = 1000, PAIRS_EXACT_MAX = 100000, BATCH_KNOWN_AFTER = 3 };
+enum { PAIRS_MAX = 1000, PAIRS_EXACT_MAX = 100000 };
 #define BUDGET_DEFAULT_NS 60000000000
 
-/* What is looked at while it grows. */
-struct ab_look {
-	struct compare_rule rule;
-	size_t batch; /* pairs between looks; 0: one look, at the end */
-	unsigned looks;
-};
-
-/* One word is a command to split; several are its words. */
-static int side_add(struct bench_job *job, char **words, uint32_t count, struct err *err)
+static int counts_choose(struct ab_job *ab, struct err *err)
 {
-	char **copy;
-
-	if (count == 1)
-		return bench_job_add(job, words[0], err);
-	copy = arena_take(&job->arena, (count + 1) * sizeof(*copy));
-	for (uint32_t i = 0; i < count; i++)
-		copy[i] = words[i];
-	return bench_job_add_words(job, copy, err);
-}
-
-static int sides_add(struct bench_job *job, struct err *err)
-{
-	struct cli *cli = job->cli;
-	uint32_t count = 0;
-	int r = side_add(job, cli->operands.at, cli->operands.count, err);
-
-	while (cli->program[count])
-		count++;
-	return r < 0 ? r : side_add(job, cli->program, count, err);
-}
-
-/* "1%", "0.5 %" or "0.01": a fraction. */
-static int effect_choose(const struct cli *cli, double *ret_effect, struct err *err)
-{
-	const char *text = cli_value(cli, "min-effect");
-	char *end;
-	double value;
-
-	*ret_effect = 0;
-	if (!text)
-		return 0;
-	value = strtod(text, &end);
-	while (*end == ' ')
-		end++;
-	if (str_equal(end, "%"))
-		value /= 100;
-	if (end != text && (!*end || str_equal(end, "%")) && value > 0 && value < 1) {
-		*ret_effect = value;
-		return 0;
-	}
-	err_set(err, ERR_USAGE, EINVAL, "--min-effect cannot be '%s'", text);
-	err_hint(err, "write the smallest change that matters: 1%% or 0.01");
-	return -EINVAL;
-}
-
-static int counts_choose(
-	struct bench_job *job, struct ab_look *look, struct bench_options *options, struct err *err)
-{
-	const struct cli *cli = job->cli;
+	const struct cli *cli = ab->job.cli;
+	struct bench_options *options = &ab->options;
 	uint64_t pairs = 0;
 	int r = cli_number(cli, "pairs", 1, PAIRS_EXACT_MAX, 0, &pairs, err);
 
@@ -78,65 +22,84 @@ static int counts_choose(
 		r = cli_duration(cli, "budget", pairs ? UINT64_MAX : BUDGET_DEFAULT_NS,
 			&options->budget_ns, err);
 	if (r >= 0)
-		r = effect_choose(cli, &look->rule.min_effect, err);
+		r = cli_share(cli, "min-effect", &ab->rule.min_effect, err);
 	/* A slow program gets its ten pairs unless the time was said to matter more. */
 	options->rounds_min = cli_has(cli, "budget") ? 1 : pairs ? (uint32_t)pairs : COMPARE_BATCH;
 	options->rounds_max = pairs ? (uint32_t)pairs : PAIRS_MAX;
-	look->rule.looks = pairs ? 1 : COMPARE_LOOKS_MAX;
+	ab->rule.looks = pairs ? 1 : COMPARE_LOOKS_MAX;
 	return r;
 }
 
-static int ab_view_make(struct bench_job *job, const struct compare_rule *rule, struct arena *arena,
-	struct bench_ab *ret_ab, struct err *err)
+static int view_make(
+	struct ab_job *ab, struct arena *arena, struct ab_view *ret_view, struct err *err)
 {
-	struct bench_view view;
-	int r = bench_view_make(job->run, cli_has(job->cli, "ignore-failure"), arena, &view, err);
+	struct bench_view *view = arena_take(arena, sizeof(*view));
+	int r = bench_view_make(
+		ab->job.run, cli_has(ab->job.cli, "ignore-failure"), arena, view, err);
 
-	return r < 0 ? r : bench_ab_make(&view, rule, arena, ret_ab, err);
+	return r < 0 ? r : ab_view_make(view, &ab->rule, arena, ret_view, err);
 }
 
 static int ab_look(struct bench_job *job, const struct bench_progress *progress, struct err *err)
 {
-	struct ab_look *look = job->context;
+	struct ab_job *ab = job->context;
 	arena_auto struct arena arena = {0};
-	struct bench_ab ab;
+	struct ab_view view;
 	int r;
 
-	if (look->rule.looks == 1)
+	if (ab->rule.looks == 1 || progress->rounds % COMPARE_BATCH)
 		return 0;
-	if (progress->rounds == BATCH_KNOWN_AFTER)
-		look->batch = compare_batch(progress->rounds_due);
-	/* Large effects show in the first ten pairs; the last look is the one at the end.  With six
-	 * looks, however they are spaced, chance alone passes p < 0.005 in at most 3 %. */
-	if (!look->batch || look->looks + 1 >= look->rule.looks ||
-		(progress->rounds != COMPARE_BATCH && progress->rounds % look->batch))
-		return 0;
-	look->looks++;
-	r = ab_view_make(job, &look->rule, &arena, &ab, err);
-	return r < 0 ? r : bench_ab_is_settled(&ab);
-}
-
-static int ab_show(struct bench_job *job, const struct compare_rule *rule, struct bench_ab *ret_ab,
-	struct err *err)
-{
-	struct cli *cli = job->cli;
-	struct cli_page page = {.run = job->run, .to_stderr = bench_job_shares_stdout(job)};
-	int r = ab_view_make(job, rule, &job->arena, ret_ab, err);
-
+	if (!ab->has_plan)
+		ab->plan = compare_plan_make(progress->rounds_due);
+	ab->has_plan = true;
+	r = view_make(ab, &arena, &view, err);
 	if (r < 0)
 		return r;
+	return ab_is_narrow(&view) ||
+	       (compare_plan_looks_at(&ab->plan, progress->rounds) && ab_is_settled(&view));
+}
+
+static int ab_ready(struct bench_job *job, const struct bench_options *options, struct err *err)
+{
+	return ab_check(job->context, options, err);
+}
+
+static int ab_show(struct ab_job *ab, struct err *err)
+{
+	struct cli *cli = ab->job.cli;
+	struct cli_page page = {.run = ab->job.run, .to_stderr = bench_job_shares_stdout(&ab->job)};
+
 	while (cli_page_next(cli, &page)) {
 		if (page.json)
-			ab_json(page.json, ret_ab);
+			ab_json(page.json, &ab->page);
 		else if (cli->mode == CLI_AGENT)
-			ab_agent(page.paper, ret_ab);
+			ab_agent(page.paper, &ab->page);
 		else
-			ab_text(page.paper, ret_ab);
+			ab_text(page.paper, &ab->page);
 	}
 	return cli_page_end(cli, &page, err);
 }
 
-static int ab_run_job(struct bench_job *job, struct ab_look *look, struct err *err)
+/* Everything behind the last run: judge, explain, show. */
+static int ab_conclude(struct ab_job *ab, bool whole, struct err *err)
+{
+	const struct ab_view *view = &ab->view;
+	int r = view_make(ab, &ab->job.arena, &ab->view, err);
+
+	ab->page.view = view;
+	if (r >= 0 && whole)
+		r = ab_explain_change(ab, view, err);
+	if (cli_value(ab->job.cli, "save"))
+		ab->page.artifact = arena_format(
+			&ab->job.arena, ".assay/%s.assay", cli_value(ab->job.cli, "save"));
+	else
+		ab->page.artifact = cli_value(ab->job.cli, "output");
+	if (r >= 0)
+		ab_steps_multiply(ab, view);
+	return r < 0 ? r : ab_show(ab, err);
+}
+
+static int ab_run_job(struct ab_job *ab, struct err *err)
 {
 	static const int statuses[] = {
 		[COMPARE_INCONCLUSIVE] = EXIT_INCONCLUSIVE,
@@ -144,37 +107,44 @@ static int ab_run_job(struct bench_job *job, struct ab_look *look, struct err *e
 		[COMPARE_IMPROVED] = EXIT_DONE,
 		[COMPARE_REGRESSED] = EXIT_REGRESSION,
 	};
-	struct bench_options options = {0};
-	struct bench_ab ab;
 	struct err late = {0};
-	int r = sides_add(job, err), end;
+	int r = counts_choose(ab, err), end;
 
 	if (r >= 0)
-		r = counts_choose(job, look, &options, err);
+		r = ab_steps_load(ab, err);
+
+	if (r >= 0)
+		r = ab_sides_add(ab, err);
 	if (r < 0)
-		return r;
-	job->look = ab_look;
-	job->context = look;
-	end = bench_job_run(job, &options, err);
-	if (end < 0 && !job->run->executions.count)
-		return end;
-	r = ab_show(job, &look->rule, &ab, end < 0 ? &late : err);
+		return r == -EINTR ? EXIT_INTERRUPTED : r;
+	ab->job.ready = ab_ready;
+	ab->job.look = ab_look;
+	ab->job.context = ab;
+	end = bench_job_run(&ab->job, &ab->options, err);
+	if (end < 0 && !ab->job.run->executions.count)
+		return end == -EINTR ? EXIT_INTERRUPTED : end;
+	r = ab_conclude(ab, end == BENCH_DONE, end < 0 ? &late : err);
 	if (end < 0 || r < 0)
 		return end < 0 ? end : r;
 	return end == BENCH_INTERRUPTED ? EXIT_INTERRUPTED
 	       : end == BENCH_FAILED	? EXIT_TARGET
-					: statuses[ab.verdict.outcome];
+					: statuses[ab->view.verdict.outcome];
 }
 
 static int ab_run_command(struct cli *cli, struct err *err)
 {
-	struct ab_look look = {0};
-	struct bench_job job;
+	struct ab_job ab = {0};
 	int r;
 
-	bench_job_open(&job, cli);
-	r = ab_run_job(&job, &look, err);
-	bench_job_done(&job);
+	bench_job_open(&ab.job, cli);
+	r = ab_run_job(&ab, err);
+	revisions_close(ab.revisions);
+	for (unsigned i = 0; i < 2; i++)
+		run_close(ab.counted[i]);
+	vec_foreach (struct run *, earlier, &ab.earlier_runs)
+		run_close(*earlier);
+	vec_done(&ab.earlier_runs);
+	bench_job_done(&ab.job);
 	return r;
 }
 
@@ -182,6 +152,18 @@ static const struct option_spec options[] = {
 	{"pairs", 'n', "PAIRS", false, NULL, "measure exactly that many pairs, then judge once"},
 	{"budget", 0, "TIME", false, NULL, "stop after that time at the latest (default 60s)"},
 	{"min-effect", 0, "SHARE", false, NULL, "the smallest change that matters (default 1%)"},
+	{"run", 0, "CMD", false, NULL,
+		"A and B are git revisions: check out each in a folder of its own and run this "
+		"there; . is the tree as it stands"},
+	{"build", 0, "CMD", false, NULL, "build each revision with this first (sh -c)"},
+	{"same-output", 0, "yes|no", true, "yes|no",
+		"run each once first and stop when they print different things; default for --run"},
+	{"events", 0, "yes|no", true, "yes|no",
+		"count events in five more runs of each, to explain a change; default where there "
+		"is a PMU"},
+	{"after", 0, "RUN", false, NULL,
+		"an earlier `ab` that was kept with -o: its change and this one, multiplied; more "
+		"than one adds up in order"},
 	BENCH_JOB_OPTIONS{0},
 };
 
@@ -192,6 +174,8 @@ static const char *const examples[] = {
 	"changes below 3 % do not matter",
 	"assay ab -n 40 -o ab.assay ./old -- ./new",
 	"exactly 40 pairs, kept in a file",
+	"assay ab --build 'make -j2' --run './program data' main -- .",
+	"is the tree as it stands slower than main? Both are built in folders of their own",
 	NULL,
 };
 
@@ -202,8 +186,10 @@ const struct command ab_command = {
 	.examples = examples,
 	.details =
 		"A and B are each one quoted command, or a program with its words: what stands "
-		"before -- and what stands behind it. The verdict is about B relative to A. Exit "
-		"status: 0 equivalent or improved, 1 regressed, 3 inconclusive.",
+		"before -- and what stands behind it. With --run they are two git revisions; your "
+		"tree, index and branches are only read. The verdict is about B relative to A. "
+		"Exit status: 0 equivalent or improved, 1 regressed, 3 inconclusive, 5 a build or "
+		"a run failed or A and B print different things.",
 	.options = options,
 	.program = PROGRAM_PAIR,
 	.operands_min = 1,

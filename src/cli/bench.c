@@ -2,6 +2,8 @@
  *
  * Reads the words, has the commands run in turns, shows each and how they compare. */
 #include <errno.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "analyze/bench.h"
 #include "base/io.h"
@@ -11,22 +13,68 @@
 enum { COMMANDS_MAX = 64, RUNS_MAX = 1000000, RUNS_MIN_DEFAULT = 10 };
 #define BUDGET_DEFAULT_NS 3000000000
 
+/* Each command with each combination of the parameters. */
+static int command_add(struct bench_job *job, const char *text, char *const *words, struct err *err)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r >= 0 && i < job->parameters.combinations; i++) {
+		job->combination = i;
+		r = words ? bench_job_add_words(job, words, err) : bench_job_add(job, text, err);
+	}
+	return r;
+}
+
 static int commands_add(struct bench_job *job, struct err *err)
 {
 	struct cli *cli = job->cli;
-	int r = 0;
+	int r = parameters_read(cli, &job->arena, &job->parameters, err);
 
 	for (uint32_t i = 0; r >= 0 && i < cli->operands.count; i++)
-		r = bench_job_add(job, cli->operands.at[i], err);
+		r = command_add(job, cli->operands.at[i], NULL, err);
 	if (r >= 0 && cli->program)
-		r = cli->program[1] ? bench_job_add_words(job, cli->program, err)
-				    : bench_job_add(job, cli->program[0], err);
+		r = command_add(job, cli->program[0], cli->program[1] ? cli->program : NULL, err);
 	if (r >= 0 && !job->commands.count) {
 		err_set(err, ERR_USAGE, EINVAL, "assay bench was given no command");
 		err_hint(err, "usage: assay bench %s", cli->command->usage);
 		r = -EINVAL;
 	}
 	return r;
+}
+
+/* "1000", "4K", "64MiB": K, M, G and T are thousands, Ki, Mi, Gi and Ti 1024s, a B may follow. */
+static int amount_note(
+	struct bench_job *job, const char *option, const char *quality, struct err *err)
+{
+	static const char units[] = "KMGT";
+	const char *text = cli_value(job->cli, option);
+	uint64_t value = 0;
+	char *rest;
+	const char *unit;
+
+	if (!text)
+		return 0;
+	errno = 0;
+	value = *text >= '0' && *text <= '9' ? strtoull(text, &rest, 10) : 0;
+	unit = value && *rest ? strchr(units, *rest == 'k' ? 'K' : *rest) : NULL;
+	if (unit) {
+		bool binary = rest[1] == 'i';
+
+		for (const char *at = units; at <= unit; at++)
+			if (__builtin_mul_overflow(value, binary ? 1024 : 1000, &value))
+				value = 0;
+		rest += 1 + binary;
+	}
+	if (value && *rest == 'B' && str_equal(option, "bytes"))
+		rest++;
+	if (!value || errno || *rest) {
+		err_set(err, ERR_USAGE, EINVAL, "--%s cannot be '%s'", option, text);
+		err_hint(err, "write how many one run handles: 1000, 5K, 2M%s",
+			str_equal(option, "bytes") ? ", 64MiB" : "");
+		return -EINVAL;
+	}
+	run_set_quality(job->run, quality, value);
+	return 0;
 }
 
 static int counts_choose(struct bench_job *job, struct bench_options *options, struct err *err)
@@ -110,6 +158,10 @@ static int bench_run_job(struct bench_job *job, struct err *err)
 
 	if (r >= 0)
 		r = counts_choose(job, &options, err);
+	if (r >= 0)
+		r = amount_note(job, "ops", "ops_per_run", err);
+	if (r >= 0)
+		r = amount_note(job, "bytes", "bytes_per_run", err);
 	if (r < 0)
 		return r;
 	end = bench_job_run(job, &options, err);
@@ -139,6 +191,9 @@ static const struct option_spec options[] = {
 	{"min-runs", 0, "N", false, NULL, "at least N times (default 10)"},
 	{"max-runs", 0, "N", false, NULL, "at most N times"},
 	{"budget", 0, "TIME", false, NULL, "measure each command about that long (default 3s)"},
+	PARAMETER_OPTIONS{
+		"ops", 0, "N", false, NULL, "operations in a run: the rate is told too (5K, 2M)"},
+	{"bytes", 0, "N", false, NULL, "bytes that a run handles: the rate is told too (64MiB)"},
 	BENCH_JOB_OPTIONS{"export-json", 0, "FILE", false, NULL, "hyperfine's JSON format"},
 	{"export-markdown", 0, "FILE", false, NULL, "a table"},
 	{"export-csv", 0, "FILE", false, NULL, "one row per run"},
@@ -152,6 +207,8 @@ static const char *const examples[] = {
 	"two commands in turns, and which is faster",
 	"assay bench -n 50 --save before ./program",
 	"50 runs, kept as .assay/before.assay",
+	"assay bench -P threads 1 8 'make -j {threads}' --prepare 'make clean'",
+	"one command per number of threads",
 	NULL,
 };
 

@@ -31,7 +31,8 @@ enum exit_status {
 struct option_spec {
 	const char *name;    /* long name without the dashes */
 	char letter;	     /* short name, or 0 */
-	const char *value;   /* what follows, for the help: "FILE"; NULL: a switch */
+	const char *value;   /* what follows, for the help: "FILE"; NULL: a switch.  "NAME MIN MAX"
+			      * takes three words, which are three values */
 	bool optional;	     /* the value may be left out and is only taken as --name=VALUE */
 	const char *choices; /* "auto|pmu|sim": anything else is refused; NULL: free */
 	const char *help;
@@ -99,6 +100,9 @@ int cli_number(const struct cli *cli, const char *name, uint64_t low, uint64_t h
 int cli_duration(const struct cli *cli, const char *name, uint64_t fallback_ns, uint64_t *ret_ns,
 	struct err *err);
 
+/* A share option ("1%", "0.01") as a fraction, 0 when not given. */
+int cli_share(const struct cli *cli, const char *name, double *ret_share, struct err *err);
+
 struct run;
 
 /* What a command shows, in each form that was asked for:
@@ -135,6 +139,9 @@ uint32_t cli_target_words(const struct cli *cli, struct run *run);
 int cli_take_fingerprint(struct run *run, struct err *err);
 /* The same, with the file system of a path (NULL: the working directory) described. */
 int cli_take_fingerprint_of(struct run *run, const char *storage_path, struct err *err);
+
+/* -o FILE is --json=FILE for a command whose product is the document. */
+int cli_output_as_json(struct cli *cli, struct err *err);
 
 bool cli_page_next(const struct cli *cli, struct cli_page *page);
 int cli_page_end(const struct cli *cli, struct cli_page *page, struct err *err);

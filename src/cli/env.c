@@ -17,23 +17,6 @@
 
 enum { DOCUMENT_LARGEST = 64 << 20 };
 
-/* -o FILE is --json=FILE for this command: its product is the document. */
-static int output_as_json(struct cli *cli, struct err *err)
-{
-	const char *path = cli_value(cli, "output");
-
-	if (path && cli_value(cli, "json")) {
-		err_set(err, ERR_USAGE, EINVAL,
-			"-o and --json=FILE both name the place of the document");
-		err_hint(err, "choose one");
-		return -EINVAL;
-	}
-	for (const struct option_spec *spec = common_options; path && spec->name; spec++)
-		if (str_equal(spec->name, "json"))
-			vec_push(&cli->options, (struct cli_option){spec, path});
-	return 0;
-}
-
 /* The group `build`: what the program's file says about how it was made. */
 static int take_build(struct run *run, const char *program, struct err *err)
 {
@@ -154,7 +137,7 @@ static int env_compare(struct cli *cli, struct err *err)
 
 static int env_run(struct cli *cli, struct err *err)
 {
-	int r = output_as_json(cli, err);
+	int r = cli_output_as_json(cli, err);
 
 	if (r < 0)
 		return r;

@@ -2,6 +2,7 @@
  * and stored as a run with -o. */
 #include <errno.h>
 
+#include "analyze/bench.h"
 #include "analyze/imported.h"
 #include "analyze/stat.h"
 #include "cli.h"
@@ -71,6 +72,50 @@ static int show_profile(
 	return cli_page_end(cli, &page, err);
 }
 
+static int show_benchmark(
+	struct cli *cli, const struct run *run, const struct import_report *report, struct err *err)
+{
+	arena_auto struct arena arena = {0};
+	struct cli_page page = {.run = run};
+	struct imported_view all;
+	struct bench_view view;
+	int r = bench_view_make(run, false, &arena, &view, err);
+
+	if (r < 0)
+		return r;
+	imported_view_make(run, &arena, &all);
+	while (cli_page_next(cli, &page)) {
+		if (page.json) {
+			jsonw_put_text(page.json, "kind", report->kind);
+			jsonw_put_missing(page.json, "samples", "it holds times of whole runs");
+			imported_runs_json(page.json, &view, &all);
+			skipped_json(page.json, report);
+		} else {
+			imported_runs_text(
+				page.paper, &view, cli->operands.at[0], cli_value(cli, "output"));
+		}
+	}
+	return cli_page_end(cli, &page, err);
+}
+
+static int import_show(
+	struct cli *cli, const struct run *run, const struct import_report *report, struct err *err)
+{
+	return report->profile	   ? show_profile(cli, run, report, err)
+	       : report->benchmark ? show_benchmark(cli, run, report, err)
+				   : show_counts(cli, run, report, err);
+}
+
+/* A file of results without a result; `assay audit` says so too, as a finding. */
+static int refuse_empty(const char *path, const struct import_report *report, struct err *err)
+{
+	if (!report->benchmark || report->commands)
+		return 0;
+	err_set(err, ERR_USAGE, EINVAL, "%s (%s) holds no result", path, report->kind);
+	err_hint(err, "the tool that wrote it may have been stopped before the first one ended");
+	return -EINVAL;
+}
+
 static int import_store(const char *path, const struct run *run, struct err *err)
 {
 	store_auto struct store *store = NULL;
@@ -109,6 +154,8 @@ static int import_run(struct cli *cli, struct err *err)
 	struct import_report report;
 	int r = import_file(path, &sink, &report, err);
 
+	if (r >= 0)
+		r = refuse_empty(path, &report, err);
 	if (r < 0) {
 		ingest_done(&ingest);
 		return r;
@@ -122,8 +169,7 @@ static int import_run(struct cli *cli, struct err *err)
 		r = import_store(output, run, err);
 	run_freeze(run);
 	if (r >= 0)
-		r = report.profile ? show_profile(cli, run, &report, err)
-				   : show_counts(cli, run, &report, err);
+		r = import_show(cli, run, &report, err);
 	return r < 0 ? r : EXIT_DONE;
 }
 
@@ -141,12 +187,14 @@ const struct command import_command = {
 		"the samples of `perf record`, kept as a run",
 		"perf record -o - -g -- ./server | assay import - -o base.assay",
 		"the same without a file", "assay import stat.json -o counts.assay",
-		"the counts of `perf stat -j -o stat.json -- PROGRAM`", NULL},
+		"the counts of `perf stat -j -o stat.json -- PROGRAM`",
+		"assay import hyperfine.json -o before.assay",
+		"the runs of `hyperfine --export-json` or of Google Benchmark", NULL},
 	.details =
 		"What the file is, is found out from its content. Read are perf.data of any age (from "
 		"a file or a pipe, compressed or not), the text of `perf script`, folded stacks, pprof, "
-		"callgrind.out and cachegrind.out, and the output of `perf stat -j` and of `perf stat "
-		"-x SEPARATOR`.\n"
+		"callgrind.out and cachegrind.out, the output of `perf stat -j` and of `perf stat -x "
+		"SEPARATOR`, and the JSON of hyperfine and of Google Benchmark.\n"
 		"User stacks that were recorded with --call-graph dwarf are unwound here. Nothing is "
 		"dropped in silence: what cannot be used is counted by reason. Of a file that is damaged "
 		"or cut off everything before the damage is kept, with a warning; a file of which "

@@ -131,6 +131,22 @@ bool cli_page_next(const struct cli *cli, struct cli_page *page)
 	return false;
 }
 
+int cli_output_as_json(struct cli *cli, struct err *err)
+{
+	const char *path = cli_value(cli, "output");
+
+	if (path && cli_value(cli, "json")) {
+		err_set(err, ERR_USAGE, EINVAL,
+			"-o and --json=FILE both name the place of the document");
+		err_hint(err, "choose one");
+		return -EINVAL;
+	}
+	for (const struct option_spec *spec = common_options; path && spec->name; spec++)
+		if (str_equal(spec->name, "json"))
+			vec_push(&cli->options, (struct cli_option){spec, path});
+	return 0;
+}
+
 static int page_print(int fd, const struct str *text, struct err *err)
 {
 	int r = io_write_all(fd, str_text(text), text->len);

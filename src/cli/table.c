@@ -4,6 +4,8 @@
 
 extern const struct command ab_command;
 extern const struct command annotate_command;
+extern const struct command attest_command;
+extern const struct command audit_command;
 extern const struct command bench_command;
 extern const struct command causal_command;
 extern const struct command completions_command;
@@ -12,10 +14,12 @@ extern const struct command doctor_command;
 extern const struct command env_command;
 extern const struct command export_command;
 extern const struct command flame_command;
+extern const struct command gate_command;
 extern const struct command help_command_entry;
 extern const struct command import_command;
 extern const struct command record_command;
 extern const struct command report_command;
+extern const struct command scale_command;
 extern const struct command stat_command;
 extern const struct command tune_command;
 
@@ -32,6 +36,10 @@ const struct command *const commands[] = {
 	&causal_command,
 	&bench_command,
 	&ab_command,
+	&gate_command,
+	&scale_command,
+	&audit_command,
+	&attest_command,
 	&import_command,
 	&export_command,
 	&tune_command,

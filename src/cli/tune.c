@@ -2,271 +2,68 @@
  * back.
  *
  *     sudo assay tune run --only frequency -- ./bench
+ *     assay tune run --cpus 1 -- ./bench
  *
- * Joins the table of knobs (analyze) with the machine (drive), asks, and shows.  Nothing is written
- * before every chosen group has its yes. */
+ * The actions; what they share is in tune_job.h.  Nothing is written before every chosen group has
+ * its yes. */
 #include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-#include "analyze/knob.h"
 #include "base/io.h"
-#include "cli.h"
 #include "code/binary.h"
-#include "drive/tune.h"
+#include "drive/tune_process.h"
 #include "model/run.h"
-#include "render/tune.h"
+#include "tune_job.h"
 
-struct tune_job {
-	struct cli *cli;
-	struct run *run; /* carries the warnings */
-	struct knob_book book;
-	vec_of(struct tune_knob) knobs;
-	struct tune tune;
-	struct knob_view view, reverted;
-	struct arena arena;
-};
-
-static bool knob_is_asked(const struct cli *cli, const struct knob *knob)
-{
-	const char *name;
-
-	for (unsigned i = 0; (name = cli_value_at(cli, "only", i)); i++)
-		if (str_equal(name, knob->name) || str_equal(name, knob->group))
-			return true;
-	return !knob->only && !cli_has(cli, "only");
-}
-
-static int job_open(struct tune_job *job, struct err *err)
-{
-	/* Another tree of /sys and /proc, for tests. */
-	const char *root = getenv("ASSAY_TUNE_ROOT"), *name;
-	struct tune_options options = {.root = root ? root : ""};
-
-	knob_book_load(&job->book);
-	for (unsigned i = 0; (name = cli_value_at(job->cli, "only", i)); i++)
-		if (knob_check_name(&job->book, name, err) < 0)
-			return -EINVAL;
-	vec_foreach (const struct knob, knob, &job->book.knobs)
-		vec_push(&job->knobs, (struct tune_knob){.name = knob->name,
-					      .pattern = knob->path,
-					      .want = knob->want,
-					      .offered = knob->offered});
-	options.knobs = job->knobs.at;
-	options.knob_count = job->knobs.count;
-	return tune_open(&job->tune, &options, err);
-}
-
-static void job_done(struct tune_job *job)
-{
-	tune_close(&job->tune);
-	vec_done(&job->view.rows);
-	vec_done(&job->reverted.rows);
-	vec_done(&job->knobs);
-	knob_book_done(&job->book);
-	run_close(job->run);
-	arena_done(&job->arena);
-}
-
-/* The items of drive as rows.  Without --only a plan shows all, marked; others show what was asked.
- */
-static void rows_take(struct tune_job *job, struct knob_view *view, bool asked_only)
-{
-	view->rows.count = 0;
-	view->journal = job->tune.journal_path;
-	view->void_changes = job->tune.void_changes;
-	vec_foreach (const struct tune_item, item, &job->tune.items) {
-		const struct knob *knob =
-			item->knob < job->book.knobs.count ? &job->book.knobs.at[item->knob] : NULL;
-		bool asked = !knob || knob_is_asked(job->cli, knob);
-
-		if (!asked && (asked_only || cli_has(job->cli, "only")))
-			continue;
-		vec_push(&view->rows, (struct knob_row){
-					      .knob = knob,
-					      .path = item->path,
-					      .now = item->now,
-					      .old = item->old,
-					      .want = item->want,
-					      .state = tune_state_name(item->state),
-					      .reason = item->reason,
-					      .optional = !asked,
-				      });
-	}
-}
-
-static void note_states(struct tune_job *job, const struct knob_view *view)
-{
-	static const struct {
-		const char *state, *code, *text, *hint;
-	} notes[] = {
-		{"failed", "tune-failed", "a setting could not be changed", "the row says why"},
-		{"stuck", "tune-stuck", "a setting could not be brought back",
-			"write its old value by hand, or try assay tune revert again"},
-		{"left", "tune-left", "a setting was changed by someone else and left alone",
-			"the row shows what it was before assay"},
-	};
-
-	for (unsigned i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
-		if (knob_view_count(view, notes[i].state))
-			run_add_note(job->run, notes[i].code, notes[i].text, notes[i].hint);
-	if (job->tune.journal.skipped)
-		run_add_note(job->run, "tune-journal", "the journal has lines that are not assay's",
-			job->tune.journal_path);
-}
-
-static int job_show(struct tune_job *job, struct err *err)
-{
-	struct cli *cli = job->cli;
-	struct cli_page page = {.run = job->run, .to_stderr = cli->program != NULL};
-	struct err ignored = {0};
-
-	if (cli_has(cli, "json"))
-		cli_take_fingerprint(job->run, &ignored);
-	while (cli_page_next(cli, &page)) {
-		if (page.json)
-			tune_json(page.json, &job->view);
-		else if (cli->mode == CLI_AGENT)
-			tune_agent(page.paper, &job->view);
-		else if (!cli->quiet)
-			tune_text(page.paper, &job->view);
-	}
-	return cli_page_end(cli, &page, err);
-}
-
-/* The command line as a shell would read it again, with `before` it and `after` the action. */
-static const char *command_again(struct tune_job *job, const char *before, const char *after)
-{
-	str_auto struct str text = {0};
-
-	str_add(&text, before);
-	for (char **word = job->cli->argv; *word; word++) {
-		bool plain = **word && !(*word)[strspn(*word, "abcdefghijklmnopqrstuvwxyz"
-							      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-							      "0123456789_./=:,@%+-")];
-
-		str_addf(&text, "%s%s", text.len ? " " : "", plain ? "" : "'");
-		for (const char *at = *word; *at; at++)
-			str_add(&text, *at == '\'' ? "'\\''" : (char[]){*at, '\0'});
-		str_add(&text, plain ? "" : "'");
-		if (*word == job->cli->operands.at[0])
-			str_add(&text, after);
-	}
-	return arena_format(&job->arena, "%s", str_text(&text));
-}
-
-static int need_root(struct tune_job *job, const char *path, struct err *err)
-{
-	err_set(err, ERR_UNAVAILABLE, EACCES, "only root may change %s", path);
-	err_hint(err, "%s", command_again(job, "sudo", ""));
-	return -EACCES;
-}
-
-/* Choose what was asked for and would change; how many, or that we may not. */
-static int items_choose(struct tune_job *job, struct err *err)
-{
-	int count = 0;
-
-	tune_look(&job->tune);
-	vec_foreach (struct tune_item, item, &job->tune.items) {
-		if (!knob_is_asked(job->cli, &job->book.knobs.at[item->knob]))
-			continue;
-		if (item->state == TUNE_DENIED && geteuid() != 0)
-			return need_root(job, item->path, err);
-		item->chosen = item->state == TUNE_CHANGE;
-		count += item->chosen;
-	}
-	return count;
-}
-
-static uint32_t group_count(const struct tune_job *job, const char *group)
-{
-	uint32_t count = 0;
-
-	vec_foreach (const struct tune_item, item, &job->tune.items)
-		count += item->chosen && str_equal(job->book.knobs.at[item->knob].group, group);
-	return count;
-}
-
-/* One question; only y or yes is a yes. */
-static bool group_agreed(const char *group, uint32_t count)
-{
-	char answer[64] = "";
-	ssize_t got;
-
-	dprintf(STDERR_FILENO, "Change %u setting%s of the group %s? [y/N] ", count,
-		count == 1 ? "" : "s", group);
-	got = read(STDIN_FILENO, answer, sizeof(answer) - 1);
-	if (got <= 0) {
-		dprintf(STDERR_FILENO, "\n");
-		return false;
-	}
-	return strcasecmp(str_trim(answer), "y") == 0 || strcasecmp(str_trim(answer), "yes") == 0;
-}
-
-static void plan_print(struct tune_job *job)
-{
-	str_auto struct str text = {0};
-	struct paper paper = {.out = &text};
-
-	rows_take(job, &job->view, true);
-	tune_text(&paper, &job->view);
-	(void)io_write_all(STDERR_FILENO, str_text(&text), text.len);
-}
-
-/* Ask for each group with something chosen.  Returns how many changes were agreed to. */
-static int consent_ask(struct tune_job *job, struct err *err)
-{
-	const char *asked = NULL;
-	bool agreed = false;
-	int count = 0;
-
-	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
-		err_set(err, ERR_USAGE, EINVAL,
-			"nothing is changed without a yes, and there is no terminal to ask at");
-		err_hint(err, "look at `assay tune plan`, then agree with: %s",
-			command_again(job, "", " --yes"));
-		return -EINVAL;
-	}
-	plan_print(job);
-	vec_foreach (const struct knob, knob, &job->book.knobs) {
-		uint32_t changes = group_count(job, knob->group);
-
-		if (!changes || (asked && str_equal(asked, knob->group)))
-			continue;
-		asked = knob->group;
-		agreed = !cli_interrupted().count && group_agreed(asked, changes);
-		vec_foreach (struct tune_item, item, &job->tune.items)
-			if (str_equal(job->book.knobs.at[item->knob].group, asked))
-				item->chosen = item->chosen && agreed;
-		count += agreed ? (int)changes : 0;
-	}
-	return count;
-}
-
-/* How many changes were chosen and agreed to; 0: none is needed or none is wanted. */
-static int items_agree(struct tune_job *job, bool *ret_declined, struct err *err)
-{
-	int wanted = items_choose(job, err), agreed = wanted;
-
-	if (wanted > 0 && !cli_has(job->cli, "yes"))
-		agreed = consent_ask(job, err);
-	*ret_declined = wanted > 0 && agreed == 0;
-	return agreed;
-}
+enum { SNAPSHOT_LARGEST = 64 << 20 };
 
 /* The command that does what the plan says. */
 static const char *plan_next(struct tune_job *job)
 {
 	str_auto struct str text = {0};
-	const char *name;
 
 	str_addf(&text, "%sassay tune apply", geteuid() ? "sudo " : "");
-	for (unsigned i = 0; (name = cli_value_at(job->cli, "only", i)); i++)
-		str_addf(&text, " --only %s", name);
+	vec_foreach (const char *const, name, &job->names)
+		str_addf(&text, " --only %s", *name);
+	if (job->tune.options.cpus)
+		str_addf(&text, " --cpus %s", job->tune.options.cpus);
 	return arena_format(&job->arena, "%s", text.at);
+}
+
+/* The readings of the fingerprint that tell of others, and the processes that are busy.  What
+ * cannot be read is not shown: a plan is about the knobs. */
+static void noise_take(struct tune_job *job)
+{
+	struct knob_view *view = &job->view;
+	struct err ignored = {0};
+
+	job->machine = run_open();
+	if (cli_take_fingerprint(job->machine, &ignored) >= 0) {
+		fingerprint_view_init(&job->fingerprint, job->machine);
+		vec_foreach (const struct fingerprint_field, field, &job->fingerprint.fields)
+			if (str_equal(field->group, "noise") && field->value)
+				vec_push(
+					&view->noise, (struct knob_noise){field->name, field->value,
+							      field->rule->reason, field->loud});
+	}
+	if (tune_noise_look(job->tune.options.root, &job->noise, &ignored) < 0)
+		return;
+	view->busy_seconds = job->noise.seconds;
+	if (job->noise.steal_share >= 0)
+		vec_push(&view->noise,
+			(struct knob_noise){"steal_now",
+				arena_format(&job->arena, "%.0f %%", 100 * job->noise.steal_share),
+				"the hypervisor takes time away now",
+				job->noise.steal_share > 0.02});
+	for (unsigned i = 0; i < job->noise.busy_count; i++)
+		vec_push(&view->busy, (struct knob_busy){job->noise.busy[i].pid,
+					      job->noise.busy[i].name, job->noise.busy[i].cpus});
+	if (job->noise.irqbalance)
+		run_add_note(job->run, "tune-irqbalance",
+			"irqbalance runs: it moves interrupts to where it likes",
+			"stop it for the measurement: `systemctl stop irqbalance`; assay does not");
 }
 
 static int plan_run(struct tune_job *job, struct err *err)
@@ -274,10 +71,12 @@ static int plan_run(struct tune_job *job, struct err *err)
 	int r;
 
 	tune_look(&job->tune);
-	rows_take(job, &job->view, false);
+	tune_job_take_rows(job, &job->view, false);
+	if (!cli_has(job->cli, "no-noise"))
+		noise_take(job);
 	if (knob_view_count(&job->view, "change") + knob_view_count(&job->view, "denied"))
 		job->view.next = plan_next(job);
-	r = job_show(job, err);
+	r = tune_job_show(job, err);
 	return r < 0 ? r : EXIT_DONE;
 }
 
@@ -285,7 +84,7 @@ static int apply_run(struct tune_job *job, struct err *err)
 {
 	struct err late = {0};
 	bool declined;
-	int agreed = items_agree(job, &declined, err), applied = 0, r;
+	int agreed = tune_job_agree(job, &declined, err), applied = 0, r;
 
 	if (agreed < 0)
 		return agreed;
@@ -293,11 +92,11 @@ static int apply_run(struct tune_job *job, struct err *err)
 		applied = tune_lock(&job->tune, err);
 	if (agreed > 0 && applied >= 0)
 		applied = tune_apply(&job->tune, err);
-	rows_take(job, &job->view, true);
-	note_states(job, &job->view);
+	tune_job_take_rows(job, &job->view, true);
+	tune_job_note_states(job, &job->view);
 	if (agreed > 0)
 		job->view.next = "assay tune revert";
-	r = job_show(job, applied < 0 ? &late : err);
+	r = tune_job_show(job, applied < 0 ? &late : err);
 	if (applied < 0 || r < 0)
 		return applied < 0 ? applied : r;
 	return knob_view_count(&job->view, "failed") + knob_view_count(&job->view, "denied")
@@ -309,7 +108,40 @@ static void run_applied(void *context)
 {
 	struct tune_job *job = context;
 
-	rows_take(job, &job->view, true);
+	tune_job_take_rows(job, &job->view, true);
+}
+
+/* What the program shall have for itself. */
+static struct tune_process_options process_options(const struct tune_job *job)
+{
+	return (struct tune_process_options){
+		.cpus = cli_value(job->cli, "cpus"),
+		.no_aslr = cli_has(job->cli, "no-aslr"),
+		.fifo = cli_has(job->cli, "fifo"),
+		.awake = cli_has(job->cli, "awake"),
+	};
+}
+
+static void process_notes(struct tune_job *job)
+{
+	char text[32] = "";
+
+	if (getpriority(PRIO_PROCESS, 0) != 0 &&
+		io_read_line("/proc/sys/kernel/sched_autogroup_enabled", text, sizeof(text)) > 0 &&
+		str_equal(text, "1"))
+		run_add_note(job->run, "tune-autogroup",
+			"nice has no effect against programs of other sessions: "
+			"kernel.sched_autogroup_enabled is 1",
+			"write the nice value to /proc/PID/autogroup, or --only autogroup");
+	if (cli_has(job->cli, "fifo") &&
+		io_read_line("/proc/sys/kernel/sched_rt_runtime_us", text, sizeof(text)) > 0 &&
+		!str_equal(text, "-1"))
+		run_add_note(job->run, "tune-fifo",
+			arena_format(&job->arena,
+				"a real-time program that never sleeps is stopped after %s us of "
+				"each period (kernel.sched_rt_runtime_us)",
+				text),
+			"that keeps the machine alive; leave it, and do not trust the slowest runs");
 }
 
 static int run_status(const struct tune_job *job, const struct execution *execution)
@@ -325,19 +157,21 @@ static int run_status(const struct tune_job *job, const struct execution *execut
 	return knob_view_count(&job->reverted, "stuck") ? EXIT_UNAVAILABLE : EXIT_DONE;
 }
 
-/* The spawner is forked before the lock is taken and the guardian's pipe made: it must have
- * neither, because it may outlive us. */
-static int run_program(struct tune_job *job, struct execution *execution, struct err *err)
+/* The spawner is forked before the lock is taken, the guardian's pipe made and the processors held
+ * awake: it must have none of these, because it may outlive us. */
+static int run_program(struct tune_job *job, struct execution *execution,
+	struct tune_process *ret_process, struct err *err)
 {
 	struct execution_options options = {
 		.argv = job->cli->program,
 		.stdout_to_stderr = job->cli->mode == CLI_JSON,
 		.interrupted = cli_interrupted,
 	};
+	struct tune_process_options process = process_options(job);
 	bool declined;
 	int agreed, r = binary_find(job->cli->program[0], &job->arena, &options.path, err);
 
-	agreed = r < 0 ? r : items_agree(job, &declined, err);
+	agreed = r < 0 ? r : tune_job_agree(job, &declined, err);
 	if (agreed < 0)
 		return agreed;
 	if (declined) {
@@ -346,7 +180,13 @@ static int run_program(struct tune_job *job, struct execution *execution, struct
 		err_hint(err, "run it without assay tune");
 		return -ECANCELED;
 	}
+	r = tune_process_begin(&process, ret_process, err);
+	if (r < 0)
+		return r;
 	r = execution_open(&options, execution, err);
+	tune_process_restore(ret_process);
+	if (r >= 0)
+		r = tune_process_hold(ret_process, err);
 	if (r >= 0 && agreed > 0)
 		r = tune_lock(&job->tune, err);
 	return r < 0 ? r : tune_run(&job->tune, execution, run_applied, job, err);
@@ -355,6 +195,7 @@ static int run_program(struct tune_job *job, struct execution *execution, struct
 static int run_run(struct tune_job *job, struct err *err)
 {
 	struct execution execution = {.watched = -1};
+	struct tune_process process = {.latency = -1};
 	struct err late = {0};
 	int r, shown = 0;
 
@@ -363,18 +204,22 @@ static int run_run(struct tune_job *job, struct err *err)
 		err_hint(err, "assay tune run -- PROGRAM ARGS...");
 		return -EINVAL;
 	}
-	r = run_program(job, &execution, err);
-	if (job->view.rows.count && job->view.journal && execution.options.path) {
+	process_notes(job);
+	r = run_program(job, &execution, &process, err);
+	tune_process_close(&process);
+	if (job->view.journal && execution.options.path) {
 		job->reverted.action = "revert";
-		rows_take(job, &job->reverted, false);
+		tune_job_take_rows(job, &job->reverted, false);
 		job->view.reverted = &job->reverted;
+		job->view.process = (struct knob_process){process.options.cpus,
+			process.options.no_aslr, process.options.fifo, process.options.awake};
 		job->view.ran = r >= 0 && execution.number;
 		job->view.exit_status = execution.result.exit_status;
 		job->view.signal = execution.result.signal;
-		note_states(job, &job->view);
-		note_states(job, &job->reverted);
+		tune_job_note_states(job, &job->view);
+		tune_job_note_states(job, &job->reverted);
 		job->run->partial = execution.stopped;
-		shown = job_show(job, r < 0 ? &late : err);
+		shown = tune_job_show(job, r < 0 ? &late : err);
 	}
 	if (r >= 0)
 		r = shown < 0 ? shown : run_status(job, &execution);
@@ -387,35 +232,84 @@ static int revert_run(struct tune_job *job, struct err *err)
 	struct err late = {0};
 	int reverted = tune_status(&job->tune, err), r;
 
+	if (reverted >= 0 && job->names.count) {
+		err_set(err, ERR_USAGE, EINVAL,
+			"assay tune revert brings everything back, not single knobs");
+		err_hint(err, "write assay tune revert, and apply again what shall stay");
+		return -EINVAL;
+	}
 	if (reverted < 0)
 		return reverted;
 	if (job->tune.items.count || job->tune.void_changes) {
 		reverted = tune_lock(&job->tune, err);
 		if (reverted == -EACCES || reverted == -EPERM)
-			return need_root(job, job->tune.journal_path, err);
+			return tune_job_need_root(job, job->tune.journal_path, err);
 		if (reverted < 0)
 			return reverted;
 		reverted = tune_revert(&job->tune, false, err);
 	}
-	rows_take(job, &job->view, false);
-	note_states(job, &job->view);
-	r = job_show(job, reverted < 0 ? &late : err);
+	tune_job_take_rows(job, &job->view, false);
+	tune_job_note_states(job, &job->view);
+	r = tune_job_show(job, reverted < 0 ? &late : err);
 	if (reverted < 0 || r < 0)
 		return reverted < 0 ? reverted : r;
 	return knob_view_count(&job->view, "stuck") ? EXIT_UNAVAILABLE : EXIT_DONE;
 }
 
+/* Every knob as it is: those that only mean something beside --cpus are no state to expect. */
+static int snapshot_run(struct tune_job *job, struct err *err)
+{
+	uint32_t kept = 0;
+	int r = cli_output_as_json(job->cli, err);
+
+	if (r < 0)
+		return r;
+	tune_look(&job->tune);
+	tune_job_take_rows(job, &job->view, job->names.count > 0);
+	vec_foreach (const struct knob_row, row, &job->view.rows)
+		if (job->names.count || *row->knob->want != '!')
+			job->view.rows.at[kept++] = *row;
+	job->view.rows.count = kept;
+	job->view.snapshot = true;
+	r = tune_job_show(job, err);
+	return r < 0 ? r : EXIT_DONE;
+}
+
+static int expect_run(struct tune_job *job, const char *path, struct err *err)
+{
+	str_auto struct str text = {0};
+	int r = io_read(path, SNAPSHOT_LARGEST, &text, err);
+
+	if (r >= 0)
+		r = tune_snapshot_read(&job->expected, str_text(&text), text.len, path, err);
+	if (r < 0)
+		return r;
+	tune_expect(&job->tune, &job->expected);
+	tune_job_take_rows(job, &job->view, job->names.count > 0);
+	job->view.expected = path;
+	r = tune_job_show(job, err);
+	if (r < 0)
+		return r;
+	return knob_view_count(&job->view, "differs") ? EXIT_REGRESSION : EXIT_DONE;
+}
+
 static int status_run(struct tune_job *job, struct err *err)
 {
+	const char *expected = cli_value(job->cli, "expect");
 	int r = tune_status(&job->tune, err);
 
 	if (r < 0)
 		return r;
-	rows_take(job, &job->view, false);
+	job->view.journal_id = tune_journal_id(&job->tune);
+	if (cli_has(job->cli, "snapshot"))
+		return snapshot_run(job, err);
+	if (expected)
+		return expect_run(job, expected, err);
+	tune_job_take_rows(job, &job->view, false);
 	if (job->view.rows.count)
 		job->view.next = geteuid() ? "sudo assay tune revert" : "assay tune revert";
-	note_states(job, &job->view);
-	r = job_show(job, err);
+	tune_job_note_states(job, &job->view);
+	r = tune_job_show(job, err);
 	return r < 0 ? r : EXIT_DONE;
 }
 
@@ -437,6 +331,10 @@ static int tune_command_run(struct cli *cli, struct err *err)
 		.run = run_open(),
 		.tune = {.folder = -1, .file = -1},
 		.view = {.action = cli->operands.at[0]},
+		.private = !cli_has(cli, "only") && !cli_has(cli, "yes") &&
+			   str_equal(cli->operands.at[0], "run") &&
+			   (cli_has(cli, "cpus") || cli_has(cli, "no-aslr") ||
+				   cli_has(cli, "fifo") || cli_has(cli, "awake")),
 	};
 	int r = -EINVAL;
 
@@ -446,19 +344,35 @@ static int tune_command_run(struct cli *cli, struct err *err)
 	for (unsigned i = 0; i < sizeof(actions) / sizeof(actions[0]); i++)
 		if (str_equal(actions[i].name, cli->operands.at[0])) {
 			*err = (struct err){0};
-			r = job_open(&job, err);
+			r = tune_job_open(&job, err);
 			if (r >= 0)
 				r = actions[i].run(&job, err);
 		}
-	job_done(&job);
+	tune_job_done(&job);
 	return r;
 }
 
 static const struct option_spec options[] = {
-	{"only", 0, "NAME", false, NULL,
-		"only this knob or group; more than one --only adds up (default: all but smt, "
-		"profiling and io)"},
-	{"yes", 'y', NULL, false, NULL, "agree to what `assay tune plan` shows, without questions"},
+	{"only", 0, "NAME,...", false, NULL,
+		"only these knobs or groups; more than one --only adds up (default: frequency, "
+		"quiet and memory)"},
+	{"yes", 'y', "GROUP,...", true, NULL,
+		"agree to what `assay tune plan` shows, without questions; with groups: to these, "
+		"and only these are changed"},
+	{"cpus", 0, "LIST", false, NULL,
+		"run: the program runs on these processors only; the group irq keeps interrupts "
+		"off them"},
+	{"no-aslr", 0, NULL, false, NULL, "run: the same addresses in each run of the program"},
+	{"fifo", 0, NULL, false, NULL,
+		"run: real-time priority for the program (SCHED_FIFO 1); root"},
+	{"awake", 0, NULL, false, NULL,
+		"run: no deep idle states while it runs (/dev/cpu_dma_latency); root"},
+	{"no-noise", 0, NULL, false, NULL, "plan: do not look at what else is going on"},
+	{"snapshot", 0, NULL, false, NULL,
+		"status: what every knob says, not only what is changed"},
+	{"output", 'o', "FILE", false, NULL, "status --snapshot: write the JSON document to FILE"},
+	{"expect", 0, "FILE", false, NULL,
+		"status: compare with a snapshot; exit status 1 when something differs"},
 	{"target-status", 0, NULL, false, NULL, "run: exit with the program's own status"},
 	{0},
 };
@@ -466,18 +380,23 @@ static const struct option_spec options[] = {
 const struct command tune_command = {
 	.name = "tune",
 	.summary = "quiet the machine, with consent and a way back",
-	.usage = "plan|apply|run|revert|status [--only NAME] [--yes] [-- PROGRAM ARGS...]",
+	.usage = "plan|apply|run|revert|status [--only NAME,...] [--yes[=GROUP,...]] [-- PROGRAM "
+		 "ARGS...]",
 	.examples = (const char *const[]){"assay tune plan",
 		"what would be changed and why; changes nothing", "assay tune run --yes -- ./bench",
 		"tuned while it runs, then as it was before", "assay tune apply --only frequency",
 		"asks, changes, keeps the old values", "assay tune revert",
-		"brings the old values back, also after a crash", NULL},
+		"brings the old values back, also after a crash",
+		"assay tune run --cpus 1 -- ./bench",
+		"pinned to one processor; changes nothing else",
+		"assay tune status --expect tuning.json",
+		"exit status 1 when the machine is not set as it was", NULL},
 	.details =
 		"The old value of each setting is on disk before it is changed, so that revert "
 		"restores it even after kill -9. A setting that somebody else has changed since is "
 		"left alone. run starts a guardian process that reverts when assay dies. Nothing "
 		"survives a reboot. Exit status 5 when the program of run failed (see "
-		"--target-status), 6 when a setting could not be changed or brought back, or only "
+		"--target-status), 1 when --expect finds a difference, 6 when a setting could not be changed or brought back, or only "
 		"root may change it.",
 	.options = options,
 	.program = PROGRAM_OPTIONAL,

@@ -1,10 +1,13 @@
 /* words.c - the command line in, options out.
  *
  * Long options as --name VALUE or --name=VALUE, short ones as -e VALUE, -eVALUE or bundled
- * switches.  The program starts behind `--`, or, for commands that take a program, at the first
- * word that is no option; what follows is its own and is never looked at. */
+ * switches.  An option whose value is described by several words ("NAME MIN MAX") takes that many,
+ * each as a word of its own; they are as many values of it.  The program starts behind `--`, or,
+ * for commands that take a program, at the first word that is no option; what follows is its own
+ * and is never looked at. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli.h"
@@ -90,11 +93,28 @@ static int option_needs_value(const struct option_spec *spec, struct err *err)
 	return -EINVAL;
 }
 
+/* The first word of a value is taken; take those that follow it, if there are any. */
+static int option_add_more(
+	struct cli *cli, const struct option_spec *spec, char ***word, struct err *err)
+{
+	for (const char *at = spec->value; at && (at = strchr(at, ' ')); at++) {
+		if (!(*word)[1]) {
+			err_set(err, ERR_USAGE, EINVAL, "--%s needs more words than that",
+				spec->name);
+			err_hint(err, "write --%s %s", spec->name, spec->value);
+			return -EINVAL;
+		}
+		vec_push(&cli->options, (struct cli_option){spec, *++*word});
+	}
+	return 0;
+}
+
 static int parse_long(struct cli *cli, char ***word, struct err *err)
 {
 	const char *name = **word + 2, *value = strchr(name, '=');
 	size_t len = value ? (size_t)(value - name) : strlen(name);
 	const struct option_spec *spec = spec_find(cli->command, name, len, 0);
+	int r;
 
 	if (!spec)
 		return unknown_option(cli, **word, err);
@@ -112,7 +132,8 @@ static int parse_long(struct cli *cli, char ***word, struct err *err)
 			return option_needs_value(spec, err);
 		}
 	}
-	return option_add(cli, spec, value, err);
+	r = option_add(cli, spec, value, err);
+	return r < 0 ? r : option_add_more(cli, spec, word, err);
 }
 
 static int parse_short(struct cli *cli, char ***word, struct err *err)
@@ -123,17 +144,16 @@ static int parse_short(struct cli *cli, char ***word, struct err *err)
 
 		if (!spec)
 			return unknown_option(cli, **word, err);
-		if (!spec->value) {
+		if (!spec->value || spec->optional) {
 			r = option_add(cli, spec, NULL, err);
 			if (r < 0)
 				return r;
 			continue;
 		}
-		if (at[1])
-			return option_add(cli, spec, at + 1, err);
-		if (!(*word)[1])
+		if (!at[1] && !(*word)[1])
 			return option_needs_value(spec, err);
-		return option_add(cli, spec, *++*word, err);
+		r = option_add(cli, spec, at[1] ? at + 1 : *++*word, err);
+		return r < 0 ? r : option_add_more(cli, spec, word, err);
 	}
 	return 0;
 }
@@ -263,4 +283,27 @@ int cli_duration(const struct cli *cli, const char *name, uint64_t fallback_ns, 
 	}
 	*ret_ns = ns;
 	return 0;
+}
+
+int cli_share(const struct cli *cli, const char *name, double *ret_share, struct err *err)
+{
+	const char *text = cli_value(cli, name);
+	double value;
+	char *end;
+
+	*ret_share = 0;
+	if (!text)
+		return 0;
+	value = strtod(text, &end);
+	while (*end == ' ')
+		end++;
+	if (str_equal(end, "%"))
+		value /= 100;
+	if (end != text && (!*end || str_equal(end, "%")) && value > 0 && value < 1) {
+		*ret_share = value;
+		return 0;
+	}
+	err_set(err, ERR_USAGE, EINVAL, "--%s cannot be '%s'", name, text);
+	err_hint(err, "write a share above 0 and below all: 1%% or 0.01");
+	return -EINVAL;
 }

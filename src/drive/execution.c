@@ -27,11 +27,14 @@ static int watch_open(struct execution *x, struct err *err)
 int execution_open(
 	const struct execution_options *options, struct execution *ret_execution, struct err *err)
 {
-	const struct spawner_command command = {options->path, options->argv};
+	const struct spawner_command command = {
+		.path = options->path, .argv = options->argv, .folder = options->folder};
 	struct spawner_options spawn = {
 		.commands = &command,
 		.stdout_to_stderr = options->stdout_to_stderr,
 		.variables = options->variables,
+		.input_path = options->input_path,
+		.output_path = options->output_path,
 	};
 	int r;
 

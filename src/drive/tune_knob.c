@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "drive/cpu_list.h"
 #include "tune_parts.h"
 
 const char *tune_full_path(struct tune *tune, const char *path)
@@ -85,11 +86,39 @@ static bool number_is(const char *text, long *ret_value)
 	return end != text && !*end;
 }
 
+/* "!cpus": every processor that is online but those that are measured on.  Whether the list `now`
+ * keeps off them already. */
+static bool others_hold(struct tune *tune, struct tune_item *item)
+{
+	static const char path[] = "/sys/devices/system/cpu/online";
+	const char *online_text, *measured_text = tune->options.cpus;
+	cpu_set_t online, measured, now, both, others;
+	str_auto struct str text = {0};
+
+	item->want = NULL;
+	if (!measured_text || cpu_list_parse(measured_text, &measured) < 0 ||
+		tune_value_read(tune, path, &online_text, NULL) < 0 ||
+		cpu_list_parse(online_text, &online) < 0)
+		return false;
+	CPU_AND(&both, &online, &measured);
+	CPU_XOR(&others, &online, &both);
+	if (!CPU_COUNT(&others))
+		return false;
+	cpu_list_print(&others, &text);
+	item->want = arena_format(&tune->texts, "%s", text.at);
+	if (cpu_list_parse(item->now, &now) < 0)
+		return false;
+	CPU_AND(&both, &now, &measured);
+	return CPU_COUNT(&both) == 0;
+}
+
 /* What is wanted, as a value to write, and whether `now` will do. */
 static bool want_holds(struct tune *tune, const char *want, struct tune_item *item)
 {
 	long bound, value;
 
+	if (str_equal(want, "!cpus"))
+		return others_hold(tune, item);
 	if (*want == '@') {
 		if (tune_value_read(tune, beside(tune, item->path, want + 1), &item->want, NULL) <
 			0)
@@ -123,6 +152,24 @@ static enum tune_state item_is(struct tune_item *item, enum tune_state state, co
 	return item->state = state;
 }
 
+static const char *absent_words(const struct tune *tune, uint32_t knob)
+{
+	const char *absent = tune->options.knobs[knob].absent;
+
+	return absent ? absent : "this machine does not have it";
+}
+
+/* "VALUE SENTENCE": with that value the knob is out of use, and writing it would reset another. */
+static const char *unless_words(const struct tune *tune, const struct tune_item *item)
+{
+	const char *unless = tune->options.knobs[item->knob].unless;
+	size_t len = unless ? strcspn(unless, " ") : 0;
+
+	return len && strlen(item->now) == len && strncmp(unless, item->now, len) == 0
+		       ? unless + len + strspn(unless + len, " ")
+		       : NULL;
+}
+
 enum tune_state tune_item_look(struct tune *tune, struct tune_item *item)
 {
 	const char *line = "";
@@ -131,17 +178,21 @@ enum tune_state tune_item_look(struct tune *tune, struct tune_item *item)
 	if (r < 0)
 		item->now = NULL;
 	if (r == -ENOENT || r == -ENOTDIR)
-		return item_is(item, TUNE_ABSENT, "this machine does not have it");
+		return item_is(item, TUNE_ABSENT, absent_words(tune, item->knob));
 	if (r == -EACCES || r == -EPERM)
 		return item_is(item, TUNE_DENIED, "only root may read it");
 	if (r < 0)
 		return item_is(item, TUNE_UNSUPPORTED,
 			r == -EINVAL ? "its value is not one line of text" : err_words(-r));
+	if (unless_words(tune, item))
+		return item_is(item, TUNE_UNSUPPORTED, unless_words(tune, item));
 	if (want_holds(tune, tune->options.knobs[item->knob].want, item))
 		return item_is(item, TUNE_SET, NULL);
 	if (!item->want)
-		return item_is(
-			item, TUNE_UNSUPPORTED, "the file that tells the value cannot be read");
+		return item_is(item, TUNE_UNSUPPORTED,
+			str_equal(tune->options.knobs[item->knob].want, "!cpus")
+				? "name the processors to keep free with --cpus, not all of them"
+				: "the file that tells the value cannot be read");
 	if (!want_is_offered(tune, item, line))
 		return item_is(item, TUNE_UNSUPPORTED, "it does not offer that value");
 	if (faccessat(AT_FDCWD, tune_full_path(tune, item->path), W_OK, AT_EACCESS) < 0)
@@ -181,7 +232,7 @@ void tune_knob_expand(struct tune *tune, uint32_t knob)
 		vec_push(&tune->items, (struct tune_item){
 					       .knob = knob,
 					       .path = pattern,
-					       .reason = "this machine does not have it",
+					       .reason = absent_words(tune, knob),
 				       });
 	}
 	globfree(&found);
@@ -190,21 +241,23 @@ void tune_knob_expand(struct tune *tune, uint32_t knob)
 struct tune_item tune_item_of(struct tune *tune, const struct tune_entry *entry)
 {
 	return (struct tune_item){
-		.knob = tune_knob_of(tune, entry),
+		.knob = tune_knob_of(tune, entry->knob, entry->path),
 		.state = TUNE_ACTIVE,
 		.path = arena_format(&tune->texts, "%s", entry->path),
 		.old = arena_format(&tune->texts, "%s", entry->old),
 		.want = arena_format(&tune->texts, "%s", entry->written),
+		.by = entry->by ? arena_format(&tune->texts, "%s", entry->by) : NULL,
+		.time_ns = entry->time_ns,
 	};
 }
 
-uint32_t tune_knob_of(const struct tune *tune, const struct tune_entry *entry)
+uint32_t tune_knob_of(const struct tune *tune, const char *name, const char *path)
 {
 	/* FNM_PERIOD: no `*` stands for "..", whatever a journal says. */
 	for (uint32_t i = 0; i < tune->options.knob_count; i++)
-		if (str_equal(tune->options.knobs[i].name, entry->knob) &&
-			fnmatch(tune->options.knobs[i].pattern, entry->path,
-				FNM_PATHNAME | FNM_PERIOD) == 0)
+		if (str_equal(tune->options.knobs[i].name, name) &&
+			fnmatch(tune->options.knobs[i].pattern, path, FNM_PATHNAME | FNM_PERIOD) ==
+				0)
 			return i;
 	return UINT32_MAX;
 }

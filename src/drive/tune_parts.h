@@ -20,8 +20,8 @@ enum tune_state tune_item_look(struct tune *tune, struct tune_item *item);
 /* Push an item for each file that matches the knob, or one that is absent. */
 void tune_knob_expand(struct tune *tune, uint32_t knob);
 
-/* The knob whose name and pattern an entry fits, UINT32_MAX: none. */
-uint32_t tune_knob_of(const struct tune *tune, const struct tune_entry *entry);
+/* The knob of that name whose pattern the path fits, UINT32_MAX: none. */
+uint32_t tune_knob_of(const struct tune *tune, const char *name, const char *path);
 
 /* What an entry tells, in texts of our own: the journal may be read anew. */
 struct tune_item tune_item_of(struct tune *tune, const struct tune_entry *entry);
@@ -29,7 +29,14 @@ struct tune_item tune_item_of(struct tune *tune, const struct tune_entry *entry)
 /* Read the journal of this boot anew; without one it is empty. */
 int tune_journal_load(struct tune *tune, struct err *err);
 
-/* Append a line and wait until the disk has it.  Session, pid and time are filled in. */
+/* Compose a line; session, pid and time are filled in. */
+void tune_journal_add(struct tune *tune, struct tune_line line, struct str *text);
+
+/* Append lines whole or not at all.  kill -9 does not lose them; `synced`: neither would a power
+ * cut, and a disk that is full says so now. */
+int tune_journal_write(struct tune *tune, const struct str *text, bool synced, struct err *err);
+
+/* One line, not waited for. */
 int tune_journal_append(struct tune *tune, struct tune_line line, struct err *err);
 
 /* Remove the journals of earlier boots, and this one's when nothing is changed any more. */

@@ -86,6 +86,19 @@ int tune_open(struct tune *ret_tune, const struct tune_options *options, struct 
 	return 0;
 }
 
+const char *tune_journal_id(struct tune *tune)
+{
+	const char *name = strrchr(tune->journal_path, '/') + 1;
+	uint64_t session = 0;
+
+	vec_foreach (const struct tune_entry, entry, &tune->journal.entries)
+		if (entry->active && entry->last_session > session)
+			session = entry->last_session;
+	return session ? arena_format(&tune->texts, "%.*s:%llu", (int)strcspn(name, "."), name,
+				 (unsigned long long)session)
+		       : NULL;
+}
+
 void tune_close(struct tune *tune)
 {
 	io_close_pointer(&tune->file);
@@ -184,23 +197,37 @@ int tune_lock(struct tune *tune, struct err *err)
 	return io_sync_folder(tune->journal_path);
 }
 
-int tune_journal_append(struct tune *tune, struct tune_line line, struct err *err)
+void tune_journal_add(struct tune *tune, struct tune_line line, struct str *text)
 {
-	str_auto struct str text = {0};
-	int r;
-
 	line.session = tune->session;
 	line.pid = (uint64_t)getpid();
 	line.time_ns = clock_realtime_ns();
 	/* What was cut short stays a line of its own, and the reader passes over it. */
 	if (tune->journal.torn)
-		str_add_char(&text, '\n');
-	tune_journal_line(&line, &text);
-	r = io_write_all(tune->file, text.at, text.len);
-	if (r >= 0 && fdatasync(tune->file) < 0)
+		str_add_char(text, '\n');
+	tune->journal.torn = false;
+	tune_journal_line(&line, text);
+}
+
+int tune_journal_write(struct tune *tune, const struct str *text, bool synced, struct err *err)
+{
+	off_t end = lseek(tune->file, 0, SEEK_END);
+	int r = io_write_all(tune->file, text->at, text->len);
+
+	if (r >= 0 && synced && fdatasync(tune->file) < 0)
 		r = -errno;
-	tune->journal.torn = r < 0;
-	return r < 0 ? cannot_write(tune->journal_path, -r, err) : 0;
+	if (r >= 0)
+		return 0;
+	tune->journal.torn = end < 0 || ftruncate(tune->file, end) < 0;
+	return cannot_write(tune->journal_path, -r, err);
+}
+
+int tune_journal_append(struct tune *tune, struct tune_line line, struct err *err)
+{
+	str_auto struct str text = {0};
+
+	tune_journal_add(tune, line, &text);
+	return tune_journal_write(tune, &text, false, err);
 }
 
 void tune_journal_tidy(struct tune *tune)
@@ -212,6 +239,11 @@ void tune_journal_tidy(struct tune *tune)
 	other_boots(tune, true);
 	if (tune_journal_load(tune, &ignored) < 0 || tune_journal_count(&tune->journal))
 		return;
-	unlink(tune->journal_path);
+	/* Lines that nobody understood may tell a value that somebody wants to have back. */
+	if (tune->journal.skipped)
+		(void)rename(tune->journal_path,
+			arena_format(&tune->texts, "%s.broken", tune->journal_path));
+	else
+		unlink(tune->journal_path);
 	io_close_pointer(&tune->file);
 }

@@ -60,6 +60,17 @@ static void take_event(struct run *run, const struct wire_record *record)
 		run_add_event(run, &row);
 }
 
+/* A command without a word would be a text that cannot be split again. */
+static bool take_command(struct run *run, const struct wire_record *record)
+{
+	const char *argv = wire_text(record, ((const struct wire_command *)record)->argv);
+
+	if (!*argv)
+		return false;
+	run_add_command(run, &(struct command_row){.argv = run_intern(run, argv)});
+	return true;
+}
+
 static bool take_execution(struct run *run, const struct wire_record *record)
 {
 	const struct wire_execution *e = (const struct wire_execution *)record;
@@ -253,6 +264,9 @@ static int ingest_take(void *context, const struct wire_record *record)
 		break;
 	case WIRE_VISIT:
 		ingest->malformed += !take_visit(ingest->run, record);
+		break;
+	case WIRE_COMMAND:
+		ingest->malformed += !take_command(ingest->run, record);
 		break;
 	case WIRE_TYPES:
 		break;

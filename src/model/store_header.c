@@ -62,9 +62,11 @@ static int check_version(const unsigned char *header, const char *name, struct e
 		err_hint(err, "update assay");
 		return -EINVAL;
 	}
-	if (version < 1 || version > STORE_VERSION)
-		return err_set(
-			err, ERR_USAGE, EINVAL, "%s is corrupt: it has no schema number", name);
+	if (version < 1 || version > STORE_VERSION) {
+		err_set(err, ERR_USAGE, EINVAL, "%s is corrupt: it has no schema number", name);
+		err_hint(err, "measure again; an assay run has one since the first release");
+		return -EINVAL;
+	}
 	if (header[AT_WRITE_FORMAT] == 2 || header[AT_READ_FORMAT] == 2) {
 		err_set(err, ERR_USAGE, EINVAL, "%s was changed to SQLite's WAL mode", name);
 		err_hint(err, "change it back: sqlite3 %s 'PRAGMA journal_mode=DELETE'", name);

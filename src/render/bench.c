@@ -94,7 +94,27 @@ static void percentiles_row(struct table *table, const struct summary *wall)
 	table_cell(table, INK_DIM, "%s", str_text(&note));
 }
 
-static void command_table(struct paper *paper, const struct bench_command *command)
+/* "41.2 K/s" of what a run handles. */
+static void rate_row(
+	struct table *table, const struct bench_command *command, uint64_t per_run, bool bytes)
+{
+	struct bench_rate rate = bench_rate_of(command, per_run);
+	char *(*number)(char *, size_t, double) = bytes ? paper_bytes : paper_count;
+	char median[TIME_ROOM], low[TIME_ROOM], high[TIME_ROOM];
+
+	if (!per_run)
+		return;
+	table_cell(table, INK_PLAIN, "%s", bytes ? "bytes per second" : "ops per second");
+	table_cell(table, INK_BOLD, "%s", number(median, sizeof(median), rate.median));
+	if (isfinite(rate.lo) && isfinite(rate.hi))
+		table_cell(table, INK_DIM, "%s .. %s", number(low, sizeof(low), rate.lo),
+			number(high, sizeof(high), rate.hi));
+	else
+		table_cell(table, INK_DIM, "no interval below 6 runs");
+}
+
+static void command_table(
+	struct paper *paper, const struct bench_view *view, const struct bench_command *command)
 {
 	table_auto struct table table = {0};
 	char value[TIME_ROOM], user[TIME_ROOM], system[TIME_ROOM];
@@ -105,6 +125,8 @@ static void command_table(struct paper *paper, const struct bench_command *comma
 	wall_row(&table, &command->wall);
 	range_row(&table, &command->wall);
 	percentiles_row(&table, &command->wall);
+	rate_row(&table, command, view->ops_per_run, false);
+	rate_row(&table, command, view->bytes_per_run, true);
 	row_begin(&table, "user+sys", paper_time(value, sizeof(value), command->cpu.median));
 	if (command->cpu.median >= SPLIT_TRUSTED_NS)
 		table_cell(&table, INK_DIM, "user %s, sys %s",
@@ -118,87 +140,6 @@ static void command_table(struct paper *paper, const struct bench_command *comma
 			? "at most: a smaller one cannot be seen"
 			: "");
 	table_print(&table, paper, 2);
-}
-
-static void failure_text(struct paper *paper, const char *name, const struct bench_command *command)
-{
-	const struct bench_run *run = command->failed;
-	str_auto struct str line = {0};
-
-	str_addf(&line, "%s%s%srun %u ", name, *name ? ": " : "", run->warmup ? "warm-up " : "",
-		run->number);
-	if (run->timed_out)
-		str_add(&line, "was stopped at the time limit");
-	else if (run->signal)
-		str_addf(
-			&line, "was killed by signal %d (%s)", run->signal, strsignal(run->signal));
-	else
-		str_addf(&line, "exited with status %d", run->exit_status);
-	if (command->failed_count > 1)
-		str_addf(&line, ", and %u more failed", command->failed_count - 1);
-	if (run->used)
-		str_add(&line, "; counted, as --ignore-failure asks");
-	else
-		str_addf(&line,
-			"; %u good runs are kept; --program-output inherit shows what it says",
-			command->used_count);
-	paper_wrap(paper, 2, INK_BAD, str_text(&line));
-}
-
-void bench_troubles(struct paper *paper, const char *name, const struct bench_command *command)
-{
-	str_auto struct str line = {0};
-
-	if (command->failed)
-		failure_text(paper, name, command);
-	if (!command->leftover_count)
-		return;
-	str_addf(&line, "%s%s%u runs left processes running, which disturb the runs behind them",
-		name, *name ? ": " : "", command->leftover_count);
-	paper_wrap(paper, 2, INK_WARN, str_text(&line));
-}
-
-static void outliers_text(struct paper *paper, const struct bench_command *command)
-{
-	str_auto struct str line = {0};
-	const struct summary *wall = &command->wall;
-	size_t far = wall->far + wall->extreme;
-	char median[TIME_ROOM];
-
-	if (!far)
-		return;
-	str_addf(&line, "%zu of %zu runs are far from the others (%zu extreme):", far, wall->count,
-		wall->extreme);
-	for (unsigned i = 1; i < BENCH_CAUSES; i++)
-		if (command->causes[i])
-			str_addf(&line, " %u %s;", command->causes[i], bench_cause_text(i));
-	str_addf(&line, " without them the median is %s",
-		paper_time(median, sizeof(median), wall->steady_median));
-	paper_wrap(paper, 2, INK_WARN, str_text(&line));
-}
-
-/* What the median alone would hide. */
-static void doubts_text(struct paper *paper, const struct bench_command *command)
-{
-	const struct summary *wall = &command->wall;
-	str_auto struct str line = {0};
-
-	outliers_text(paper, command);
-	if (command->warms_up)
-		str_addf(&line,
-			"the first %zu of the runs are not settled: --warmup %zu leaves them out",
-			wall->warm_after, wall->warm_after);
-	else if (wall->warm_after)
-		str_addf(&line, "the machine drifted: the first %zu runs differ from the rest",
-			wall->warm_after);
-	if (line.len)
-		paper_wrap(paper, 2, INK_WARN, str_text(&line));
-	str_clear(&line);
-	if (wall->modes.found)
-		str_addf(&line, "two heaps: %.0f %% of the runs are below %.4g ms",
-			wall->modes.lower_share * 100, wall->modes.at / 1e6);
-	if (line.len)
-		paper_wrap(paper, 2, INK_WARN, str_text(&line));
 }
 
 /* "A ran 1.23 (1.20 .. 1.26) times faster than B" */
@@ -231,6 +172,37 @@ static void ratio_text(
 	}
 }
 
+/* One line per combination of the parameters. */
+static void scan_table(struct paper *paper, const struct bench_view *view)
+{
+	const struct bench_command *first = &view->commands[0];
+	table_auto struct table table = {0};
+	char value[TIME_ROOM];
+
+	if (view->command_count < 2 || !first->parameter_count)
+		return;
+	for (uint32_t k = 0; k < first->parameter_count; k++)
+		table_column(&table, first->parameters[k].name, true);
+	table_column(&table, "median", true);
+	table_column(&table, "95 % interval", true);
+	for (uint32_t i = 0; i < view->command_count; i++) {
+		const struct bench_command *command = &view->commands[i];
+		str_auto struct str interval = {0};
+
+		if (!command->used_count || command->parameter_count != first->parameter_count)
+			continue;
+		for (uint32_t k = 0; k < command->parameter_count; k++)
+			table_cell(&table, INK_PLAIN, "%s", command->parameters[k].value);
+		interval_text(&interval, command->wall.median_interval.lo,
+			command->wall.median_interval.hi);
+		table_cell(&table, INK_BOLD, "%s",
+			paper_time(value, sizeof(value), command->wall.median));
+		table_cell(&table, INK_DIM, "%s", str_text(&interval));
+	}
+	table_print(&table, paper, 2);
+	paper_add(paper, "\n");
+}
+
 void bench_text(struct paper *paper, const struct bench_view *view)
 {
 	for (uint32_t i = 0; i < view->command_count; i++) {
@@ -244,12 +216,15 @@ void bench_text(struct paper *paper, const struct bench_view *view)
 			paper_ink(paper, INK_DIM, ", %u warm-ups", command->warmup_count);
 		paper_add(paper, "\n");
 		if (command->used_count) {
-			command_table(paper, command);
-			doubts_text(paper, command);
+			command_table(paper, view, command);
+			bench_doubts(paper, command);
 		}
 		bench_troubles(paper, "", command);
+		if (command->failed && !command->failed->used)
+			bench_stderr(paper, view->failure_stderr);
 	}
 	paper_add(paper, "\n");
+	scan_table(paper, view);
 	for (uint32_t i = 0; i < view->ratio_count; i++)
 		ratio_text(paper, view, &view->ratios[i]);
 	if (view->ratio_count)
@@ -275,13 +250,34 @@ static void agent_command(struct paper *paper, const struct bench_command *comma
 	if (command->failed)
 		paper_add(paper, "run %u failed: exit %d signal %d%s\n", command->failed->number,
 			command->failed->exit_status, command->failed->signal,
-			command->failed->timed_out ? " (time limit)" : "");
+			command->failed->timed_out	? " (time limit)"
+			: command->failed->wrong_output ? " (wrong output)"
+							: "");
+}
+
+/* Rates and what was disturbed, where there is something to say. */
+static void agent_more(
+	struct paper *paper, const struct bench_view *view, const struct bench_command *command)
+{
+	if (!command->used_count)
+		return;
+	if (view->ops_per_run)
+		paper_add(paper, "ops_per_s = %.0f\n",
+			bench_rate_of(command, view->ops_per_run).median);
+	if (view->bytes_per_run)
+		paper_add(paper, "bytes_per_s = %.0f\n",
+			bench_rate_of(command, view->bytes_per_run).median);
+	if (command->dirty_count)
+		paper_add(
+			paper, "disturbed = %u of %u\n", command->dirty_count, command->used_count);
 }
 
 void bench_agent(struct paper *paper, const struct bench_view *view)
 {
-	for (uint32_t i = 0; i < view->command_count && i < AGENT_COMMANDS; i++)
+	for (uint32_t i = 0; i < view->command_count && i < AGENT_COMMANDS; i++) {
 		agent_command(paper, &view->commands[i]);
+		agent_more(paper, view, &view->commands[i]);
+	}
 	if (view->command_count > AGENT_COMMANDS)
 		paper_add(paper, "and %u more commands: use --json\n",
 			view->command_count - AGENT_COMMANDS);

@@ -48,6 +48,14 @@ static void hyperfine_result(struct jsonw *w, const struct bench_command *comman
 	jsonw_put_double(w, "min", wall->min / 1e9);
 	jsonw_put_double(w, "max", wall->max / 1e9);
 	hyperfine_arrays(w, command);
+	if (command->parameter_count) {
+		jsonw_key(w, "parameters");
+		jsonw_begin_object(w);
+		for (uint32_t i = 0; i < command->parameter_count; i++)
+			jsonw_put_text(
+				w, command->parameters[i].name, command->parameters[i].value);
+		jsonw_end_object(w);
+	}
 	jsonw_end_object(w);
 }
 
@@ -127,27 +135,39 @@ static void csv_text(struct str *out, const char *text)
 	str_add_char(out, '"');
 }
 
-static void csv_row(struct str *out, const char *name, const struct bench_run *run)
+static void csv_row(
+	struct str *out, const struct bench_command *command, const struct bench_run *run)
 {
-	csv_text(out, name);
+	csv_text(out, command->name);
 	str_addf(out, ",%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, run->number,
 		run->position, run->wall_ns, run->user_ns, run->system_ns, run->max_rss_bytes);
-	str_addf(out, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",", run->minor_faults,
-		run->major_faults, run->voluntary_switches, run->involuntary_switches);
+	str_addf(out, ",%u,%u,%u,%u,", run->minor_faults, run->major_faults,
+		run->voluntary_switches, run->involuntary_switches);
 	if (run->has_steal)
 		str_addf(out, "%" PRIu64, run->steal_ns);
 	str_add_char(out, ',');
 	if (run->has_pressure)
 		str_addf(out, "%" PRIu64, run->pressure_ns);
-	str_addf(out, ",%d,%d,%d,%d\n", run->exit_status, run->signal, run->warmup, run->used);
+	str_addf(out, ",%d,%d,%d,%d,%d", run->exit_status, run->signal, run->warmup, run->used,
+		run->noise != 0);
+	for (uint32_t i = 0; i < command->parameter_count; i++) {
+		str_add_char(out, ',');
+		csv_text(out, command->parameters[i].value);
+	}
+	str_add_char(out, '\n');
 }
 
 void bench_export_csv(struct str *out, const struct bench_view *view)
 {
 	str_add(out, "command,run,position,wall_ns,user_ns,system_ns,max_rss_bytes,minor_faults,"
 		     "major_faults,voluntary_switches,involuntary_switches,steal_ns,pressure_ns,"
-		     "exit,signal,warmup,used\n");
+		     "exit,signal,warmup,used,dirty");
+	for (uint32_t i = 0; view->command_count && i < view->commands[0].parameter_count; i++) {
+		str_add(out, ",parameter_");
+		str_add(out, view->commands[0].parameters[i].name);
+	}
+	str_add_char(out, '\n');
 	for (uint32_t i = 0; i < view->command_count; i++)
 		for (uint32_t k = 0; k < view->commands[i].run_count; k++)
-			csv_row(out, view->commands[i].name, &view->commands[i].runs[k]);
+			csv_row(out, &view->commands[i], &view->commands[i].runs[k]);
 }

@@ -13,6 +13,7 @@
 #include "flame_parts.h"
 #include "render/paper.h"
 #include "render/shorten.h"
+#include "xml.h"
 
 enum {
 	WIDTH_DEFAULT = 1200,
@@ -29,29 +30,6 @@ enum {
 static const double letter_width = 6.62;
 
 /* ---- texts ---- */
-
-/* As text or attribute.  What XML cannot hold (control characters, bad UTF-8, U+FFFE, U+FFFF) is
- * U+FFFD. */
-static void add_xml(struct str *out, const char *text, size_t len)
-{
-	static const char odd[] = "<>&\"'";
-	static const char *const entities[] = {"&lt;", "&gt;", "&amp;", "&quot;", "&#39;"};
-
-	for (size_t i = 0; i < len;) {
-		size_t step = str_utf8_length(text + i, len - i);
-		const char *found = step == 1 ? strchr(odd, text[i]) : NULL;
-
-		if (!step || (step == 1 && (unsigned char)text[i] < 0x20) ||
-			(step == 3 && memcmp(text + i, "\xef\xbf\xbe", 2) == 0 &&
-				(unsigned char)text[i + 2] >= 0xbe))
-			str_add(out, "\xef\xbf\xbd");
-		else if (found)
-			str_add(out, entities[found - odd]);
-		else
-			str_add_bytes(out, text + i, step);
-		i += step ? step : 1;
-	}
-}
 
 /* The bytes of the first `most` characters at most. */
 static size_t characters(const char *text, size_t len, size_t most)
@@ -179,7 +157,7 @@ static void add_subtitle(
 		side_words(&words, view->samples_a);
 	}
 	str_addf(out, "<text class=\"words\" x=\"%d\" y=\"44\">", PAD);
-	add_xml(out, str_text(&words), words.len);
+	xml_add(out, str_text(&words), words.len);
 	str_add(out, "</text>\n");
 }
 
@@ -192,7 +170,7 @@ static void add_title(
 				    ? "Flame graph, inverted: callers stand on their callees"
 				    : "Flame graph";
 
-	add_xml(out, title, strlen(title));
+	xml_add(out, title, strlen(title));
 }
 
 /* ---- the picture for viewers without script ---- */
@@ -258,7 +236,7 @@ static void add_box(struct str *out, const struct layout *layout, const struct f
 	box_class(view, box, class);
 	str_addf(out, "<g class=\"f %s%s%s\"><title>", class, box->inlined ? " i" : "",
 		wide < 3 ? " thin" : "");
-	add_xml(out, str_text(&name), name.len);
+	xml_add(out, str_text(&name), name.len);
 	str_add(out, ": ");
 	add_tooltip(out, view, box);
 	str_addf(out, "</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\"%s/>", x, y,
@@ -269,7 +247,7 @@ static void add_box(struct str *out, const struct layout *layout, const struct f
 		else
 			str_add_bytes(&shown, name.at, characters(name.at, name.len, room));
 		str_addf(out, "<text x=\"%.2f\" y=\"%.1f\">", x + 4, y + 12.5);
-		add_xml(out, str_text(&shown), shown.len);
+		xml_add(out, str_text(&shown), shown.len);
 		str_add(out, "</text>");
 	}
 	str_add(out, "</g>\n");

@@ -8,7 +8,8 @@ static enum ink state_ink(const char *state)
 		enum ink ink;
 	} inks[] = {{"set", INK_GOOD}, {"applied", INK_GOOD}, {"reverted", INK_GOOD},
 		{"change", INK_BOLD}, {"active", INK_BOLD}, {"left", INK_WARN},
-		{"denied", INK_WARN}, {"failed", INK_BAD}, {"stuck", INK_BAD}};
+		{"denied", INK_WARN}, {"failed", INK_BAD}, {"stuck", INK_BAD},
+		{"differs", INK_BAD}};
 
 	for (unsigned i = 0; i < sizeof(inks) / sizeof(inks[0]); i++)
 		if (str_equal(inks[i].state, state))
@@ -42,6 +43,16 @@ static void row_values(struct str *out, const struct knob_view *view, const stru
 {
 	const char *from = row->now, *to = NULL;
 
+	if (view->expected) {
+		str_add(out, row->now ? row->now : "-");
+		if (!str_equal(row->state, "set"))
+			str_addf(out, ", expected %s", row->want ? row->want : "none");
+		return;
+	}
+	if (view->snapshot) {
+		str_add(out, row->now ? row->now : "-");
+		return;
+	}
 	if (str_equal(row->state, "change") || str_equal(row->state, "denied") ||
 		str_equal(row->state, "unsupported"))
 		to = row->want;
@@ -55,7 +66,7 @@ static void row_values(struct str *out, const struct knob_view *view, const stru
 		str_add(out, from ? from : "-");
 }
 
-static void row_note(struct str *out, const struct knob_row *row)
+static void row_note(struct str *out, const struct knob_view *view, const struct knob_row *row)
 {
 	if (row->reason)
 		str_add(out, row->reason);
@@ -63,6 +74,8 @@ static void row_note(struct str *out, const struct knob_row *row)
 		str_addf(out, " (it was %s)", row->old);
 	if (row->optional)
 		str_addf(out, "%sneeds --only", out->len ? "; " : "");
+	if (row->by && str_equal(view->action, "status"))
+		str_addf(out, "%sby %s", out->len ? "; " : "", row->by);
 }
 
 static void rows_text(struct paper *paper, const struct knob_view *view)
@@ -80,10 +93,11 @@ static void rows_text(struct paper *paper, const struct knob_view *view)
 		str_auto struct str values = {0}, note = {0};
 
 		count = rows_alike(view, i);
-		if (str_equal(row->state, "absent"))
+		if (str_equal(row->state, "absent") ||
+			(view->expected && str_equal(row->state, "set")))
 			continue;
 		row_values(&values, view, row);
-		row_note(&note, row);
+		row_note(&note, view, row);
 		table_cell(&table, INK_DIM, "%s", row->knob ? row->knob->group : "");
 		table_cell(&table, INK_PLAIN, "%s", row_name(row));
 		table_cell(&table, INK_DIM, "%u", count);
@@ -95,16 +109,57 @@ static void rows_text(struct paper *paper, const struct knob_view *view)
 		table_print(&table, paper, 2);
 }
 
-static void absent_line(struct paper *paper, const struct knob_view *view)
+static bool row_is_absent(const struct knob_row *row)
 {
-	str_auto struct str names = {0};
+	return str_equal(row->state, "absent") && row->reason;
+}
 
-	vec_foreach (const struct knob_row, row, &view->rows)
-		if (str_equal(row->state, "absent"))
-			str_addf(&names, "%s%s",
-				names.len ? ", " : "absent on this machine: ", row_name(row));
-	if (names.len)
-		paper_wrap(paper, 2, INK_DIM, names.at);
+/* One paragraph for each reason, with the knobs that share it. */
+static void absent_lines(struct paper *paper, const struct knob_view *view)
+{
+	for (uint32_t i = 0; i < view->rows.count; i++) {
+		const struct knob_row *first = &view->rows.at[i];
+		str_auto struct str names = {0};
+		bool told = false;
+
+		if (!row_is_absent(first))
+			continue;
+		for (uint32_t j = 0; j < view->rows.count; j++) {
+			const struct knob_row *row = &view->rows.at[j];
+
+			if (!row_is_absent(row) || !str_equal(row->reason, first->reason))
+				continue;
+			told = told || j < i;
+			str_addf(&names, "%s%s", names.len ? ", " : "absent: ", row_name(row));
+		}
+		str_addf(&names, " (%s)", first->reason);
+		if (!told)
+			paper_wrap(paper, 2, INK_DIM, names.at);
+	}
+}
+
+/* What else the machine does, when that is more than nothing. */
+static void noise_text(struct paper *paper, const struct knob_view *view)
+{
+	unsigned loud = 0;
+
+	if (view->busy_seconds <= 0 && !view->noise.count)
+		return;
+	vec_foreach (const struct knob_noise, noise, &view->noise) {
+		if (noise->loud) {
+			paper_ink(paper, INK_WARN, "not quiet: ");
+			paper_add(paper, "%s is %s (%s)\n", noise->name, noise->value, noise->why);
+		}
+		loud += noise->loud;
+	}
+	if (!loud)
+		paper_add(paper, "quiet now: load, pressure and steal are low\n");
+	vec_foreach (const struct knob_busy, busy, &view->busy)
+		paper_add(paper, "%s %s (process %u) %.2f cpus",
+			busy == view->busy.at ? "busiest:" : ",", busy->name, busy->pid,
+			busy->cpus);
+	if (view->busy.count)
+		paper_add(paper, ", watched for %.2f s\n", view->busy_seconds);
 }
 
 /* Why each knob that would change should, and what that costs. */
@@ -134,7 +189,7 @@ static void reasons_text(struct paper *paper, const struct knob_view *view)
 static void counts_line(struct paper *paper, const struct knob_view *view)
 {
 	static const char *const states[] = {"change", "applied", "active", "reverted", "left",
-		"failed", "stuck", "denied", "set", "unsupported", "absent"};
+		"failed", "stuck", "differs", "denied", "set", "unsupported", "absent"};
 	const char *between = "";
 	uint32_t optional = 0;
 
@@ -159,15 +214,33 @@ static void counts_line(struct paper *paper, const struct knob_view *view)
 			view->void_changes, view->void_changes == 1 ? "" : "s");
 }
 
+/* What the program alone was given. */
+static void process_line(struct paper *paper, const struct knob_process *process)
+{
+	if (!process->cpus && !process->no_aslr && !process->fifo && !process->awake)
+		return;
+	paper_add(paper, "the program had:%s%s%s%s%s\n", process->cpus ? " --cpus " : "",
+		process->cpus ? process->cpus : "", process->no_aslr ? " --no-aslr" : "",
+		process->fifo ? " --fifo" : "", process->awake ? " --awake" : "");
+}
+
 void tune_text(struct paper *paper, const struct knob_view *view)
 {
 	if (view->rows.count) {
 		rows_text(paper, view);
-		absent_line(paper, view);
-		reasons_text(paper, view);
+		if (!view->expected)
+			absent_lines(paper, view);
+		if (!is_way_back(view))
+			reasons_text(paper, view);
 		paper_add(paper, "\n");
 	}
-	counts_line(paper, view);
+	noise_text(paper, view);
+	process_line(paper, &view->process);
+	if (view->snapshot)
+		paper_add(paper, "status: %u files of the knobs that assay knows\n",
+			view->rows.count);
+	else
+		counts_line(paper, view);
 	if (view->reverted) {
 		for (uint32_t i = 0; i < view->reverted->rows.count; i++)
 			if (!str_equal(view->reverted->rows.at[i].state, "reverted")) {
@@ -180,7 +253,7 @@ void tune_text(struct paper *paper, const struct knob_view *view)
 		paper_add(paper, "next: %s\n", view->next);
 }
 
-enum { AGENT_ROWS = 24 };
+enum { AGENT_ROWS = 18 };
 
 static void rows_agent(struct paper *paper, const struct knob_view *view)
 {
@@ -191,7 +264,8 @@ static void rows_agent(struct paper *paper, const struct knob_view *view)
 		str_auto struct str values = {0};
 
 		count = rows_alike(view, i);
-		if (str_equal(row->state, "absent") || str_equal(row->state, "set"))
+		if (str_equal(row->state, "absent") ||
+			(str_equal(row->state, "set") && !view->snapshot))
 			continue;
 		if (shown++ >= AGENT_ROWS) {
 			more++;
@@ -214,6 +288,8 @@ static void rows_agent(struct paper *paper, const struct knob_view *view)
 void tune_agent(struct paper *paper, const struct knob_view *view)
 {
 	rows_agent(paper, view);
+	noise_text(paper, view);
+	process_line(paper, &view->process);
 	counts_line(paper, view);
 	if (view->reverted)
 		counts_line(paper, view->reverted);
@@ -243,6 +319,11 @@ static void row_json(struct jsonw *w, const struct knob_row *row)
 	put_value(w, "wanted", row->want, unread);
 	put_value(w, "old", row->old, "nothing was written");
 	jsonw_put_bool(w, "optional", row->optional);
+	put_value(w, "by", row->by, "nothing was written, or it was not told");
+	if (row->time_ns)
+		jsonw_put_u64(w, "time_ns", row->time_ns);
+	else
+		jsonw_put_missing(w, "time_ns", "nothing was written");
 	if (knob) {
 		jsonw_put_text(w, "why", knob->why);
 		jsonw_put_text(w, "risk", knob->risk);
@@ -259,16 +340,77 @@ static void rows_json(struct jsonw *w, const char *key, const struct knob_view *
 	jsonw_end_array(w);
 }
 
+static void snapshot_json(struct jsonw *w, const struct knob_view *view)
+{
+	jsonw_key(w, "snapshot");
+	jsonw_begin_array(w);
+	vec_foreach (const struct knob_row, row, &view->rows) {
+		jsonw_begin_object(w);
+		jsonw_put_text(w, "knob", row->knob->name);
+		jsonw_put_text(w, "path", row->path);
+		put_value(w, "value", row->now, row->reason ? row->reason : "not readable");
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
+
+static void noise_json(struct jsonw *w, const struct knob_view *view)
+{
+	jsonw_key(w, "noise");
+	jsonw_begin_array(w);
+	vec_foreach (const struct knob_noise, noise, &view->noise) {
+		jsonw_begin_object(w);
+		jsonw_put_text(w, "name", noise->name);
+		jsonw_put_text(w, "value", noise->value);
+		jsonw_put_bool(w, "loud", noise->loud);
+		jsonw_put_text(w, "why", noise->why);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+	jsonw_key(w, "busy");
+	jsonw_begin_array(w);
+	vec_foreach (const struct knob_busy, busy, &view->busy) {
+		jsonw_begin_object(w);
+		jsonw_put_u64(w, "pid", busy->pid);
+		jsonw_put_text(w, "name", busy->name);
+		jsonw_put_double(w, "cpus", busy->cpus);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+	if (view->busy_seconds > 0)
+		jsonw_put_double(w, "busy_seconds", view->busy_seconds);
+	else
+		jsonw_put_missing(w, "busy_seconds", "the processes were not watched");
+}
+
+static void process_json(struct jsonw *w, const struct knob_process *process)
+{
+	jsonw_key(w, "process");
+	jsonw_begin_object(w);
+	put_value(w, "cpus", process->cpus, "not asked for");
+	jsonw_put_bool(w, "no_aslr", process->no_aslr);
+	jsonw_put_bool(w, "fifo", process->fifo);
+	jsonw_put_bool(w, "awake", process->awake);
+	jsonw_end_object(w);
+}
+
 void tune_json(struct jsonw *w, const struct knob_view *view)
 {
 	jsonw_put_text(w, "action", view->action);
 	jsonw_put_text(w, "journal", view->journal);
 	jsonw_put_u64(w, "void_changes", view->void_changes);
+	put_value(w, "journal_id", view->journal_id,
+		str_equal(view->action, "status") ? "nothing is changed" : "status tells it");
 	rows_json(w, "rows", view);
+	if (view->snapshot)
+		snapshot_json(w, view);
+	if (str_equal(view->action, "plan"))
+		noise_json(w, view);
 	if (view->reverted)
 		rows_json(w, "reverted", view->reverted);
 	if (!str_equal(view->action, "run"))
 		return;
+	process_json(w, &view->process);
 	jsonw_key(w, "target");
 	jsonw_begin_object(w);
 	if (view->ran) {

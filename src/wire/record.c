@@ -39,6 +39,7 @@ static const struct shape shapes[WIRE_TYPES] = {
 		WIRE_LOST_KINDS},
 	[WIRE_ROUND] = {sizeof(struct wire_round), {0}, 0, 0},
 	[WIRE_QUALITY] = {sizeof(struct wire_quality), {offsetof(struct wire_quality, name)}, 0, 0},
+	[WIRE_COMMAND] = {sizeof(struct wire_command), {offsetof(struct wire_command, argv)}, 0, 0},
 	[WIRE_EXECUTION] = {sizeof(struct wire_execution), {0}, 0, 0},
 	[WIRE_COUNT] = {sizeof(struct wire_count), {0}, 0, 0},
 	[WIRE_TARGET] = {sizeof(struct wire_target),

@@ -21,8 +21,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct import_report report;
 	struct stat_view view;
 	struct err err = {0};
+	int r;
 
-	if (import_bytes((const char *)data, size, "fuzz", &sink, &report, &err) < 0)
+	r = import_bytes((const char *)data, size, "fuzz", &sink, &report, &err);
+	ingest_end(&ingest);
+	ingest_done(&ingest); /* the bytes may be taken for a profile: those have samples */
+	if (r < 0)
 		return 0;
 	if (ingest.malformed || metric_book_add(&book, "m", metric, &err) < 0)
 		abort();

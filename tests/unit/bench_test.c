@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/ab.h"
 #include "analyze/bench.h"
 #include "model/run.h"
 
@@ -73,7 +74,7 @@ static void only_runs_of_the_same_round_make_a_pair(void **state)
 {
 	const struct compare_rule rule = {0};
 	struct fixture f;
-	struct bench_ab ab;
+	struct ab_view ab;
 
 	(void)state;
 	begin(&f);
@@ -82,7 +83,7 @@ static void only_runs_of_the_same_round_make_a_pair(void **state)
 		add(&f, 2, 200 + i)->exit_status = i == 1; /* round 2 has no pair */
 	}
 	make(&f, false);
-	assert_int_equal(bench_ab_make(&f.view, &rule, &f.arena, &ab, &f.err), 0);
+	assert_int_equal(ab_view_make(&f.view, &rule, &f.arena, &ab, &f.err), 0);
 	assert_int_equal(ab.pair_count, 3);
 	assert_int_equal(ab.pairs[1].a->wall_ns, 102);
 	assert_int_equal(ab.pairs[1].b->wall_ns, 202);
@@ -94,7 +95,7 @@ static void twice_the_time_is_a_regression_and_settled(void **state)
 {
 	const struct compare_rule rule = {0};
 	struct fixture f;
-	struct bench_ab ab;
+	struct ab_view ab;
 
 	(void)state;
 	begin(&f);
@@ -106,9 +107,9 @@ static void twice_the_time_is_a_regression_and_settled(void **state)
 	assert_int_equal(f.view.fastest, 0);
 	assert_int_equal(f.view.ratio_count, 1);
 	assert_true(f.view.ratios[0].wall.effect > 0.9 && f.view.ratios[0].wall.effect < 1.1);
-	assert_int_equal(bench_ab_make(&f.view, &rule, &f.arena, &ab, &f.err), 0);
+	assert_int_equal(ab_view_make(&f.view, &rule, &f.arena, &ab, &f.err), 0);
 	assert_int_equal(ab.verdict.outcome, COMPARE_REGRESSED);
-	assert_true(bench_ab_is_settled(&ab));
+	assert_true(ab_is_settled(&ab));
 	end(&f);
 }
 
@@ -116,7 +117,7 @@ static void cpu_time_below_the_kernels_accounting_is_not_judged(void **state)
 {
 	const struct compare_rule rule = {0};
 	struct fixture f;
-	struct bench_ab ab;
+	struct ab_view ab;
 
 	(void)state;
 	begin(&f);
@@ -125,7 +126,7 @@ static void cpu_time_below_the_kernels_accounting_is_not_judged(void **state)
 		add(&f, 2, 101 + i);
 	}
 	make(&f, false);
-	assert_int_equal(bench_ab_make(&f.view, &rule, &f.arena, &ab, &f.err), 0);
+	assert_int_equal(ab_view_make(&f.view, &rule, &f.arena, &ab, &f.err), 0);
 	assert_false(ab.cpu_is_known);
 	assert_int_equal(ab.metric_count, 1);
 	end(&f);

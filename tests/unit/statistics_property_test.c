@@ -146,7 +146,7 @@ static double called_in_six_looks(enum compare_kind kind, double memory, double 
 		simulate_runs(&random, memory, sigma, runs, RUNS_MAX);
 		deal_in_turns(runs, 1, a, b, RUNS_MAX / 2);
 		do {
-			pairs += compare_batch(RUNS_MAX / 2);
+			pairs += COMPARE_BATCH;
 			result = judge(a, b, pairs, kind, COMPARE_LOOKS_MAX);
 		} while (!compare_is_settled(&result) && pairs < RUNS_MAX / 2);
 		called += is_change(&result);
@@ -154,14 +154,14 @@ static double called_in_six_looks(enum compare_kind kind, double memory, double 
 	return (double)called / (double)trials;
 }
 
-static void looking_six_times_keeps_false_alarms_near_five_percent(void **state)
+static void looking_six_times_keeps_false_alarms_near_three_percent(void **state)
 {
 	double cpu = called_in_six_looks(COMPARE_CPU, 0.57, 0.05);
 	double wall = called_in_six_looks(COMPARE_WALL, 0.66, 0.5);
 
 	(void)state;
 	print_message("# six looks: %.1f %% cpu, %.1f %% wall\n", 100 * cpu, 100 * wall);
-	assert_true(cpu > 0 && cpu <= 0.065 && wall > 0 && wall <= 0.03);
+	assert_true(cpu > 0 && cpu <= 0.035 && wall > 0 && wall <= 0.03);
 }
 
 /* Share of simulated scans (6 sizes, 7 repeats) whose law is found. */
@@ -299,7 +299,7 @@ int main(void)
 		cmocka_unit_test(the_same_program_is_rarely_called_changed),
 		cmocka_unit_test(a_slower_program_is_found),
 		cmocka_unit_test(one_after_the_other_gives_false_alarms_and_in_turns_does_not),
-		cmocka_unit_test(looking_six_times_keeps_false_alarms_near_five_percent),
+		cmocka_unit_test(looking_six_times_keeps_false_alarms_near_three_percent),
 		cmocka_unit_test(each_law_is_recovered_from_noise),
 		cmocka_unit_test(intervals_cover_what_they_promise),
 		cmocka_unit_test(the_bca_interval_covers_a_skewed_mean_almost_as_promised),

@@ -15,7 +15,24 @@
 
 #include "analyze/knob.h"
 #include "base/io.h"
+#include "drive/cpu_list.h"
 #include "drive/tune.h"
+#include "drive/tune_noise.h"
+#include "drive/tune_snapshot.h"
+#include "ingest/ingest.h"
+#include "model/run.h"
+#include "source/fingerprint.h"
+
+/* Lines of a journal as assay would have written them: each one gets its check. */
+static void journal_put(struct str *out, const char *lines)
+{
+	while (*lines) {
+		size_t len = strcspn(lines, "\n");
+
+		tune_journal_seal(lines, len, out);
+		lines += len + (lines[len] == '\n');
+	}
+}
 
 /* A tree of plain files in place of /sys and /proc. */
 struct tree {
@@ -50,11 +67,17 @@ static void tree_expect(const struct tree *tree, const char *path, const char *v
 }
 
 static const struct tune_knob knobs[] = {
-	{"governor", "/sys/policy*/governor", "performance", "offered"},
-	{"min", "/sys/policy*/min", "@max", NULL},
-	{"pages", "/sys/pages", "madvise|never", NULL},
-	{"swappiness", "/proc/swappiness", "<=1", NULL},
-	{"missing", "/sys/missing", "1", NULL},
+	{.name = "governor",
+		.pattern = "/sys/policy*/governor",
+		.want = "performance",
+		.offered = "offered"},
+	{.name = "turbo", .pattern = "/sys/turbo", .want = "1", .held = "governor"},
+	{.name = "min", .pattern = "/sys/policy*/min", .want = "@max"},
+	{.name = "pages", .pattern = "/sys/pages", .want = "madvise|never"},
+	{.name = "swappiness", .pattern = "/proc/swappiness", .want = "<=1"},
+	{.name = "dirty", .pattern = "/proc/dirty", .want = ">=40", .unless = "0 bytes rule"},
+	{.name = "irq", .pattern = "/proc/irq/*/list", .want = "!cpus"},
+	{.name = "missing", .pattern = "/sys/missing", .want = "1", .absent = "it was left out"},
 };
 
 static int tree_setup(void **state)
@@ -94,7 +117,11 @@ static int tree_teardown(void **state)
 static void tune_begin(const struct tree *tree, struct tune *tune)
 {
 	struct err err = {0};
-	struct tune_options options = {tree->root, knobs, sizeof(knobs) / sizeof(knobs[0])};
+	struct tune_options options = {.root = tree->root,
+		.knobs = knobs,
+		.knob_count = sizeof(knobs) / sizeof(knobs[0]),
+		.cpus = "1",
+		.by = "a test"};
 
 	if (tune_open(tune, &options, &err) < 0 || tune_lock(tune, &err) < 0)
 		fail_msg("%s", err.text);
@@ -241,11 +268,14 @@ static void an_intent_without_its_write_and_a_write_without_its_end_both_revert(
 		"{\"event\":\"intent\",\"knob\":\"governor\",\"path\":\"/sys/policy0/governor\","
 		"\"old\":\"powersave\",\"new\":\"performance\"}\n"
 		"{\"event\":\"intent\",\"knob\":\"swappiness\",\"path\":\"/proc/swappiness\","
-		"\"old\":\"60\",\"new\":\"1\"}\n{\"event\":\"do";
+		"\"old\":\"60\",\"new\":\"1\"}\n";
+	str_auto struct str sealed = {0};
 	tune_auto struct tune tune;
 	struct err err = {0};
 
-	tree_put(*state, "/var/lib/assay/tune/aa-01.ndjson", text);
+	journal_put(&sealed, text);
+	str_add(&sealed, "{\"event\":\"do");
+	tree_put(*state, "/var/lib/assay/tune/aa-01.ndjson", sealed.at);
 	tree_put(*state, "/proc/swappiness", "1\n");
 	tune_begin(*state, &tune);
 	assert_int_equal(tune_revert(&tune, false, &err), 0);
@@ -261,11 +291,13 @@ static void a_journal_cannot_make_us_write_other_files(void **state)
 		"\"old\":\"evil\",\"new\":\"root\"}\n"
 		"{\"event\":\"intent\",\"knob\":\"pages\",\"path\":\"/sys/policy0/../pages\","
 		"\"old\":\"evil\",\"new\":\"always\"}\n";
+	str_auto struct str sealed = {0};
 	tune_auto struct tune tune;
 	struct err err = {0};
 
+	journal_put(&sealed, text);
 	tree_put(*state, "/etc/passwd", "root\n");
-	tree_put(*state, "/var/lib/assay/tune/aa-01.ndjson", text);
+	tree_put(*state, "/var/lib/assay/tune/aa-01.ndjson", sealed.at);
 	tune_begin(*state, &tune);
 	assert_int_equal(tune_revert(&tune, false, &err), 0);
 	assert_int_equal(tune.items.at[0].state, TUNE_STUCK);
@@ -298,7 +330,8 @@ static void a_second_holder_is_refused(void **state)
 {
 	tune_auto struct tune first, second;
 	struct err err = {0};
-	struct tune_options options = {((struct tree *)*state)->root, knobs, 1};
+	struct tune_options options = {
+		.root = ((struct tree *)*state)->root, .knobs = knobs, .knob_count = 1};
 
 	tune_begin(*state, &first);
 	assert_int_equal(tune_open(&second, &options, &err), 0);
@@ -329,16 +362,22 @@ static void without_a_journal_nothing_is_written(void **state)
 
 static void lines_that_are_not_ours_are_counted_and_passed_over(void **state)
 {
-	static const char text[] = "hello\n[]\n{\"event\":\"intent\",\"path\":\"/p\"}\n\n"
+	static const char text[] = "{\"event\":\"intent\",\"path\":\"/p\"}\n"
 				   "{\"event\":\"intent\",\"knob\":\"k\",\"path\":\"/p\","
 				   "\"old\":\"a\\nb\",\"new\":\"b\"}\n"
 				   "{\"event\":\"intent\",\"knob\":\"k\",\"path\":\"/p\","
-				   "\"old\":\"a\",\"new\":\"b\"}\n{\"event\"";
+				   "\"old\":\"a\",\"new\":\"b\"}\n";
+	static const char unchecked[] = "{\"event\":\"closed\",\"path\":\"/p\"}\n";
+	str_auto struct str sealed = {0};
 	struct tune_journal journal = {0};
 
 	(void)state;
-	tune_journal_read(&journal, text, sizeof(text) - 1);
-	assert_int_equal(journal.skipped, 4);
+	str_add(&sealed, "hello\n[]\n\n");
+	journal_put(&sealed, text);
+	str_add(&sealed, unchecked);
+	str_add(&sealed, "{\"event\"");
+	tune_journal_read(&journal, sealed.at, sealed.len);
+	assert_int_equal(journal.skipped, 5);
 	assert_true(journal.torn);
 	assert_int_equal(tune_journal_count(&journal), 1);
 	assert_string_equal(tune_journal_find(&journal, "/p")->old, "a");
@@ -352,17 +391,27 @@ static void a_nested_intent_keeps_the_first_value_and_both_writes_are_ours(void 
 				   "{\"event\":\"done\",\"path\":\"/p\",\"new\":\"2\"}\n"
 				   "{\"event\":\"intent\",\"knob\":\"k\",\"path\":\"/p\","
 				   "\"old\":\"2\",\"new\":\"3\"}\n";
+	str_auto struct str sealed = {0};
 	struct tune_journal journal = {0};
 	const struct tune_entry *entry;
 
 	(void)state;
-	tune_journal_read(&journal, text, sizeof(text) - 1);
+	journal_put(&sealed, text);
+	tune_journal_read(&journal, sealed.at, sealed.len);
 	entry = tune_journal_find(&journal, "/p");
 	assert_string_equal(entry->old, "1");
 	assert_true(tune_entry_is_ours(entry, "2"));
 	assert_true(tune_entry_is_ours(entry, "3"));
 	assert_false(tune_entry_is_ours(entry, "4"));
 	tune_journal_done(&journal);
+}
+
+static const struct knob *knob_at(const struct knob_book *book, const char *name)
+{
+	vec_foreach (const struct knob, knob, &book->knobs)
+		if (str_equal(knob->name, name))
+			return knob;
+	return NULL;
 }
 
 static void every_knob_of_the_table_is_complete_and_governor_comes_before_turbo(void **state)
@@ -376,14 +425,284 @@ static void every_knob_of_the_table_is_complete_and_governor_comes_before_turbo(
 	vec_foreach (const struct knob, knob, &book.knobs) {
 		if (!knob->group || !knob->path || !knob->want || !knob->why || !knob->risk)
 			fail_msg("knob %s lacks a line", knob->name);
-		assert_true(
-			str_starts(knob->path, "/sys/") || str_starts(knob->path, "/proc/sys/"));
+		assert_true(str_starts(knob->path, "/sys/") ||
+			    str_starts(knob->path, "/proc/sys/") ||
+			    str_starts(knob->path, "/proc/irq/"));
+		if (knob->held)
+			assert_non_null(knob_at(&book, knob->held));
+		/* consent is asked once for a group: its knobs stand together */
+		for (const struct knob *later = knob + 1; later < book.knobs.at + book.knobs.count;
+			later++)
+			if (str_equal(later->group, knob->group))
+				assert_string_equal((later - 1)->group, knob->group);
+		if (str_equal(knob->group, "smt") || str_equal(knob->group, "cpuset") ||
+			str_equal(knob->group, "ptrace") || str_equal(knob->group, "irq"))
+			assert_true(knob->only);
 		if (str_equal(knob->name, "governor"))
 			governor = knob;
 		if (str_equal(knob->name, "no_turbo"))
 			assert_non_null(governor);
 	}
 	assert_true(book.knobs.at[0].only); /* smt: only when asked */
+}
+
+static void choose(struct tune *tune, const char *knob)
+{
+	tune_look(tune);
+	vec_foreach (struct tune_item, item, &tune->items)
+		item->chosen =
+			str_equal(knobs[item->knob].name, knob) && item->state == TUNE_CHANGE;
+}
+
+static void a_knob_out_of_use_is_left_alone_with_the_reason(void **state)
+{
+	tune_auto struct tune tune;
+
+	tree_put(*state, "/proc/dirty", "0\n");
+	tune_begin(*state, &tune);
+	tune_look(&tune);
+	assert_int_equal(item_at(&tune, "/proc/dirty")->state, TUNE_UNSUPPORTED);
+	assert_string_equal(item_at(&tune, "/proc/dirty")->reason, "bytes rule");
+	assert_string_equal(item_at(&tune, "/sys/missing")->reason, "it was left out");
+}
+
+static void interrupts_are_kept_off_the_named_processors(void **state)
+{
+	tune_auto struct tune tune;
+	struct err err = {0};
+
+	tree_put(*state, "/sys/devices/system/cpu/online", "0-3\n");
+	tree_put(*state, "/proc/irq/9/list", "0-3\n");
+	tree_put(*state, "/proc/irq/10/list", "2\n");
+	tune_begin(*state, &tune);
+	choose(&tune, "irq");
+	assert_int_equal(item_at(&tune, "/proc/irq/10/list")->state, TUNE_SET);
+	assert_string_equal(item_at(&tune, "/proc/irq/9/list")->want, "0,2-3");
+	assert_int_equal(tune_apply(&tune, &err), 0);
+	tree_expect(*state, "/proc/irq/9/list", "0,2-3");
+	tree_expect(*state, "/proc/irq/10/list", "2");
+	assert_int_equal(tune_revert(&tune, false, &err), 0);
+	tree_expect(*state, "/proc/irq/9/list", "0-3");
+}
+
+static void without_other_processors_interrupts_stay(void **state)
+{
+	tune_auto struct tune tune;
+
+	tree_put(*state, "/sys/devices/system/cpu/online", "1\n");
+	tree_put(*state, "/proc/irq/9/list", "1\n");
+	tune_begin(*state, &tune);
+	tune_look(&tune);
+	assert_int_equal(item_at(&tune, "/proc/irq/9/list")->state, TUNE_UNSUPPORTED);
+}
+
+static void a_knob_that_another_resets_is_held_with_it_only(void **state)
+{
+	tune_auto struct tune tune;
+	struct err err = {0};
+
+	tree_put(*state, "/sys/turbo", "1\n");
+	tune_begin(*state, &tune);
+	choose(&tune, "swappiness");
+	assert_int_equal(tune_apply(&tune, &err), 0);
+	assert_int_equal(tune_status(&tune, &err), 0);
+	assert_int_equal(tune.items.count, 1);
+	choose(&tune, "governor");
+	assert_int_equal(tune_apply(&tune, &err), 0);
+	assert_int_equal(tune_status(&tune, &err), 0);
+	assert_int_equal(tune.items.count, 1 + 11 + 1);
+	assert_int_equal(item_at(&tune, "/sys/turbo")->state, TUNE_SET);
+	assert_string_equal(item_at(&tune, "/sys/policy3/governor")->by, "a test");
+	/* somebody else's hand is still seen */
+	tree_put(*state, "/sys/turbo", "0\n");
+	assert_int_equal(tune_revert(&tune, false, &err), 0);
+	assert_int_equal(item_at(&tune, "/sys/turbo")->state, TUNE_LEFT);
+	tree_expect(*state, "/sys/turbo", "0");
+}
+
+static void what_somebody_else_wrote_between_two_applies_is_what_comes_back(void **state)
+{
+	tune_auto struct tune tune;
+	struct err err = {0};
+
+	tune_begin(*state, &tune);
+	choose(&tune, "swappiness");
+	assert_int_equal(tune_apply(&tune, &err), 0);
+	tree_put(*state, "/proc/swappiness", "30\n");
+	choose(&tune, "swappiness");
+	assert_int_equal(tune_apply(&tune, &err), 0);
+	tree_expect(*state, "/proc/swappiness", "1");
+	assert_int_equal(tune_revert(&tune, false, &err), 0);
+	tree_expect(*state, "/proc/swappiness", "30");
+}
+
+/* An apply, and over it a run that wants another value: that one goes back to the apply's. */
+static void a_session_inside_another_goes_back_to_the_outer_value(void **state)
+{
+	struct err err = {0};
+
+	tree_put(*state, "/sys/devices/system/cpu/online", "0-3\n");
+	tree_put(*state, "/proc/irq/9/list", "0-3\n");
+	{
+		tune_auto struct tune outer;
+
+		tune_begin(*state, &outer);
+		choose(&outer, "irq");
+		assert_int_equal(tune_apply(&outer, &err), 0);
+	}
+	{
+		tune_auto struct tune inner;
+
+		tune_begin(*state, &inner);
+		inner.options.cpus = "2";
+		choose(&inner, "irq");
+		assert_int_equal(tune_apply(&inner, &err), 0);
+		tree_expect(*state, "/proc/irq/9/list", "0-1,3");
+		assert_int_equal(tune_revert(&inner, true, &err), 0);
+		tree_expect(*state, "/proc/irq/9/list", "0,2-3");
+	}
+	tune_auto struct tune last;
+
+	tune_begin(*state, &last);
+	assert_int_equal(tune_revert(&last, false, &err), 0);
+	tree_expect(*state, "/proc/irq/9/list", "0-3");
+}
+
+static void a_snapshot_that_differs_is_told_file_by_file(void **state)
+{
+	static const char text[] =
+		"{\"schema\":\"assay.tune/1\",\"data\":{\"snapshot\":["
+		"{\"knob\":\"swappiness\",\"path\":\"/proc/swappiness\",\"value\":\"60\"},"
+		"{\"knob\":\"pages\",\"path\":\"/sys/pages\",\"value\":\"never\"},"
+		"{\"knob\":\"missing\",\"path\":\"/sys/missing\",\"value\":null},"
+		"{\"knob\":\"irq\",\"path\":\"/proc/irq/*/list\",\"value\":null},"
+		"{\"knob\":\"governor\",\"path\":\"/sys/policy*/governor\",\"value\":null},"
+		"{\"knob\":\"pages\",\"path\":\"/etc/passwd\",\"value\":\"x\"}]}}";
+	static const enum tune_state states[] = {
+		TUNE_SET, TUNE_DIFFERS, TUNE_SET, TUNE_SET, TUNE_DIFFERS, TUNE_DIFFERS};
+	tune_snapshot_auto struct tune_snapshot snapshot;
+	tune_auto struct tune tune;
+	struct err err = {0};
+
+	tree_put(*state, "/etc/passwd", "x\n");
+	tune_begin(*state, &tune);
+	assert_int_equal(tune_snapshot_read(&snapshot, text, sizeof(text) - 1, "a.json", &err), 0);
+	tune_expect(&tune, &snapshot);
+	assert_int_equal(tune.items.count, 6);
+	for (unsigned i = 0; i < 6; i++)
+		assert_int_equal(tune.items.at[i].state, states[i]);
+	assert_null(tune.items.at[5].now); /* it was not even read */
+}
+
+static void what_is_no_snapshot_is_refused_with_the_way_out(void **state)
+{
+	static const char *const texts[] = {"", "{", "[]", "{\"schema\":\"assay.env/1\"}",
+		"{\"schema\":\"assay.tune/1\",\"data\":{}}",
+		"{\"schema\":\"assay.tune/2\",\"data\":{\"snapshot\":[]}}",
+		"{\"schema\":\"assay.tune/1\",\"data\":{\"snapshot\":[{\"knob\":1}]}}"};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		tune_snapshot_auto struct tune_snapshot snapshot;
+		struct err err = {0};
+
+		assert_true(tune_snapshot_read(
+				    &snapshot, texts[i], strlen(texts[i]), "a.json", &err) < 0);
+		assert_int_equal(err.kind, ERR_USAGE);
+		assert_non_null(strstr(err.hint, "--snapshot"));
+	}
+}
+
+static void lists_of_processors_are_read_strictly_and_written_short(void **state)
+{
+	static const char *const wrong[] = {
+		"", "a", "1,", ",1", "2-1", "1-", "-1", "1 2", "1024", "0-99999999999999999999"};
+	static const struct {
+		const char *in, *out;
+	} right[] = {{"0", "0"}, {"3,1,2", "1-3"}, {"0-1,1-2,8", "0-2,8"}, {"1023", "1023"}};
+	cpu_set_t cpus;
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		if (cpu_list_parse(wrong[i], &cpus) >= 0)
+			fail_msg("'%s' was taken", wrong[i]);
+	for (unsigned i = 0; i < sizeof(right) / sizeof(right[0]); i++) {
+		str_auto struct str text = {0};
+
+		assert_int_equal(cpu_list_parse(right[i].in, &cpus), 0);
+		cpu_list_print(&cpus, &text);
+		assert_string_equal(text.at, right[i].out);
+	}
+}
+
+static void a_process_may_have_any_name(void **state)
+{
+	static const char fields[] = " S 1 1 1 0 -1 4194560 1 2 3 4 30 12 0 0 20 0 1 0 5";
+	struct task_line line;
+	char text[256];
+
+	(void)state;
+	snprintf(text, sizeof(text), "7 (a) R (b\n\x1b[1m)%s", fields);
+	assert_true(task_line_parse(text, &line));
+	assert_string_equal(line.name, "a) R (b??[1m");
+	assert_int_equal(line.ticks, 42);
+	assert_false(task_line_parse("7 (a) S 1 2", &line));
+	assert_false(task_line_parse(")(", &line));
+	assert_false(task_line_parse("", &line));
+}
+
+static void processes_and_irqbalance_are_found_and_the_idle_are_not_busy(void **state)
+{
+	struct tune_noise noise;
+	struct err err = {0};
+
+	tree_put(*state, "/proc/stat", "cpu 1 2 3 4 5 6 7 8 0 0\n");
+	for (int i = 0; i < 5; i++) {
+		char path[64], text[128];
+
+		snprintf(path, sizeof(path), "/proc/%d/stat", 100 + i);
+		snprintf(text, sizeof(text), "%d (%s) S 1 1 1 0 -1 0 1 2 3 4 %d 0 0 0 20 0 1 0 5",
+			100 + i, i == 2 ? "irqbalance" : "p", i + 1);
+		tree_put(*state, path, text);
+	}
+	assert_int_equal(tune_noise_look(((struct tree *)*state)->root, &noise, &err), 0);
+	assert_int_equal(noise.busy_count, 0); /* nothing ran between the looks */
+	assert_int_equal(noise.irqbalance, 102);
+	assert_true(noise.steal_share < 0); /* no time passed there either */
+}
+
+/* A field of the fingerprint of the tree, NULL: absent. */
+static const char *fingerprint_field(const struct tree *tree, struct run *run, const char *name)
+{
+	const struct fingerprint_options options = {.root = tree->root};
+	struct ingest ingest = {.run = run};
+	struct wire_sink sink = ingest_sink(&ingest);
+	struct err err = {0};
+	const char *value = NULL;
+
+	assert_int_equal(fingerprint_take(&options, &sink, &err), 0);
+	vec_foreach (const struct field_row, row, &run->fields)
+		if (str_equal(run_text(run, row->group), "tuning") &&
+			str_equal(run_text(run, row->name), name) && row->state == FIELD_VALUE)
+			value = run_text(run, row->value);
+	return value;
+}
+
+static void a_fingerprint_tells_what_is_tuned_and_still_so(void **state)
+{
+	run_auto struct run *before = run_open(), *tuned = run_open(), *id = run_open();
+	tune_auto struct tune tune;
+	struct err err = {0};
+
+	assert_string_equal(fingerprint_field(*state, before, "active"), "none");
+	tune_begin(*state, &tune);
+	apply_all(&tune);
+	tree_put(*state, "/sys/pages", "always madvise [never]\n"); /* somebody else */
+	assert_string_equal(fingerprint_field(*state, tuned, "active"),
+		"governor powersave -> performance (11 files), min 800000 -> 3000000, "
+		"swappiness 60 -> 1");
+	assert_int_equal(tune_status(&tune, &err), 0);
+	assert_string_equal(fingerprint_field(*state, id, "journal"), tune_journal_id(&tune));
 }
 
 #define tree_test(test) cmocka_unit_test_setup_teardown(test, tree_setup, tree_teardown)
@@ -402,6 +721,18 @@ int main(void)
 		tree_test(changes_of_an_earlier_boot_are_void),
 		tree_test(a_second_holder_is_refused),
 		tree_test(without_a_journal_nothing_is_written),
+		tree_test(a_knob_out_of_use_is_left_alone_with_the_reason),
+		tree_test(interrupts_are_kept_off_the_named_processors),
+		tree_test(without_other_processors_interrupts_stay),
+		tree_test(a_knob_that_another_resets_is_held_with_it_only),
+		tree_test(what_somebody_else_wrote_between_two_applies_is_what_comes_back),
+		tree_test(a_session_inside_another_goes_back_to_the_outer_value),
+		tree_test(a_fingerprint_tells_what_is_tuned_and_still_so),
+		tree_test(a_snapshot_that_differs_is_told_file_by_file),
+		cmocka_unit_test(what_is_no_snapshot_is_refused_with_the_way_out),
+		cmocka_unit_test(lists_of_processors_are_read_strictly_and_written_short),
+		cmocka_unit_test(a_process_may_have_any_name),
+		tree_test(processes_and_irqbalance_are_found_and_the_idle_are_not_busy),
 		cmocka_unit_test(lines_that_are_not_ours_are_counted_and_passed_over),
 		cmocka_unit_test(a_nested_intent_keeps_the_first_value_and_both_writes_are_ours),
 		cmocka_unit_test(

@@ -35,6 +35,7 @@ static void facts_take(struct facts *facts)
 	fingerprint_limits(facts);
 	fingerprint_clock(facts);
 	fingerprint_noise(facts);
+	fingerprint_tuning(facts);
 	fingerprint_storage(facts);
 	fingerprint_env(facts);
 	fingerprint_identity(facts);

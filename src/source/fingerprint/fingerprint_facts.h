@@ -101,6 +101,7 @@ void fingerprint_limits(struct facts *facts);
 void fingerprint_cgroup(struct facts *facts);
 void fingerprint_clock(struct facts *facts);
 void fingerprint_noise(struct facts *facts);
+void fingerprint_tuning(struct facts *facts);
 void fingerprint_storage(struct facts *facts);
 void fingerprint_env(struct facts *facts);
 void fingerprint_identity(struct facts *facts);

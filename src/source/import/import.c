@@ -25,6 +25,8 @@ static const struct import_format *const formats[] = {
 	&import_pprof,
 	&import_callgrind,
 	&import_perf_stat_json,
+	&import_hyperfine,
+	&import_gbench,
 	&import_perf_script,
 	&import_perf_stat_csv,
 	&import_folded,
@@ -149,8 +151,10 @@ static int note_damage(const struct import_report *report, const struct wire_sin
 
 	if (!*report->damage)
 		return 0;
-	str_addf(&text, "the file is damaged: %s; the %llu samples before that were kept",
-		report->damage, (unsigned long long)report->samples);
+	str_addf(&text, "the file is damaged: %s; the %llu %s before that were kept",
+		report->damage,
+		(unsigned long long)(report->benchmark ? report->executions : report->samples),
+		report->benchmark ? "runs" : "samples");
 	return emit_note(sink, "import-damaged", str_text(&text),
 		"shares and totals are of what was kept; record again for the whole");
 }
@@ -167,8 +171,8 @@ static int format_unknown(struct import_text text, const char *name, struct err 
 	else
 		err_hint(err,
 			"it reads perf.data, the text of `perf script`, folded stacks, pprof, "
-			"callgrind.out, cachegrind.out, and the output of `perf stat -j` "
-			"and `perf stat -x SEPARATOR`");
+			"callgrind.out, cachegrind.out, the output of `perf stat -j` and `perf stat "
+			"-x SEPARATOR`, and the JSON of hyperfine and Google Benchmark");
 	return -EINVAL;
 }
 
@@ -199,7 +203,7 @@ int import_bytes(const char *bytes, size_t len, const char *name, const struct w
 		if (r < 0)
 			return err_set(
 				err, ERR_USAGE, -r, "cannot take in %s: %s", name, err_words(-r));
-		if (*report.damage && !report.samples) {
+		if (*report.damage && !report.samples && !report.executions) {
 			err_set(err, ERR_USAGE, EINVAL,
 				"%s (%s) holds nothing that can be used: %s", name, report.kind,
 				report.damage);

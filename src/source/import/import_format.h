@@ -31,6 +31,8 @@ struct import_format {
 
 extern const struct import_format import_callgrind;
 extern const struct import_format import_folded;
+extern const struct import_format import_gbench;
+extern const struct import_format import_hyperfine;
 extern const struct import_format import_perf_data;
 extern const struct import_format import_perf_script;
 extern const struct import_format import_perf_stat_csv;

@@ -34,23 +34,45 @@ enum bench_cause {
 /* In words: "pages came from disk". */
 const char *bench_cause_text(enum bench_cause cause);
 
+/* What the machine did to a run, whatever time it took. */
+enum bench_noise {
+	BENCH_NOISE_PUSHED = 1,	   /* involuntary switches: above 2 and one per 10 ms */
+	BENCH_NOISE_STEAL = 2,	   /* the host took 1 % of its time or more */
+	BENCH_NOISE_PRESSURE = 4,  /* tasks queued for the CPUs during 10 % of it or more */
+	BENCH_NOISE_THROTTLED = 8, /* the CPU quota of its control group was used up */
+	BENCH_NOISE_KINDS = 16,
+};
+const char *bench_noise_text(enum bench_noise noise);
+
+/* Small, because there may be 100,000 of them. */
 struct bench_run {
 	uint32_t number;   /* of this command, from 1; warm-ups count apart */
 	uint32_t position; /* among all runs of all commands, from 1 */
 	uint64_t start_ns, wall_ns, user_ns, system_ns, max_rss_bytes;
-	uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
 	uint64_t steal_ns, pressure_ns;
-	bool has_steal, has_pressure;
-	int exit_status, signal;
-	bool warmup, interrupted, leftovers, timed_out;
-	bool used;
-	enum outlier_class far;
-	enum bench_cause cause;
+	uint32_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
+	int16_t exit_status, signal;
+	uint8_t noise; /* a sum of enum bench_noise; 0: nothing disturbed it */
+	bool has_steal : 1, has_pressure : 1, throttled : 1;
+	/* Imported runs lack these; usage: faults, switches; exit: exit_status. */
+	bool has_cpu : 1, has_rss : 1, has_usage : 1, has_exit : 1;
+	bool failed : 1; /* the file it was imported from says so, and not how */
+	bool warmup : 1, interrupted : 1, leftovers : 1, timed_out : 1, wrong_output : 1;
+	bool used : 1;
+	enum outlier_class far : 4;
+	enum bench_cause cause : 8;
+};
+
+/* What stands for {NAME} in a command. */
+struct bench_parameter {
+	const char *name, *value;
 };
 
 struct bench_command {
 	const char *name;  /* its command line */
 	char *const *argv; /* its words */
+	struct bench_parameter *parameters;
+	uint32_t parameter_count;
 	struct bench_run *runs;
 	uint32_t run_count, used_count, warmup_count;
 	const struct bench_run *failed; /* the first, NULL: none */
@@ -59,10 +81,19 @@ struct bench_command {
 	struct summary wall, cpu, rss; /* of the runs used, ns and bytes */
 	double user_ns, system_ns;     /* medians */
 	uint32_t causes[BENCH_CAUSES]; /* of the runs that are far off */
+	uint32_t dirty_count;	       /* of the runs used, those with noise */
+	uint32_t noise[4];	       /* how many of each kind, in the order of the bits */
+	struct summary clean_wall;     /* of the others */
 	/* Runs at the start that differ from the rest: few are a warm-up, many a machine that
 	 * drifted (see wall.warm_after). */
 	bool warms_up;
 };
+
+/* How much is done in a second: with the interval of the median time. */
+struct bench_rate {
+	double median, lo, hi;
+};
+struct bench_rate bench_rate_of(const struct bench_command *command, uint64_t per_run);
 
 /* One command against the fastest: more than 1 is slower. */
 struct bench_ratio {
@@ -77,32 +108,25 @@ struct bench_view {
 	struct bench_ratio *ratios;
 	uint32_t ratio_count;
 	bool ignore_failure;
+	bool blocked;		 /* one command after the other, not in turns: runs make no pairs */
+	const char *cache_state; /* "cold" or what else was asked for; NULL: nothing was */
+	const char *output_sha256;  /* of stdout of every run; NULL: not compared */
+	const char *failure_stderr; /* the end of it, of the run that ended it all; NULL: none */
+	uint64_t ops_per_run, bytes_per_run; /* 0: not told */
 };
+
+/* Whether the run says that its commands were not measured in turns (imports). */
+bool bench_run_is_blocked(const struct run *run);
 
 int bench_view_make(const struct run *run, bool ignore_failure, struct arena *arena,
 	struct bench_view *ret_view, struct err *err);
-
-/* A and B of an `ab` (the first two commands): wall and CPU time of the pairs so far, judged as one
- * family. */
-enum { BENCH_AB_METRICS = 2 };
 
 struct bench_pair {
 	const struct bench_run *a, *b;
 };
 
-struct bench_ab {
-	const struct bench_command *a, *b;
-	struct bench_pair *pairs;
-	uint32_t pair_count;
-	struct comparison metrics[BENCH_AB_METRICS]; /* wall, CPU */
-	bool cpu_is_known; /* false: below the kernel's accounting, not judged */
-	uint32_t metric_count;
-	struct compare_verdict verdict;
-};
+/* Pairs of two commands: the i-th measured run of each, where both are used. */
+uint32_t bench_pairs_find(const struct bench_command *a, const struct bench_command *b,
+	struct arena *arena, struct bench_pair **ret_pairs);
 
-int bench_ab_make(const struct bench_view *view, const struct compare_rule *rule,
-	struct arena *arena, struct bench_ab *ret_ab, struct err *err);
-
-/* May measuring stop?  A regression is one whatever else comes; otherwise every metric must be
- * settled. */
-bool bench_ab_is_settled(const struct bench_ab *ab);
+double bench_run_cpu_ns(const struct bench_run *run); /* user + system */

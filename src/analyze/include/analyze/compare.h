@@ -74,12 +74,18 @@ struct comparison {
 
 const char *compare_outcome_name(enum compare_outcome outcome);
 
-/* The p to stay under: 0.01, which keeps six looks near 5 % false alarms; 0.005 for several looks
- * at wall time, whose noise is the least understood. */
-double compare_alpha(enum compare_kind kind, unsigned looks);
+/* The p to stay under: 0.01, and 0.005 for several looks: with wall and CPU time judged as one
+ * family the whole of them then gives a false alarm in less than 3 of 100 cases. */
+double compare_alpha(unsigned looks);
 
-/* How many pairs to measure between looks when at most `pairs_max` may be measured. */
-size_t compare_batch(size_t pairs_max);
+/* After how many pairs a change is looked for when at most `pairs_max` will be measured: 10, then
+ * in equal steps of the logarithm; the look at the end is one of COMPARE_LOOKS_MAX too. */
+struct compare_plan {
+	size_t at[COMPARE_LOOKS_MAX - 1];
+};
+
+struct compare_plan compare_plan_make(size_t pairs_max);
+bool compare_plan_looks_at(const struct compare_plan *plan, size_t pairs);
 
 /* Judge pairs.  -EINVAL for values that are not finite, or not above 0 on one side only (no ratio
  * exists), or unequal counts.  No pairs at all are inconclusive, not an error. */
@@ -92,6 +98,10 @@ int compare_samples(const struct compare_input *input, const struct compare_rule
 
 /* Correct for having judged several (Holm) and judge again. */
 void compare_family(struct comparison *items, size_t count);
+
+/* Is its interval so narrow, half the smallest effect to each side, that more pairs would tell
+ * nothing new?  Says nothing about the outcome. */
+bool compare_is_narrow(const struct comparison *comparison);
 
 /* May measuring stop: an outcome, or an interval so narrow that more pairs would not change it. */
 bool compare_is_settled(const struct comparison *comparison);

@@ -13,8 +13,9 @@
 
 /* One knob; data/knobs.txt explains the members. */
 struct knob {
-	const char *name, *group, *path, *want, *offered, *why, *risk; /* offered may be NULL */
-	bool only; /* never without being named */
+	const char *name, *group, *path, *want, *why, *risk;
+	const char *offered, *held, *unless, *refusal, *absent; /* NULL: not told */
+	bool only;						/* never without being named */
 };
 
 struct knob_book {
@@ -36,6 +37,26 @@ struct knob_row {
 	const char *state;		     /* as tune_state_name() calls it */
 	const char *reason;		     /* NULL: the state says it all */
 	bool optional;			     /* not part of what was asked for */
+	const char *by;			     /* who agreed to the change; NULL: not told */
+	uint64_t time_ns;		     /* when it was made; 0: there is none */
+};
+
+/* What the machine does beside: one reading, or one process. */
+struct knob_noise {
+	const char *name, *value, *why;
+	bool loud; /* more than a quiet machine has */
+};
+
+struct knob_busy {
+	uint32_t pid;
+	const char *name;
+	double cpus; /* processors that it uses, 1.0 is one */
+};
+
+/* What `run` gave the program alone. */
+struct knob_process {
+	const char *cpus; /* NULL: not asked for */
+	bool no_aslr, fifo, awake;
 };
 
 struct knob_view {
@@ -47,6 +68,13 @@ struct knob_view {
 	bool ran;	       /* run: the program */
 	int exit_status, signal;
 	struct knob_view *reverted; /* run: what came of the way back, else NULL */
+	struct knob_process process;
+	const char *journal_id;		 /* of what is changed now, NULL: nothing is */
+	const char *expected;		 /* status: the snapshot that was compared, NULL: none */
+	bool snapshot;			 /* status: the rows are what every knob says */
+	vec_of(struct knob_noise) noise; /* plan */
+	vec_of(struct knob_busy) busy;	 /* plan: busiest first */
+	double busy_seconds;		 /* how long they were watched; 0: they were not */
 };
 
 /* How many rows of what was asked for are in this state. */

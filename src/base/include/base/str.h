@@ -38,6 +38,10 @@ bool str_ends(const char *text, const char *suffix);
 /* Cut white space at both ends, in place; returns the new start. */
 char *str_trim(char *text);
 
+/* Put a blank in place of every control character (newlines too), so that a text from outside stays
+ * one line and cannot steer a terminal. */
+void str_flatten(char *text);
+
 /* Whole number in `text` (base 10, or 16 with 0x), nothing left over.  0, or -EINVAL / -ERANGE. */
 int str_to_u64(const char *text, uint64_t *ret_value);
 

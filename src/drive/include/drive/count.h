@@ -19,6 +19,8 @@ struct wire_sink;
 struct count_options {
 	const char *path; /* the program's file, NULL: only watch */
 	char *const *argv;
+	const char *folder; /* and the next two: see spawner.h */
+	const char *input_path, *output_path;
 	bool stdout_to_stderr;
 	enum counters_mode mode;	       /* COUNTERS_CHILDREN: count the program itself */
 	pid_t id;			       /* with COUNTERS_PROCESS and COUNTERS_THREAD */

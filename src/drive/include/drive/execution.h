@@ -19,6 +19,8 @@ struct wire_sink;
 struct execution_options {
 	const char *path; /* the program's file, NULL: only watch */
 	char *const *argv;
+	const char *folder; /* and the next two: see spawner.h */
+	const char *input_path, *output_path;
 	bool stdout_to_stderr;
 	const struct spawner_variable *variables; /* see spawner.h; NULL: none */
 	enum counters_mode mode; /* COUNTERS_CHILDREN: it is about the program itself */

@@ -17,8 +17,13 @@ struct spawner;
 
 /* What can be started. */
 struct spawner_command {
-	const char *path;  /* the file to execute */
-	char *const *argv; /* its words, NULL-terminated */
+	const char *path;   /* the file to execute */
+	char *const *argv;  /* its words, NULL-terminated */
+	const char *folder; /* where it runs; NULL: where we are */
+	/* "NAME=value" of its own, NULL-terminated; NULL: none.  A name that one command sets is
+	 * taken from the environment of all. */
+	char *const *variables;
+	const char *input_path; /* its stdin, in place of the options'; NULL: that one */
 };
 
 /* NAME=VALUE, in place of a variable of that name. */
@@ -30,20 +35,32 @@ struct spawner_variable {
 /* Zero: the target runs as if our caller had started it. */
 struct spawner_options {
 	const struct spawner_command *commands;
+	uint32_t command_count;	 /* of which variables are looked at */
 	bool stdout_to_stderr;	 /* our stdout is a document of our own */
 	const char *input_path;	 /* opened anew as stdin of each run; NULL: our stdin */
 	const char *output_path; /* takes stdout and stderr, a file is emptied; NULL: ours */
 	bool own_group; /* each target leads a process group: it can be stopped with its children */
 	const struct spawner_variable *variables; /* the last one has no text; NULL: none */
 	bool watch_machine; /* what the machine did to all tasks during a run */
+	/* Keep stderr of a run, to show its end when the run fails, and stdout, to be read by the
+	 * caller: in memory files, instead of output_path.  A writer neither waits for a reader nor
+	 * dies without one. */
+	bool keep_errors, keep_output;
+	const char *throttle_path; /* cpu.stat of a control group with a quota; NULL: none */
 };
 
-enum { SPAWNER_PAD_MAX = 4095 };
+enum {
+	SPAWNER_PAD_MAX = 4095,
+	SPAWNER_BATCH = 32,	     /* runs that one call can ask for */
+	SPAWNER_ERRORS_BYTES = 4096, /* of the end of stderr */
+};
 
 /* One run. */
 struct spawner_request {
 	uint32_t command;   /* index */
 	uint32_t pad_bytes; /* of an environment variable that moves the stack; 0: no variable */
+	bool aside;	    /* nobody measures it: its stdout is not kept */
+	bool or_stop;	    /* when it fails, what was asked for behind it is not run */
 };
 
 /* How one execution ended. */
@@ -52,6 +69,7 @@ struct spawner_result {
 	int exit_status;
 	int signal;	/* 0: exited by itself */
 	bool leftovers; /* it left children running */
+	bool throttled; /* its control group used up its CPU quota meanwhile */
 	bool has_steal, has_pressure;
 	uint64_t start_ns, wall_ns, user_ns, system_ns, max_rss_bytes;
 	uint64_t rss_floor_bytes; /* the spawner's own peak: no target can read less */
@@ -73,14 +91,32 @@ int spawner_start(struct spawner *spawner, const struct spawner_request *request
 int spawner_descriptor(const struct spawner *spawner);
 int spawner_result(struct spawner *spawner, struct spawner_result *ret_result, struct err *err);
 
+/* The same for up to SPAWNER_BATCH runs, one behind the other without waking us in between: a third
+ * of what a short run costs.  Returns how many were run: all, or those up to one that failed (see
+ * or_stop), never started, or got a signal from us. */
+int spawner_start_all(struct spawner *spawner, const struct spawner_request *requests,
+	uint32_t count, struct err *err);
+int spawner_results(
+	struct spawner *spawner, struct spawner_result ret_results[SPAWNER_BATCH], struct err *err);
+
+/* With keep_errors: the end of stderr of the last run if that failed, terminated; "" if not. */
+const char *spawner_errors(const struct spawner *spawner);
+
+/* With keep_output: the file that holds stdout of the last run.  -1: not kept. */
+int spawner_output(const struct spawner *spawner);
+
+/* While a target runs, from time to time: what it has written so far shall not fill the memory.
+ * Of stderr the end is kept, of stdout the first `output_bytes`. */
+void spawner_trim(const struct spawner *spawner, uint64_t output_bytes);
+
 /* Say in words why the file could not be started (`spawn_errno`); returns -code. */
 int spawner_failed(const char *path, int code, struct err *err);
 
 /* The process id of the target that runs now, 0: none. */
 pid_t spawner_target(const struct spawner *spawner);
 
-/* Send a signal to the target that runs now, with `own_group` to its whole group; nothing happens
- * when none does. */
+/* Send a signal to the target that runs now, or starts just now, with `own_group` to its whole
+ * group.  What was asked for behind it is not run. */
 void spawner_signal(const struct spawner *spawner, int signal);
 
 void spawner_close(struct spawner *spawner);

@@ -20,12 +20,16 @@
 #include "base/err.h"
 #include "base/vec.h"
 #include "drive/execution.h"
-#include "drive/tune_journal.h"
+#include "source/tune_journal.h"
 
 /* One knob as it is wished for; data/knobs.txt explains the texts. */
 struct tune_knob {
 	const char *name, *pattern, *want;
 	const char *offered; /* NULL: the file itself says, or nothing does */
+	const char *held;    /* the knob that resets this one; NULL: none is known to */
+	const char *unless;  /* "VALUE SENTENCE": left alone while it says that; NULL: never */
+	const char *refusal; /* why some of its files take nothing; NULL: they should */
+	const char *absent;  /* why a machine may lack it; NULL: nothing is known */
 };
 
 enum tune_state {
@@ -40,6 +44,7 @@ enum tune_state {
 	TUNE_REVERTED, /* the old value is back */
 	TUNE_LEFT,     /* somebody else has changed it since: not touched */
 	TUNE_STUCK,    /* the old value could not be written */
+	TUNE_DIFFERS,  /* is not as a snapshot says */
 	TUNE_STATES,
 };
 
@@ -48,17 +53,22 @@ struct tune_item {
 	uint32_t knob; /* index in the knobs, UINT32_MAX: none of them (an old journal) */
 	enum tune_state state;
 	bool chosen;	    /* tune_apply() changes it; set by the caller */
+	bool held;	    /* tune_apply() keeps it as it is, though another knob resets it */
 	const char *path;   /* without the root; the pattern when absent */
 	const char *now;    /* NULL: not readable */
 	const char *old;    /* what tune_revert() brings back; NULL: nothing was written */
 	const char *want;   /* NULL: not known */
 	const char *reason; /* of a state that needs one, else NULL */
+	const char *by;	    /* who agreed to the change; NULL: not told, or there is none */
+	uint64_t time_ns;   /* when it was made; 0: there is none */
 };
 
 struct tune_options {
 	const char *root; /* "" or the folder of another tree of /sys, /proc and /var */
 	const struct tune_knob *knobs;
 	uint32_t knob_count;
+	const char *cpus; /* those that are measured on, for knobs that want "!cpus"; NULL: none */
+	const char *by;	  /* who agrees to changes, for the journal; NULL: not told */
 };
 
 struct tune {
@@ -83,12 +93,21 @@ void tune_look(struct tune *tune);
 /* Fill `items` with what the journal says is changed now.  Writes nothing. */
 int tune_status(struct tune *tune, struct err *err);
 
+/* "BOOT:SESSION" of the last change, NULL: nothing is changed.  After tune_status(). */
+const char *tune_journal_id(struct tune *tune);
+
+/* Fill `items` with what a snapshot (drive/tune_snapshot.h) has, as TUNE_SET or TUNE_DIFFERS.
+ * Reads only files that match a knob. */
+struct tune_snapshot;
+void tune_expect(struct tune *tune, const struct tune_snapshot *snapshot);
+
 /* Become the one holder until tune_close(); makes the journal's folder.  -EBUSY: somebody else is.
  */
 int tune_lock(struct tune *tune, struct err *err);
 
-/* Write the chosen items of tune_look(); each one's state then says what came of it.  Fails only
- * when the journal cannot be written: what was not journaled is not changed.  Needs the lock. */
+/* Write the chosen items of tune_look(); each one's state then says what came of it.  The journal
+ * of all of them is on disk before the first is written; when it cannot be, that is the failure and
+ * nothing was changed.  Needs the lock. */
 int tune_apply(struct tune *tune, struct err *err);
 
 /* Fill `items` with what is changed now, last change first, and bring the old values back; only

@@ -1,4 +1,4 @@
-/* bench.h - the answers of `assay bench` and `assay ab`: text, for agents, JSON, and the tables
+/* bench.h - the answers of `assay bench`: text, for agents, JSON, and the tables
  * that other tools read.  Computes nothing. */
 #pragma once
 
@@ -17,12 +17,14 @@ void bench_export_json(struct str *out, const struct bench_view *view);
 void bench_export_markdown(struct str *out, const struct bench_view *view);
 void bench_export_csv(struct str *out, const struct bench_view *view); /* one row per run */
 
-void ab_text(struct paper *paper, const struct bench_ab *ab);
-void ab_agent(struct paper *paper, const struct bench_ab *ab);
-void ab_json(struct jsonw *w, const struct bench_ab *ab);
-
 /* What went wrong with the runs of a command, behind a name for it: a part of `ab` too. */
 void bench_troubles(struct paper *paper, const char *name, const struct bench_command *command);
+
+/* What makes its numbers doubtful. */
+void bench_doubts(struct paper *paper, const struct bench_command *command);
+
+/* The last lines of the stderr of a run that failed; NULL: nothing is said. */
+void bench_stderr(struct paper *paper, const char *text);
 
 /* "runs" of one command as JSON, and its "summary". */
 void bench_command_json(struct jsonw *w, const struct bench_command *command);

@@ -1,6 +1,8 @@
-/* imported.h - the answer of `assay import` for a profile.  Computes nothing. */
+/* imported.h - the answer of `assay import` for a profile, and for the
+ * benchmarks of other tools.  Computes nothing. */
 #pragma once
 
+#include "analyze/bench.h"
 #include "analyze/imported.h"
 #include "base/jsonw.h"
 #include "render/paper.h"
@@ -8,6 +10,12 @@
 /* `path` is what was read, `stored` the run file, NULL: none was asked for. */
 void imported_text(struct paper *paper, const struct imported_view *view, const char *path,
 	const char *stored);
+
+/* Benchmarks that another tool measured; `stored` NULL: they were not kept. */
+void imported_runs_text(
+	struct paper *paper, const struct bench_view *view, const char *path, const char *stored);
+void imported_runs_json(
+	struct jsonw *w, const struct bench_view *view, const struct imported_view *all);
 
 /* The members "samples", "events" and "holds" of "data". */
 void imported_json(struct jsonw *w, const struct imported_view *view);

@@ -40,10 +40,12 @@ enum import_skip {
 };
 
 struct import_report {
-	const char *kind; /* "perf-stat-json" */
-	bool profile;	  /* it holds samples, not counts */
-	uint64_t lines;	  /* that held something; 0: not a file of lines */
-	uint64_t samples; /* handed over */
+	const char *kind;	       /* "perf-stat-json" */
+	bool profile;		       /* it holds samples, not counts */
+	uint64_t lines;		       /* that held something; 0: not a file of lines */
+	uint64_t samples;	       /* handed over */
+	bool benchmark;		       /* it holds executions of commands */
+	uint64_t commands, executions; /* handed over */
 	uint64_t skipped[IMPORT_SKIPS];
 	char damage[160]; /* what is broken, from there on nothing was read; "": nothing */
 };

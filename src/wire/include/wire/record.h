@@ -26,6 +26,7 @@ enum wire_type {
 	WIRE_PROGRESS,	 /* struct wire_progress: where the program makes progress */
 	WIRE_EXPERIMENT, /* struct wire_experiment: one experiment, ended */
 	WIRE_VISIT,	 /* struct wire_visit: progress made in the last experiment */
+	WIRE_COMMAND,	 /* struct wire_command: one of several commands, before its executions */
 	WIRE_TYPES,
 };
 
@@ -97,6 +98,12 @@ struct wire_event {
  * and running_ns say how much was extrapolated, and nobody scales again. */
 enum { WIRE_EVENT_PRESCALED = 1 };
 
+/* Commands count 1, 2, 3... in the order in which they come. */
+struct wire_command {
+	struct wire_record head;
+	struct wire_text argv; /* its words, quoted for a shell */
+};
+
 struct wire_execution {
 	struct wire_record head;
 	uint32_t execution; /* 1, 2, 3... */
@@ -127,6 +134,14 @@ enum {
 	WIRE_EXECUTION_WARMUP = 16,	/* not to be measured */
 	WIRE_EXECUTION_STEAL = 32,	/* steal_ns was measured */
 	WIRE_EXECUTION_PRESSURE = 64,	/* pressure_ns was measured */
+	/* What another tool's file knows although WIRE_EXECUTION_NO_USAGE is set: */
+	WIRE_EXECUTION_EXIT = 128,	    /* exit_status */
+	WIRE_EXECUTION_FAILED = 256,	    /* it failed; the file does not tell how */
+	WIRE_EXECUTION_RSS = 512,	    /* max_rss_bytes */
+	WIRE_EXECUTION_RSS_BOUND = 1024,    /* max_rss_bytes, as the largest of all runs so far */
+	WIRE_EXECUTION_CPU = 2048,	    /* user_ns, which then is user and system together */
+	WIRE_EXECUTION_WRONG_OUTPUT = 4096, /* its stdout is not what was expected */
+	WIRE_EXECUTION_THROTTLED = 8192,    /* its control group used up its CPU quota */
 };
 
 struct wire_count {

@@ -2,11 +2,16 @@
  *
  *   {"event":"intent","path":P,"knob":K,"old":O,"new":N,...}   on disk before P is written
  *   {"event":"done","path":P,"new":N,...}                      what P said when it was read back
+ *   {"event":"back","path":P,...}                              it is about to be brought back
  *   {"event":"closed","path":P,"how":H,...}                    reverted, left, or never changed
  *
- * and in each "session", "pid" and "time_ns".  A path is changed from its intent to its next close;
- * intents in between keep the first old value.  A torn last line is what a power cut leaves, and is
- * not counted; other lines that are not understood are, and are skipped.
+ * and in each "session", "pid", "time_ns" and, last, "check": a hash of the line up to there.  A
+ * path is changed from its intent to its next close; intents in between keep the first old value,
+ * unless somebody else had written the file since: then theirs is the one that comes back.  A torn
+ * last line is what a full disk leaves, and is not counted; other lines that are not understood or
+ * whose check is wrong are, and are skipped: a flipped bit must not become a setting.
+ *
+ * It lives with the sources because a fingerprint tells what is tuned; drive/tune.h writes it.
  * Owns: its entries and their texts.  The file is outside data: any bytes are harmless. */
 #pragma once
 
@@ -26,9 +31,12 @@ struct tune_entry {
 	const char *old;     /* before our first write */
 	const char *written; /* what it has if nobody else touched it */
 	const char *before;  /* or this, when a later write of ours was cut short; NULL: no */
-	uint64_t session, pid, time_ns;
+	const char *by;	     /* who agreed to it; NULL: not told */
+	uint64_t session, pid, time_ns; /* of the first change */
+	uint64_t last_session;		/* of the last one */
+	const char *outer;		/* what the file said when that session came to it */
 	bool active;
-	bool confirmed; /* it was read back */
+	bool confirmed; /* it was read back, and nobody of us is at it */
 };
 
 struct tune_journal {
@@ -55,10 +63,14 @@ uint32_t tune_journal_count(const struct tune_journal *journal);
 /* Whether a journal can hold this value or path: 1 to 255 bytes of printable ASCII. */
 bool tune_text_is_plain(const char *text, size_t len);
 
-/* One line, newline included; `knob` and `old` only with an intent, `how` only with a close. */
+/* One line; `knob`, `old` and `by` only with an intent, `how` only with a close. */
 struct tune_line {
-	const char *event, *path, *knob, *old, *new, *how;
+	const char *event, *path, *knob, *old, *new, *how, *by;
 	uint64_t session, pid, time_ns;
 };
 
+/* Append it to `out`, check and newline included. */
 void tune_journal_line(const struct tune_line *line, struct str *out);
+
+/* Append a line that has no check yet ("{...}") with its check and a newline. */
+void tune_journal_seal(const char *line, size_t len, struct str *out);

@@ -2,9 +2,11 @@
  *
  * Lines are folded in one pass; a map from path to its open entry keeps that linear.  Values are
  * checked here, so that whoever restores one writes a short printable text or nothing. */
-#include "drive/tune_journal.h"
+#include "source/tune_journal.h"
 
+#include <inttypes.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/jsonw.h"
@@ -40,18 +42,33 @@ static const char *keep(struct tune_journal *journal, const char *text)
 	return arena_text(&journal->texts, text, strlen(text));
 }
 
+/* A path that is changed already gets another value of ours. */
+static void intent_again(struct tune_journal *journal, struct tune_entry *open, const json_t *line)
+{
+	const char *old = keep(journal, member_text(line, "old"));
+	uint64_t session = member_number(line, "session");
+
+	if (!tune_entry_is_ours(open, old))
+		open->old = old; /* or it is the same, and nothing happens */
+	if (session != open->last_session) {
+		open->last_session = session;
+		open->outer = old;
+	}
+	open->before = old;
+	open->written = keep(journal, member_text(line, "new"));
+	open->confirmed = false;
+}
+
 static bool take_intent(
 	struct tune_journal *journal, const json_t *line, const char *path, struct tune_entry *open)
 {
 	const char *knob = member_text(line, "knob"), *old = member_text(line, "old");
-	const char *new = member_text(line, "new");
+	const char *new = member_text(line, "new"), *by = member_text(line, "by");
 
 	if (!knob || !old || !new)
 		return false;
 	if (open) {
-		open->before = str_equal(old, open->written) ? open->written : NULL;
-		open->written = keep(journal, new);
-		open->confirmed = false;
+		intent_again(journal, open, line);
 		return true;
 	}
 	map_put(&journal->active, path, strlen(path), journal->entries.count);
@@ -60,7 +77,10 @@ static bool take_intent(
 					    .knob = keep(journal, knob),
 					    .old = keep(journal, old),
 					    .written = keep(journal, new),
+					    .by = by ? keep(journal, by) : NULL,
+					    .outer = keep(journal, old),
 					    .session = member_number(line, "session"),
+					    .last_session = member_number(line, "session"),
 					    .pid = member_number(line, "pid"),
 					    .time_ns = member_number(line, "time_ns"),
 					    .active = true,
@@ -84,6 +104,11 @@ static bool take_object(struct tune_journal *journal, const json_t *line)
 			open->active = false;
 		return true;
 	}
+	if (str_equal(event, "back")) {
+		if (open)
+			open->confirmed = false;
+		return true;
+	}
 	if (!str_equal(event, "done") || !new)
 		return false;
 	if (open) {
@@ -94,21 +119,49 @@ static bool take_object(struct tune_journal *journal, const json_t *line)
 	return true;
 }
 
+/* ,"check":"0123456789abcdef"} */
+enum { CHECK_TAIL = 10 + 16 + 2 };
+
+static void check_tail(const char *line, size_t len, char ret_tail[CHECK_TAIL + 1])
+{
+	snprintf(ret_tail, CHECK_TAIL + 1, ",\"check\":\"%016" PRIx64 "\"}", map_hash(line, len));
+}
+
+static bool check_holds(const char *line, size_t len)
+{
+	char tail[CHECK_TAIL + 1];
+
+	if (len < CHECK_TAIL)
+		return false;
+	check_tail(line, len - CHECK_TAIL, tail);
+	return memcmp(line + len - CHECK_TAIL, tail, CHECK_TAIL) == 0;
+}
+
+static bool take_line(struct tune_journal *journal, const char *text, size_t len)
+{
+	json_t *line;
+	bool taken;
+
+	if (!check_holds(text, len))
+		return false;
+	line = json_loadb(text, len, 0, NULL);
+	taken = take_object(journal, line);
+	json_decref(line);
+	return taken;
+}
+
 void tune_journal_read(struct tune_journal *journal, const char *text, size_t len)
 {
 	const char *end = text + len;
 
 	while (text < end) {
 		const char *newline = memchr(text, '\n', (size_t)(end - text));
-		json_t *line;
 
 		journal->torn = !newline;
 		if (!newline)
 			break;
-		line = json_loadb(text, (size_t)(newline - text), 0, NULL);
-		if (newline > text && !take_object(journal, line))
+		if (newline > text && !take_line(journal, text, (size_t)(newline - text)))
 			journal->skipped++;
-		json_decref(line);
 		text = newline + 1;
 	}
 }
@@ -153,7 +206,8 @@ static void put_if(struct jsonw *w, const char *key, const char *text)
 
 void tune_journal_line(const struct tune_line *line, struct str *out)
 {
-	struct jsonw w = {.out = out, .compact = true};
+	str_auto struct str text = {0};
+	struct jsonw w = {.out = &text, .compact = true};
 
 	jsonw_begin_object(&w);
 	jsonw_put_text(&w, "event", line->event);
@@ -162,9 +216,20 @@ void tune_journal_line(const struct tune_line *line, struct str *out)
 	put_if(&w, "old", line->old);
 	put_if(&w, "new", line->new);
 	put_if(&w, "how", line->how);
+	put_if(&w, "by", line->by);
 	jsonw_put_u64(&w, "session", line->session);
 	jsonw_put_u64(&w, "pid", line->pid);
 	jsonw_put_u64(&w, "time_ns", line->time_ns);
 	jsonw_end_object(&w);
-	str_add_char(out, '\n');
+	tune_journal_seal(text.at, text.len, out);
+}
+
+void tune_journal_seal(const char *line, size_t len, struct str *out)
+{
+	char tail[CHECK_TAIL + 1];
+
+	len -= len && line[len - 1] == '}';
+	check_tail(line, len, tail);
+	str_add_bytes(out, line, len);
+	str_addf(out, "%s\n", tail);
 }

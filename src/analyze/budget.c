@@ -1,0 +1,266 @@
+/* budget.c - see budget.h.
+ *
+ * One line, one budget: a line that is not understood ends the reading and is named, because a
+ * budget that is skipped in silence is a gate that stands open. */
+#include "analyze/budget.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+
+static const char *const metric_names[GATE_METRICS] = {
+	[GATE_WALL] = "wall", [GATE_CPU] = "cpu", [GATE_RSS] = "max_rss"};
+
+static const char *const statistic_names[BUDGET_STATISTICS] = {
+	[BUDGET_MEDIAN] = "median",
+	[BUDGET_MEAN] = "mean",
+	[BUDGET_MIN] = "min",
+	[BUDGET_MAX] = "max",
+	[BUDGET_P75] = "p75",
+	[BUDGET_P90] = "p90",
+	[BUDGET_P95] = "p95",
+	[BUDGET_P99] = "p99",
+};
+
+const char *gate_metric_name(enum gate_metric metric)
+{
+	return metric_names[metric];
+}
+
+enum gate_metric gate_metric_named(const char *name)
+{
+	enum gate_metric metric = 0;
+
+	while (metric < GATE_METRICS && !str_equal(name, metric_names[metric]))
+		metric++;
+	return metric;
+}
+
+const char *budget_statistic_name(enum budget_statistic statistic)
+{
+	return statistic_names[statistic];
+}
+
+static enum budget_statistic statistic_named(const char *name)
+{
+	enum budget_statistic statistic = 0;
+
+	while (statistic < BUDGET_STATISTICS && !str_equal(name, statistic_names[statistic]))
+		statistic++;
+	return statistic;
+}
+
+/* "64MiB" in bytes; NAN when it is no size. */
+static double size_of(const char *text)
+{
+	static const struct {
+		const char *unit;
+		double bytes;
+	} units[] = {{"B", 1}, {"KiB", 1024}, {"MiB", 1048576}, {"GiB", 1073741824}, {"kB", 1e3},
+		{"MB", 1e6}, {"GB", 1e9}};
+	char *end;
+	double value = strtod(text, &end);
+
+	for (unsigned i = 0; end != text && i < sizeof(units) / sizeof(*units); i++)
+		if (str_equal(end, units[i].unit))
+			return value * units[i].bytes;
+	return (double)NAN;
+}
+
+/* "250ms" in nanoseconds; a number without a unit is not taken for seconds. */
+static double duration_of(const char *text)
+{
+	size_t len = strlen(text);
+	uint64_t ns;
+
+	if (!len || (text[len - 1] >= '0' && text[len - 1] <= '9') ||
+		str_to_duration(text, &ns) < 0)
+		return (double)NAN;
+	return (double)ns;
+}
+
+/* "+5%" as a share. */
+static double change_of(const char *text)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	return end != text && str_equal(end, "%") ? value / 100 : (double)NAN;
+}
+
+static bool limit_take(struct budget *budget, const char *word)
+{
+	bool relative = *word == '+' || *word == '-';
+	double *slot = relative ? &budget->relative : &budget->absolute;
+	double value = relative			    ? change_of(word)
+		       : budget->metric == GATE_RSS ? size_of(word)
+						    : duration_of(word);
+
+	if (!isfinite(value) || !isnan(*slot) || (relative ? value <= -1 : value <= 0) ||
+		value > 1e18)
+		return false;
+	*slot = value;
+	return true;
+}
+
+static char *word_next(char **rest)
+{
+	char *word;
+
+	do
+		word = strsep(rest, " \t");
+	while (word && !*word);
+	return word;
+}
+
+/* What is expected where the line went wrong, NULL: it is a budget. */
+static const char *budget_parse(char *line, struct budget *budget)
+{
+	char *rest = line, *word = word_next(&rest);
+
+	budget->metric = gate_metric_named(word);
+	if (budget->metric == GATE_METRICS)
+		return "a metric: wall, cpu or max_rss";
+	word = word_next(&rest);
+	if (word && !str_equal(word, "<=")) {
+		budget->statistic = statistic_named(word);
+		if (budget->statistic == BUDGET_STATISTICS)
+			return "<= or a statistic: median, mean, min, max, p75, p90, p95 or p99";
+		word = word_next(&rest);
+	}
+	if (!word || !str_equal(word, "<="))
+		return "<= and the budget";
+	word = word_next(&rest);
+	if (!word)
+		return "a budget behind <=";
+	for (; word; word = word_next(&rest))
+		if (!limit_take(budget, word))
+			return budget->metric == GATE_RSS
+				       ? "one size (64MiB), one change (+5%), or both"
+				       : "one time (250ms), one change (+5%), or both";
+	return NULL;
+}
+
+static int line_refuse(const struct budget_book *book, unsigned line, const char *what,
+	const char *expected, struct err *err)
+{
+	err_set(err, ERR_USAGE, EINVAL, "%s:%u: %s", book->name, line, what);
+	err_hint(err, "expected %s; an example: wall p95 <= 400ms +5%%  # why", expected);
+	return -EINVAL;
+}
+
+static bool is_known(const struct budget_book *book, const struct budget *budget)
+{
+	vec_foreach (const struct budget, row, &book->rows)
+		if (row->metric == budget->metric && row->statistic == budget->statistic &&
+			str_equal(row->pattern, budget->pattern))
+			return true;
+	return false;
+}
+
+static int line_take(
+	struct budget_book *book, char *line, const char *pattern, unsigned number, struct err *err)
+{
+	struct budget budget = {
+		.pattern = pattern,
+		.absolute = (double)NAN,
+		.relative = (double)NAN,
+		.note = "",
+		.line = number,
+	};
+	char *note = strchr(line, '#');
+	const char *expected;
+
+	if (note) {
+		*note = '\0';
+		budget.note = str_trim(note + 1);
+		line = str_trim(line);
+	}
+	if (!pattern)
+		return line_refuse(book, number, "a budget that belongs to no command",
+			"[COMMAND] on a line before it", err);
+	expected = budget_parse(line, &budget);
+	if (expected)
+		return line_refuse(book, number, "this is no budget", expected, err);
+	if (is_known(book, &budget))
+		return line_refuse(book, number, "this budget was given before",
+			"one line for each metric and statistic", err);
+	vec_push(&book->rows, budget);
+	return 0;
+}
+
+static int header_take(const struct budget_book *book, char *line, unsigned number,
+	const char **ret_pattern, struct err *err)
+{
+	size_t len = strlen(line);
+
+	if (line[len - 1] != ']' || len < 3)
+		return line_refuse(book, number, "this command is not closed",
+			"[COMMAND] alone on its line", err);
+	line[len - 1] = '\0';
+	*ret_pattern = str_trim(line + 1);
+	return 0;
+}
+
+int budget_book_read(
+	struct budget_book *book, const char *text, size_t len, const char *name, struct err *err)
+{
+	char *rest = arena_text(&book->texts, text, len), *line;
+	const char *pattern = NULL;
+	unsigned number = 0;
+	int r = 0;
+
+	book->name = arena_text(&book->texts, name, strlen(name));
+	if (memchr(text, '\0', len))
+		return line_refuse(book, 1, "this is no text: it holds a zero byte", "a text", err);
+	while (r >= 0 && (line = strsep(&rest, "\n"))) {
+		number++;
+		line = str_trim(line);
+		if (!*line || *line == '#')
+			continue;
+		r = *line == '[' ? header_take(book, line, number, &pattern, err)
+				 : line_take(book, line, pattern, number, err);
+	}
+	return r;
+}
+
+void budget_book_done(struct budget_book *book)
+{
+	arena_done(&book->texts);
+	vec_done(&book->rows);
+}
+
+bool budget_applies(const struct budget *budget, const char *command)
+{
+	return str_equal(budget->pattern, command) || fnmatch(budget->pattern, command, 0) == 0;
+}
+
+static const struct summary_percentile *percentile_of(const struct summary *summary, double share)
+{
+	for (unsigned i = 0; i < SUMMARY_PERCENTILES; i++)
+		if (summary->percentiles[i].share == share)
+			return &summary->percentiles[i];
+	return NULL;
+}
+
+double budget_value(const struct summary *summary, enum budget_statistic statistic,
+	struct interval *ret_interval)
+{
+	static const double shares[BUDGET_STATISTICS] = {
+		[BUDGET_P75] = 0.75, [BUDGET_P90] = 0.9, [BUDGET_P95] = 0.95, [BUDGET_P99] = 0.99};
+	const struct summary_percentile *one = percentile_of(summary, shares[statistic]);
+	double value = statistic == BUDGET_MEDIAN ? summary->median
+		       : statistic == BUDGET_MEAN ? summary->mean
+		       : statistic == BUDGET_MIN  ? summary->min
+		       : one			  ? one->value
+						  : summary->max;
+
+	*ret_interval = statistic == BUDGET_MEDIAN ? summary->median_interval
+			: one			   ? one->interval
+						   : (struct interval){value, value};
+	return value;
+}

@@ -1,0 +1,78 @@
+/* ab_check.c - before anything is measured: were A and B built alike, and do they print the same?
+ *
+ * A build that differs is a warning, because it may be the question; an output that differs ends
+ * it, because two programs that do different things have no common speed. */
+#include <errno.h>
+
+#include "ab_parts.h"
+#include "code/binary.h"
+#include "drive/outputs.h"
+
+static bool outputs_wanted(const struct ab_job *ab)
+{
+	const char *value = cli_value(ab->job.cli, "same-output");
+
+	if (value)
+		return str_equal(value, "yes");
+	return cli_has(ab->job.cli, "same-output") || ab->revisions;
+}
+
+static void builds_check(struct ab_job *ab, const struct bench_options *options)
+{
+	const struct binary_options how = {.without_libraries = true};
+	struct arena *arena = &ab->job.arena;
+	struct ab_build_difference *found =
+		arena_take(arena, AB_BUILD_DIFFERENCES * sizeof(*found));
+	struct binary_facts facts[2];
+	struct err ignored;
+
+	/* A file that cannot be understood says nothing; starting it will tell more. */
+	for (unsigned i = 0; i < 2; i++)
+		if (binary_inspect(options->commands[i].path, &how, arena, &facts[i], &ignored) < 0)
+			return;
+	ab->page.builds = found;
+	ab->page.build_count = ab_builds_differ(&facts[0], &facts[1], found);
+	for (uint32_t i = 0; i < ab->page.build_count; i++) {
+		str_auto struct str line = {0};
+
+		str_addf(&line, "A and B were built differently: %s is %s in A and %s in B",
+			found[i].what, found[i].a, found[i].b);
+		run_add_note(ab->job.run, "build-differs", str_text(&line),
+			"build both alike, unless this is what you compare");
+	}
+}
+
+static int outputs_check(struct ab_job *ab, const struct bench_options *options, struct err *err)
+{
+	const struct outputs_options how = {
+		.commands = options->commands,
+		.prepare_at = options->prepare_at,
+		.ignore_failure = options->ignore_failure,
+		.input_path = options->input_path,
+		.limit_ns = options->limit_ns,
+		.interrupted = cli_interrupted,
+	};
+	struct outputs outputs;
+	int r;
+
+	cli_progress(ab->job.cli, "comparing the outputs");
+	r = outputs_compare(&how, &outputs, err);
+	cli_progress(ab->job.cli, NULL);
+	if (r < 0)
+		return r;
+	ab->page.same_output = outputs.same;
+	ab->page.output_bytes = outputs.bytes[0];
+	if (outputs.same)
+		return 0;
+	err_set(err, ERR_TARGET, EILSEQ,
+		"A and B print different things: line %llu is '%s' from A and '%s' from B",
+		(unsigned long long)outputs.line, outputs.text[0], outputs.text[1]);
+	err_hint(err, "--same-output=no measures them nevertheless");
+	return -EILSEQ;
+}
+
+int ab_check(struct ab_job *ab, const struct bench_options *options, struct err *err)
+{
+	builds_check(ab, options);
+	return outputs_wanted(ab) ? outputs_check(ab, options, err) : 0;
+}

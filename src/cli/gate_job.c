@@ -1,0 +1,362 @@
+/* gate_job.c - see gate_job.h.
+ *
+ * What is measured now is measured as the baseline was: the same commands, as often, with as many
+ * warm-ups. */
+#include "gate_job.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/words.h"
+#include "render/shorten.h"
+
+enum { RUNS_MAX = 1000000, RUNS_DEFAULT = 20, BUDGETS_LARGEST = 1 << 20 };
+
+void gate_job_open(struct gate_job *job, struct cli *cli)
+{
+	*job = (struct gate_job){.cli = cli, .page_run = run_open()};
+	job->page_run->command = run_intern(job->page_run, cli->command->name);
+}
+
+void gate_job_done(struct gate_job *job)
+{
+	if (job->bench.run)
+		bench_job_done(&job->bench);
+	gate_comparability_done(&job->machines);
+	vec_foreach (struct run *, run, &job->runs)
+		run_close(*run);
+	vec_done(&job->runs);
+	vec_done(&job->views);
+	vec_done(&job->names);
+	run_close(job->loaded);
+	run_close(job->here);
+	run_close(job->page_run);
+	budget_book_done(&job->budgets);
+	history_done(&job->history);
+	arena_done(&job->arena);
+}
+
+/* "wall,cpu": which of them are judged. */
+static int metrics_choose(struct gate_job *job, struct err *err)
+{
+	const char *list = cli_value(job->cli, "metrics");
+	char *rest, *word;
+
+	for (enum gate_metric metric = 0; metric < GATE_METRICS; metric++)
+		job->judges[metric] = !list;
+	rest = list ? arena_text(&job->arena, list, strlen(list)) : NULL;
+	while ((word = strsep(&rest, ","))) {
+		enum gate_metric metric = gate_metric_named(word);
+
+		if (metric == GATE_METRICS) {
+			err_set(err, ERR_USAGE, EINVAL, "--metrics cannot be '%s'", list);
+			err_hint(err, "it is a list of wall, cpu and max_rss, with commas");
+			return -EINVAL;
+		}
+		job->judges[metric] = true;
+	}
+	return 0;
+}
+
+static int budgets_read(struct gate_job *job, struct err *err)
+{
+	const char *path = cli_value(job->cli, "budgets");
+	str_auto struct str text = {0};
+	int r = path ? io_read(path, BUDGETS_LARGEST, &text, err) : 0;
+
+	return r < 0 || !path
+		       ? r
+		       : budget_book_read(&job->budgets, str_text(&text), text.len, path, err);
+}
+
+static void history_read_all(struct gate_job *job)
+{
+	struct err err = {0};
+
+	if (history_load(&job->history, BENCH_JOB_HISTORY, &err) < 0)
+		run_add_note(job->page_run, "history", err.text, err.hint);
+	if (job->history.skipped)
+		run_add_note(job->page_run, "history",
+			arena_format(&job->arena, "%u lines of %s are no entries and were skipped",
+				job->history.skipped, BENCH_JOB_HISTORY),
+			"remove them when they are not yours");
+}
+
+int gate_job_read_rules(struct gate_job *job, struct err *err)
+{
+	const char *fail_on = cli_value(job->cli, "fail-on");
+	int r = gate_preset_find(cli_value(job->cli, "preset"), &job->arena, &job->preset, err);
+
+	if (r >= 0 && fail_on)
+		job->preset.fail_on = gate_severity_named(fail_on);
+	if (r >= 0)
+		r = cli_share(job->cli, "min-effect", &job->min_effect, err);
+	if (r >= 0)
+		r = metrics_choose(job, err);
+	if (r >= 0)
+		r = budgets_read(job, err);
+	if (r >= 0)
+		history_read_all(job);
+	return r;
+}
+
+/* A plain word is a name of --save; what has a / or ends in .assay is a path. */
+static const char *baseline_path(struct gate_job *job, const char *name)
+{
+	if (strchr(name, '/') || str_ends(name, ".assay"))
+		return name;
+	return arena_format(&job->arena, BENCH_JOB_FOLDER "/%s.assay", name);
+}
+
+static int baseline_missing(
+	struct gate_job *job, const char *name, const char *path, struct err *err)
+{
+	bool is_path = str_equal(name, path);
+	const char *text = arena_format(&job->arena, "there is no baseline %s%s%s", name,
+		is_path ? "" : ": ", is_path ? "" : path);
+	const char *hint = arena_format(&job->arena, "make one: assay bench %s %s 'COMMAND'",
+		is_path ? "-o" : "--save", name);
+
+	if (cli_has(job->cli, "missing-ok")) {
+		run_add_note(job->page_run, "no-baseline", text, hint);
+		return 1;
+	}
+	err_set(err, ERR_USAGE, ENOENT, "%s", text);
+	err_hint(err, "%s; --missing-ok lets a first run pass", hint);
+	return -ENOENT;
+}
+
+/* Whether there is anything in it to be judged. */
+static int view_check(struct gate_job *job, const char *name, const struct run *run,
+	const struct bench_view *view, struct err *err)
+{
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < view->command_count; i++)
+		used += view->commands[i].used_count;
+	if (!view->command_count) {
+		err_set(err, ERR_USAGE, EINVAL, "%s holds no benchmark: assay %s made it", name,
+			*run_text(run, run->command) ? run_text(run, run->command) : "?");
+		err_hint(err, "a baseline comes from assay bench, ab or gate with --save or -o");
+		return -EINVAL;
+	}
+	if (!used) {
+		err_set(err, ERR_USAGE, EINVAL, "%s holds no run that can be used", name);
+		err_hint(err, "measure it again: assay bench -n 20 --save NAME 'COMMAND'");
+		return -EINVAL;
+	}
+	if (run->partial)
+		run_add_note(job->page_run, "partial-run",
+			arena_format(&job->arena,
+				"%s is partial: it was cut off after %u good runs", name, used),
+			"measure it again for a full one");
+	return 0;
+}
+
+static int view_load(struct gate_job *job, const char *name, const char *path, struct run **ret_run,
+	struct bench_view *ret_view, struct err *err)
+{
+	run_auto struct run *run = NULL;
+	int r = cli_load_run(job->cli, path, &run, err);
+
+	if (r >= 0)
+		r = bench_view_make(
+			run, cli_has(job->cli, "ignore-failure"), &job->arena, ret_view, err);
+	if (r >= 0)
+		r = view_check(job, name, run, ret_view, err);
+	if (r < 0)
+		return r;
+	*ret_run = run;
+	run = NULL;
+	return 0;
+}
+
+int gate_job_add_baseline(struct gate_job *job, const char *name, struct err *err)
+{
+	const char *path = baseline_path(job, name);
+	struct bench_view *view = arena_take(&job->arena, sizeof(*view));
+	struct run *run = NULL;
+	int r;
+
+	if (access(path, F_OK) < 0 && errno == ENOENT)
+		return baseline_missing(job, name, path, err);
+	r = view_load(job, name, path, &run, view, err);
+	if (r < 0)
+		return r;
+	vec_push(&job->runs, run);
+	vec_push(&job->views, view);
+	vec_push(&job->names, name);
+	return 0;
+}
+
+bool gate_job_measures(const struct gate_job *job)
+{
+	return !cli_has(job->cli, "candidate");
+}
+
+/* A command of the baseline again.  What assay measured is stored as words; what another tool
+ * measured is a text that --shell may have to read. */
+static int command_repeat(
+	struct gate_job *job, struct bench_job *bench, const char *line, struct err *err)
+{
+	const struct run *run = job->runs.at[0];
+	const char *only = cli_value(job->cli, "only");
+	char **words;
+	int r;
+
+	if (only && !strstr(line, only))
+		return 0;
+	if (str_equal(run_text(run, run->command), "import"))
+		return bench_job_add(bench, line, err);
+	r = words_split(line, &bench->arena, &words, NULL, err);
+	return r < 0 ? r : bench_job_add_words(bench, words, err);
+}
+
+static int commands_add(struct gate_job *job, struct bench_job *bench, struct err *err)
+{
+	struct cli *cli = job->cli;
+	bool given = cli->operands.count || cli->program;
+	int r = 0;
+
+	for (uint32_t i = 0; r >= 0 && i < cli->operands.count; i++)
+		r = bench_job_add(bench, cli->operands.at[i], err);
+	if (r >= 0 && cli->program)
+		r = cli->program[1] ? bench_job_add_words(bench, cli->program, err)
+				    : bench_job_add(bench, cli->program[0], err);
+	for (uint32_t i = 0; r >= 0 && !given && i < job->views.at[0]->command_count; i++)
+		r = command_repeat(job, bench, job->views.at[0]->commands[i].name, err);
+	if (r >= 0 && !bench->commands.count) {
+		err_set(err, ERR_USAGE, EINVAL, "no command of the baseline holds '%s'",
+			cli_value(cli, "only"));
+		err_hint(err, "--only takes a part of the command line");
+		r = -EINVAL;
+	}
+	return r;
+}
+
+/* As often as the baseline. */
+static int counts_choose(struct gate_job *job, struct bench_job *bench,
+	struct bench_options *options, struct err *err)
+{
+	uint64_t runs = 0;
+	uint32_t most = 0;
+	int r = cli_number(job->cli, "runs", 1, RUNS_MAX, 0, &runs, err);
+
+	for (uint32_t i = 0; job->views.count && i < job->views.at[0]->command_count; i++) {
+		const struct bench_command *one = &job->views.at[0]->commands[i];
+
+		most = one->used_count > most ? one->used_count : most;
+		if (one->warmup_count > bench->warmups)
+			bench->warmups = one->warmup_count;
+	}
+	options->rounds_max = runs ? (uint32_t)runs : most ? most : RUNS_DEFAULT;
+	options->rounds_min = options->rounds_max;
+	options->budget_ns = UINT64_MAX;
+	return r;
+}
+
+/* An enum bench_end or a negative errno.  Nothing measured at all is the failure. */
+static int measure(struct gate_job *job, struct bench_job *bench, bool is_extra, struct err *err)
+{
+	struct bench_options options = {0};
+	struct stat folder;
+	int r;
+
+	bench_job_open(bench, job->cli);
+	bench->takes_fingerprint = true;
+	bench->is_extra = is_extra;
+	bench->is_remembered = stat(BENCH_JOB_FOLDER, &folder) == 0 && S_ISDIR(folder.st_mode);
+	r = commands_add(job, bench, err);
+	if (r >= 0)
+		r = counts_choose(job, bench, &options, err);
+	return r < 0 ? r : bench_job_run(bench, &options, err);
+}
+
+static void notes_copy(struct gate_job *job, const struct run *run)
+{
+	vec_foreach (const struct note_row, note, &run->notes)
+		run_add_note(job->page_run, run_text(run, note->code), run_text(run, note->text),
+			run_text(run, note->hint));
+	job->page_run->fingerprint = run_intern(job->page_run, run_text(run, run->fingerprint));
+	job->page_run->partial |= run->partial;
+}
+
+int gate_job_take_candidate(struct gate_job *job, struct err *err)
+{
+	const char *name = cli_value(job->cli, "candidate");
+	int r;
+
+	if (name) {
+		r = view_load(
+			job, name, baseline_path(job, name), &job->loaded, &job->candidate, err);
+		if (r >= 0)
+			job->page_run->fingerprint = run_intern(
+				job->page_run, run_text(job->loaded, job->loaded->fingerprint));
+		return r;
+	}
+	r = measure(job, &job->bench, false, err);
+	if (r < 0)
+		return r;
+	job->end = r;
+	notes_copy(job, job->bench.run);
+	return bench_view_make(job->bench.run, cli_has(job->cli, "ignore-failure"), &job->arena,
+		&job->candidate, err);
+}
+
+int gate_job_compare_machines(struct gate_job *job, struct err *err)
+{
+	const struct run *candidate = job->loaded ? job->loaded : job->bench.run;
+	int r = 0;
+
+	gate_comparability_done(&job->machines);
+	if (!candidate) {
+		job->here = run_open();
+		r = cli_take_fingerprint(job->here, err);
+		candidate = job->here;
+		job->page_run->fingerprint =
+			run_intern(job->page_run, run_text(job->here, job->here->fingerprint));
+	}
+	if (r >= 0)
+		gate_compare_machines(&job->machines, (const struct run *const *)job->runs.at,
+			job->runs.count, candidate);
+	return r;
+}
+
+int gate_job_judge(struct gate_job *job, const struct bench_view *view, struct gate_view *ret_view,
+	struct err *err)
+{
+	struct gate_input input = {
+		.baselines = job->views.at,
+		.baseline_count = job->views.count,
+		.candidate = view ? view : &job->candidate,
+		.budgets = cli_has(job->cli, "budgets") ? &job->budgets : NULL,
+		.history = &job->history,
+		.fingerprint = run_text(job->page_run, job->page_run->fingerprint),
+		.only = cli_value(job->cli, "only"),
+		.preset = job->preset,
+		.min_effect = job->min_effect,
+		.noise = job->machines.noise,
+		.advisory = job->machines.class == NOT_COMPARABLE,
+	};
+
+	memcpy(input.judges, job->judges, sizeof(input.judges));
+	return gate_make(&input, &job->arena, ret_view, err);
+}
+
+int gate_job_measure_again(struct gate_job *job, struct gate_view *ret_view, struct err *err)
+{
+	struct bench_job bench;
+	struct bench_view view;
+	int r, end = measure(job, &bench, true, err);
+
+	r = end < 0 ? end
+		    : bench_view_make(bench.run, cli_has(job->cli, "ignore-failure"), &job->arena,
+			      &view, err);
+	if (r >= 0)
+		r = gate_job_judge(job, &view, ret_view, err);
+	bench_job_done(&bench);
+	return r < 0 ? r : end;
+}

@@ -1,0 +1,193 @@
+/* tune_job.c - see tune_job.h.  What was asked for goes in, rows come out. */
+#include "tune_job.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "drive/cpu_list.h"
+#include "model/run.h"
+#include "render/tune.h"
+
+bool tune_job_asks(const struct tune_job *job, const struct knob *knob)
+{
+	vec_foreach (const char *const, name, &job->names)
+		if (str_equal(*name, knob->name) || str_equal(*name, knob->group))
+			return true;
+	return !knob->only && !job->names.count && !job->private;
+}
+
+/* The words of `option`, each one a list with commas. */
+static int names_take(struct tune_job *job, const char *option, struct err *err)
+{
+	const char *value;
+
+	for (unsigned i = 0; (value = cli_value_at(job->cli, option, i)); i++) {
+		char *rest = arena_format(&job->arena, "%s", value), *name;
+
+		while ((name = strsep(&rest, ","))) {
+			if (knob_check_name(&job->book, name, err) < 0)
+				return -EINVAL;
+			vec_push(&job->names, name);
+		}
+	}
+	return 0;
+}
+
+/* Who says yes, for the journal. */
+static const char *approver(struct tune_job *job)
+{
+	const char *user = getenv("SUDO_USER");
+	bool plain = user && tune_text_is_plain(user, strlen(user)) && strlen(user) < 64;
+
+	return arena_format(&job->arena, "uid %u%s%s, %s", (unsigned)getuid(),
+		plain ? ", sudo by " : "", plain ? user : "",
+		cli_has(job->cli, "yes") ? "--yes" : "asked at a terminal");
+}
+
+static int cpus_check(const char *list, struct err *err)
+{
+	cpu_set_t cpus;
+
+	if (!list || cpu_list_parse(list, &cpus) >= 0)
+		return 0;
+	err_set(err, ERR_USAGE, EINVAL, "'%s' is no list of processors", list);
+	err_hint(err, "write --cpus 2 or --cpus 0,2-3");
+	return -EINVAL;
+}
+
+int tune_job_open(struct tune_job *job, struct err *err)
+{
+	/* Another tree of /sys and /proc, for tests. */
+	const char *root = getenv("ASSAY_TUNE_ROOT");
+	struct tune_options options = {
+		.root = root ? root : "", .cpus = cli_value(job->cli, "cpus"), .by = approver(job)};
+
+	knob_book_load(&job->book);
+	if (names_take(job, "only", err) < 0 || names_take(job, "yes", err) < 0 ||
+		cpus_check(options.cpus, err) < 0)
+		return -EINVAL;
+	vec_foreach (const struct knob, knob, &job->book.knobs)
+		vec_push(&job->knobs, (struct tune_knob){.name = knob->name,
+					      .pattern = knob->path,
+					      .want = knob->want,
+					      .offered = knob->offered,
+					      .held = knob->held,
+					      .unless = knob->unless,
+					      .refusal = knob->refusal,
+					      .absent = knob->absent});
+	options.knobs = job->knobs.at;
+	options.knob_count = job->knobs.count;
+	return tune_open(&job->tune, &options, err);
+}
+
+void tune_job_done(struct tune_job *job)
+{
+	tune_close(&job->tune);
+	vec_done(&job->view.rows);
+	vec_done(&job->view.noise);
+	vec_done(&job->view.busy);
+	vec_done(&job->reverted.rows);
+	vec_done(&job->names);
+	tune_snapshot_done(&job->expected);
+	fingerprint_view_done(&job->fingerprint);
+	run_close(job->machine);
+	vec_done(&job->knobs);
+	knob_book_done(&job->book);
+	run_close(job->run);
+	arena_done(&job->arena);
+}
+
+void tune_job_take_rows(struct tune_job *job, struct knob_view *view, bool asked_only)
+{
+	bool is_plan = str_equal(view->action, "plan");
+
+	view->rows.count = 0;
+	view->journal = job->tune.journal_path;
+	view->void_changes = job->tune.void_changes;
+	vec_foreach (const struct tune_item, item, &job->tune.items) {
+		const struct knob *knob =
+			item->knob < job->book.knobs.count ? &job->book.knobs.at[item->knob] : NULL;
+		bool asked = !knob || tune_job_asks(job, knob);
+
+		if (!asked && (asked_only || job->names.count))
+			continue;
+		vec_push(&view->rows, (struct knob_row){
+					      .knob = knob,
+					      .path = item->path,
+					      .now = item->now,
+					      .old = item->old,
+					      .want = item->want,
+					      .state = tune_state_name(item->state),
+					      .reason = item->reason,
+					      .optional = !asked && is_plan,
+					      .by = item->by,
+					      .time_ns = item->time_ns,
+				      });
+	}
+}
+
+void tune_job_note_states(struct tune_job *job, const struct knob_view *view)
+{
+	static const struct {
+		const char *state, *code, *text, *hint;
+	} notes[] = {
+		{"failed", "tune-failed", "a setting could not be changed", "the row says why"},
+		{"stuck", "tune-stuck", "a setting could not be brought back",
+			"write its old value by hand, or try assay tune revert again"},
+		{"left", "tune-left", "a setting was changed by someone else and left alone",
+			"the row shows what it was before assay"},
+		{"denied", "tune-denied", "a setting may not be written",
+			"run it as root; where root may not either, outside of the container"},
+	};
+
+	for (unsigned i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+		if (knob_view_count(view, notes[i].state))
+			run_add_note(job->run, notes[i].code, notes[i].text, notes[i].hint);
+	if (job->tune.journal.skipped)
+		run_add_note(job->run, "tune-journal",
+			"the journal has lines that are not assay's or were damaged: they are "
+			"passed over, and what they changed is not brought back",
+			arena_format(&job->arena, "look at %s or %s.broken", job->tune.journal_path,
+				job->tune.journal_path));
+}
+
+int tune_job_show(struct tune_job *job, struct err *err)
+{
+	struct cli *cli = job->cli;
+	struct cli_page page = {.run = job->run, .to_stderr = cli->program != NULL};
+	struct err ignored = {0};
+
+	if (cli_has(cli, "json"))
+		cli_take_fingerprint(job->run, &ignored);
+	while (cli_page_next(cli, &page)) {
+		if (page.json)
+			tune_json(page.json, &job->view);
+		else if (cli->mode == CLI_AGENT)
+			tune_agent(page.paper, &job->view);
+		else if (!cli->quiet)
+			tune_text(page.paper, &job->view);
+	}
+	return cli_page_end(cli, &page, err);
+}
+
+const char *tune_job_command(struct tune_job *job, const char *before, const char *after)
+{
+	str_auto struct str text = {0};
+
+	str_add(&text, before);
+	for (char **word = job->cli->argv; *word; word++) {
+		bool plain = **word && !(*word)[strspn(*word, "abcdefghijklmnopqrstuvwxyz"
+							      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+							      "0123456789_./=:,@%+-")];
+
+		str_addf(&text, "%s%s", text.len ? " " : "", plain ? "" : "'");
+		for (const char *at = *word; *at; at++)
+			str_add(&text, *at == '\'' ? "'\\''" : (char[]){*at, '\0'});
+		str_add(&text, plain ? "" : "'");
+		if (*word == job->cli->operands.at[0])
+			str_add(&text, after);
+	}
+	return arena_format(&job->arena, "%s", str_text(&text));
+}

@@ -1,0 +1,175 @@
+/* history.c - see history.h.
+ *
+ *     {"schema":"assay.history/1","time":"2026-01-31T12:00:00Z","time_ns":...,"by":"bench",
+ *      "command":"./prog data","fingerprint":"8ddd...","git":"de57...","runs":20,
+ *      "wall_ns":...,"wall_p95_ns":...,"cpu_ns":...,"cpu_p95_ns":...,"max_rss_bytes":...}
+ *
+ * `time` says the same as `time_ns`, for people and for tools that take no nanoseconds.  What was
+ * not measured is null. */
+#include "model/history.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/jsonw.h"
+
+enum { FILE_LARGEST = 64 << 20, LINE_LARGEST = 1 << 20 };
+#define SCHEMA "assay.history/1"
+
+static const char *member_text(struct history *history, const json_t *line, const char *key)
+{
+	const char *text = json_string_value(json_object_get(line, key));
+
+	return text ? arena_text(&history->texts, text, strlen(text)) : "";
+}
+
+static uint64_t member_count(const json_t *line, const char *key)
+{
+	json_int_t value = json_integer_value(json_object_get(line, key));
+
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+/* A number above 0, else NAN. */
+static double member_number(const json_t *line, const char *key)
+{
+	double value = json_number_value(json_object_get(line, key));
+
+	return isfinite(value) && value > 0 ? value : (double)NAN;
+}
+
+static bool take_line(struct history *history, const json_t *line)
+{
+	const char *schema = json_string_value(json_object_get(line, "schema"));
+	struct history_row row;
+
+	if (!schema || !str_equal(schema, SCHEMA))
+		return false;
+	row = (struct history_row){
+		.time_ns = member_count(line, "time_ns"),
+		.by = member_text(history, line, "by"),
+		.command = member_text(history, line, "command"),
+		.fingerprint = member_text(history, line, "fingerprint"),
+		.git = member_text(history, line, "git"),
+		.runs = member_count(line, "runs"),
+		.wall_ns = member_number(line, "wall_ns"),
+		.wall_p95_ns = member_number(line, "wall_p95_ns"),
+		.cpu_ns = member_number(line, "cpu_ns"),
+		.cpu_p95_ns = member_number(line, "cpu_p95_ns"),
+		.max_rss_bytes = member_number(line, "max_rss_bytes"),
+	};
+	if (!*row.command)
+		return false;
+	vec_push(&history->rows, row);
+	return true;
+}
+
+void history_read(struct history *history, const char *text, size_t len)
+{
+	const char *end = text + len;
+
+	while (text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		size_t length = (size_t)((newline ? newline : end) - text);
+		json_t *line = length <= LINE_LARGEST ? json_loadb(text, length, 0, NULL) : NULL;
+
+		if (length && !(line && take_line(history, line)))
+			history->skipped++;
+		json_decref(line);
+		text += length + 1;
+	}
+}
+
+int history_load(struct history *history, const char *path, struct err *err)
+{
+	str_auto struct str text = {0};
+	int r = io_read_at(AT_FDCWD, path, FILE_LARGEST, &text);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0) {
+		err_set(err, ERR_USAGE, -r, "cannot read %s: %s", path, err_words(-r));
+		err_hint(err, "move it away to begin a new history");
+		return r;
+	}
+	history_read(history, str_text(&text), text.len);
+	return 0;
+}
+
+void history_done(struct history *history)
+{
+	arena_done(&history->texts);
+	vec_done(&history->rows);
+}
+
+static void put_number(struct jsonw *w, const char *key, double value)
+{
+	jsonw_key(w, key);
+	jsonw_double(w, value); /* NAN is null */
+}
+
+void history_line(const struct history_row *row, struct str *out)
+{
+	struct jsonw w = {.out = out, .compact = true};
+	time_t seconds = (time_t)(row->time_ns / 1000000000);
+	struct tm parts = {0};
+	char time[32] = "";
+
+	if (gmtime_r(&seconds, &parts))
+		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%SZ", &parts);
+	jsonw_begin_object(&w);
+	jsonw_put_text(&w, "schema", SCHEMA);
+	jsonw_put_text(&w, "time", time);
+	jsonw_put_u64(&w, "time_ns", row->time_ns);
+	jsonw_put_text(&w, "by", row->by);
+	jsonw_put_text(&w, "command", row->command);
+	jsonw_put_text(&w, "fingerprint", row->fingerprint);
+	jsonw_put_text(&w, "git", row->git);
+	jsonw_put_u64(&w, "runs", row->runs);
+	put_number(&w, "wall_ns", row->wall_ns);
+	put_number(&w, "wall_p95_ns", row->wall_p95_ns);
+	put_number(&w, "cpu_ns", row->cpu_ns);
+	put_number(&w, "cpu_p95_ns", row->cpu_p95_ns);
+	put_number(&w, "max_rss_bytes", row->max_rss_bytes);
+	jsonw_end_object(&w);
+	str_add_char(out, '\n');
+}
+
+/* Whether the file ends in the middle of a line: a writer died there. */
+static bool is_torn(int fd)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	char last = '\n';
+
+	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+int history_append(const char *path, const struct history_row *rows, size_t count, struct err *err)
+{
+	str_auto struct str text = {0};
+	io_auto int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	ssize_t written = -1;
+
+	if (fd >= 0) {
+		if (is_torn(fd))
+			str_add_char(&text, '\n');
+		for (size_t i = 0; i < count; i++)
+			history_line(&rows[i], &text);
+		errno = EIO; /* for a write that came out short */
+		written = write(fd, str_text(&text), text.len);
+	}
+	if (written < 0 || (size_t)written != text.len) {
+		int code = errno;
+
+		err_set(err, ERR_OUTPUT, code, "cannot append to %s: %s", path, err_words(code));
+		err_hint(err, "make room, or make the folder writable");
+		return -code;
+	}
+	return 0;
+}

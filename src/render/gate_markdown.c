@@ -1,0 +1,214 @@
+/* gate_markdown.c - the gate for a pull request: a Markdown comment, and GitHub's annotations.
+ *
+ * Command lines and notes come from strangers: in Markdown they stand in code spans that they
+ * cannot close, in a workflow command every byte that ends it is escaped as GitHub's runner
+ * decodes it (% CR LF, in properties also : and ,). */
+#include <string.h>
+
+#include "render/gate.h"
+
+void github_escape(struct str *out, const char *text, bool property)
+{
+	for (; *text; text++)
+		if (strchr(property ? "%\r\n:," : "%\r\n", *text))
+			str_addf(out, "%%%02X", (unsigned)*text);
+		else
+			str_add_char(out, *text);
+}
+
+static size_t longest_ticks(const char *text)
+{
+	size_t longest = 0, row = 0;
+
+	for (; *text; text++) {
+		row = *text == '`' ? row + 1 : 0;
+		longest = row > longest ? row : longest;
+	}
+	return longest;
+}
+
+void markdown_code(struct str *out, const char *text, bool in_table)
+{
+	size_t ticks = longest_ticks(text);
+
+	str_add_repeat(out, '`', ticks + 1);
+	str_add(out, ticks ? " " : "");
+	for (; *text; text++)
+		if (*text == '\n' || *text == '\r')
+			str_add_char(out, ' ');
+		else if (*text == '|' && in_table)
+			str_add(out, "\\|");
+		else
+			str_add_char(out, *text);
+	str_add(out, ticks ? " " : "");
+	str_add_repeat(out, '`', ticks + 1);
+}
+
+static void item_line(
+	struct str *out, const struct gate_command *command, const struct gate_item *item)
+{
+	const struct comparison *one = &item->comparison;
+
+	str_add(out, "| ");
+	markdown_code(out, command->candidate->name, true);
+	str_addf(out, " | %s | ", one->name);
+	gate_value(out, item->metric, false, one->median_a);
+	str_add(out, " | ");
+	gate_value(out, item->metric, false, one->median_b);
+	str_add(out, " | ");
+	gate_percent(out, one->effect);
+	str_add(out, " | ");
+	gate_percent(out, one->lo);
+	str_add(out, " .. ");
+	gate_percent(out, one->hi);
+	str_addf(out, " | %s%s%s |\n", compare_outcome_name(one->outcome),
+		item->severity ? ", " : "",
+		item->severity ? gate_severity_name(item->severity) : "");
+}
+
+static void items_table(struct str *out, const struct gate_view *view)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < view->command_count; i++)
+		for (uint32_t k = 0; k < view->commands[i].item_count; k++) {
+			if (!any)
+				str_add(out, "| command | metric | before | after | change | 95 % "
+					     "interval | verdict |\n"
+					     "|---|---|---:|---:|---:|---:|---|\n");
+			any = true;
+			item_line(out, &view->commands[i], &view->commands[i].items[k]);
+		}
+	str_add(out, any ? "\n" : "");
+}
+
+static void budgets_table(struct str *out, const struct gate_view *view)
+{
+	if (view->budget_count)
+		str_add(out, "| budget of | metric | measured | at most | |\n"
+			     "|---|---|---:|---:|---|\n");
+	for (uint32_t i = 0; i < view->budget_count; i++) {
+		const struct gate_budget *one = &view->budgets[i];
+		const struct budget *rule = one->budget;
+
+		str_add(out, "| ");
+		markdown_code(out, one->command ? one->command : rule->pattern, true);
+		str_addf(out, " | %s %s | ", gate_metric_name(rule->metric),
+			budget_statistic_name(rule->statistic));
+		gate_value(out, rule->metric, one->relative, one->value);
+		str_add(out, " | ");
+		gate_value(out, rule->metric, one->relative, one->limit);
+		str_addf(out, " | %s", gate_budget_status_name(one->status));
+		if (*rule->note) {
+			str_add(out, " ");
+			markdown_code(out, rule->note, true);
+		}
+		str_add(out, " |\n");
+	}
+	str_add(out, view->budget_count ? "\n" : "");
+}
+
+static void machines_line(struct str *out, const struct gate_page *page)
+{
+	const struct gate_comparability *machines = page->machines;
+
+	if (!page->baseline_count)
+		return;
+	str_addf(out, "Machines: **%s**", fingerprint_class_name(machines->class));
+	for (uint32_t i = 0; i < machines->count; i++)
+		vec_foreach (const struct fingerprint_difference, d, &machines->each[i].differences)
+			if (d->severity == FINGERPRINT_BLOCK ||
+				(d->severity == FINGERPRINT_WARN && machines->class == ADVISORY)) {
+				str_add(out, "; ");
+				markdown_code(out, d->field, false);
+				str_add(out, " ");
+				markdown_code(out, d->a ? d->a : d->a_missing, false);
+				str_add(out, " then, ");
+				markdown_code(out, d->b ? d->b : d->b_missing, false);
+				str_add(out, " now");
+			}
+	str_add(out, machines->known ? ".\n\n" : "; a side has no fingerprint.\n\n");
+}
+
+static void caveats(struct str *out, const struct gate_page *page)
+{
+	const struct envelope_view *envelope = page->envelope;
+	const char *note = compare_note_text(page->view->verdict.note);
+
+	if (*note)
+		str_addf(out, "Note: %s.\n\n", note);
+	if (page->baseline_count)
+		str_add(out,
+			"Variance: before and after were measured in two sessions, not in turns; "
+			"what the machine did in between is in the numbers. `assay ab` on both "
+			"builds is surer.\n\n");
+	if (envelope)
+		str_addf(out, "Envelope of the %u baselines: **%s**%s.\n\n", envelope->repeats,
+			envelope_class_name(envelope->class),
+			envelope->class >= ENVELOPE_INVESTIGATE
+				? "; they differ among themselves by more than what is judged here"
+				: "");
+}
+
+void gate_markdown(struct str *out, const struct gate_page *page)
+{
+	str_auto struct str sentence = {0};
+
+	gate_sentence(&sentence, page);
+	str_add(out, "## Performance gate: ");
+	str_addf(out, "%s\n\n", gate_decision_name(page->view->verdict.decision));
+	markdown_code(out, str_text(&sentence), false);
+	str_add(out, "\n\n");
+	items_table(out, page->view);
+	budgets_table(out, page->view);
+	machines_line(out, page);
+	caveats(out, page);
+	str_add(out, "Reproduce: ");
+	markdown_code(out, page->reproduce, false);
+	str_add(out, "\n");
+}
+
+static void annotation(struct str *out, bool error, const struct gate_page *page,
+	const struct gate_budget *budget, const char *text)
+{
+	str_addf(out, "::%s ", error ? "error" : "warning");
+	if (budget) {
+		str_add(out, "file=");
+		github_escape(out, page->budgets_path, true);
+		str_addf(out, ",line=%u,", budget->budget->line);
+	}
+	str_addf(out, "title=%s::", budget ? "Performance budget" : "Performance gate");
+	github_escape(out, text, false);
+	str_add_char(out, '\n');
+}
+
+static void budget_annotation(
+	struct str *out, const struct gate_page *page, const struct gate_budget *one)
+{
+	const struct budget *rule = one->budget;
+	str_auto struct str text = {0};
+
+	str_addf(&text, "%s: %s %s of %s is ", gate_budget_status_name(one->status),
+		gate_metric_name(rule->metric), budget_statistic_name(rule->statistic),
+		one->command ? one->command : rule->pattern);
+	gate_value(&text, rule->metric, one->relative, one->value);
+	str_add(&text, ", the budget ");
+	gate_value(&text, rule->metric, one->relative, one->limit);
+	if (*rule->note)
+		str_addf(&text, " (%s)", rule->note);
+	annotation(out, one->status == GATE_BUDGET_BROKEN, page, one, str_text(&text));
+}
+
+void gate_github(struct str *out, const struct gate_page *page)
+{
+	const struct gate_view *view = page->view;
+	str_auto struct str sentence = {0};
+
+	for (uint32_t i = 0; i < view->budget_count; i++)
+		if (view->budgets[i].status != GATE_BUDGET_KEPT)
+			budget_annotation(out, page, &view->budgets[i]);
+	if (view->verdict.decision == GATE_PASS || view->verdict.budget)
+		return;
+	gate_sentence(&sentence, page);
+	annotation(out, view->verdict.decision >= GATE_FAIL, page, NULL, str_text(&sentence));
+}
