@@ -1,6 +1,10 @@
 """truth.py - what the shapes of tests/workloads/causal really gain, and what the engine says."""
 import collections
+import os
 import subprocess
+
+SHAPES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "workloads",
+                      "causal", "shapes.c")
 
 # shape -> gain at speed-up s of A and of B, from the way its threads wait (facts of the shape)
 FORMULA = {
@@ -52,3 +56,11 @@ def gains(pairs, point):
             cell[index + 1] += pair[half]["points"].get(point, [0])[0]
     return {cell: 100 * (1 - (n[2] / n[3]) / (n[0] / n[1]))
             for cell, n in sums.items() if n[0] and n[1] and n[3]}
+
+
+def line_of(text):
+    with open(SHAPES, encoding="utf-8") as file:
+        for number, line in enumerate(file, 1):
+            if line.startswith(text):
+                return number
+    raise AssertionError(f"shapes.c has no line {text}")
