@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/stats.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "model/run.h"
@@ -17,6 +18,8 @@
 #define PACED_SHARE 0.8
 #define DRIFT_SHARE 0.15
 #define VISITS_FEW 10.0
+/* Threads waiting for a CPU, as a share of the window: up to this nobody is disturbed. */
+#define QUEUED_USUAL 0.1
 
 const char *causal_doubt_name(enum causal_doubt doubt)
 {
@@ -140,6 +143,26 @@ static struct causal_window *windows_read(
 	return windows;
 }
 
+/* Share of a window that threads stood in the run queue, over all threads. */
+static double queued_share(const struct experiment_row *e)
+{
+	return ratio((double)e->queued_ns, (double)e->wall_ns);
+}
+
+/* Other programs come and go: a window in which threads waited for a CPU much longer than usual
+ * says more about them.  A program with more threads than CPUs always waits; then that is usual. */
+static double queued_limit(const struct run *run, struct arena *arena)
+{
+	double *shares = arena_take(arena, (run->experiments.count + 1) * sizeof(*shares));
+
+	for (uint32_t i = 0; i < run->experiments.count; i++)
+		shares[i] = queued_share(&run->experiments.at[i]);
+	stats_sort(shares, run->experiments.count);
+	return fmax(QUEUED_USUAL,
+		2 * (run->experiments.count ? stats_median_sorted(shares, run->experiments.count)
+					    : 0));
+}
+
 static bool are_a_pair(const struct experiment_row *a, const struct experiment_row *b)
 {
 	return a->pair == b->pair && a->target == b->target && a->execution == b->execution &&
@@ -148,9 +171,10 @@ static bool are_a_pair(const struct experiment_row *a, const struct experiment_r
 }
 
 /* The halves of a pair stand next to each other. */
-static struct causal_trial *trials_read(
-	const struct run *run, uint32_t point, struct arena *arena, uint32_t *ret_count)
+static struct causal_trial *trials_read(const struct run *run, uint32_t point, struct arena *arena,
+	uint32_t *ret_count, uint32_t *ret_disturbed)
 {
+	const double limit = queued_limit(run, arena);
 	const struct experiment_row *rows = run->experiments.at;
 	struct causal_window *windows = windows_read(run, point, arena);
 	struct causal_trial *trials =
@@ -162,8 +186,13 @@ static struct causal_trial *trials_read(
 
 		if (!are_a_pair(&rows[i], &rows[i + 1]))
 			continue;
+		i++;
+		if (queued_share(&rows[i - 1]) > limit || queued_share(&rows[i]) > limit) {
+			(*ret_disturbed)++;
+			continue;
+		}
 		trials[count++] = (struct causal_trial){
-			.target = rows[i].target - 1,
+			.target = rows[sped].target - 1,
 			.speedup = rows[sped].speedup_permille / 1000.0,
 			.base = windows[base],
 			.sped = windows[sped],
@@ -171,7 +200,6 @@ static struct causal_trial *trials_read(
 			.delay_share =
 				ratio((double)rows[sped].owed_ns, (double)rows[sped].wall_ns),
 		};
-		i++;
 	}
 	*ret_count = count;
 	return trials;
@@ -189,7 +217,8 @@ int causal_trials_of_run(const struct run *run, const char *point, struct arena 
 	r = view.point_count ? point_choose(&view, point, err) : 0;
 	if (r < 0 || !view.point)
 		return r;
-	*ret_trials = trials_read(run, (uint32_t)(view.point - view.points) + 1, arena, ret_count);
+	*ret_trials = trials_read(
+		run, (uint32_t)(view.point - view.points) + 1, arena, ret_count, &view.disturbed);
 	return 0;
 }
 
@@ -352,8 +381,8 @@ int causal_view_make(const struct run *run, const char *point, struct arena *are
 	if (r < 0)
 		return r;
 	if (ret_view->point)
-		trials = trials_read(
-			run, (uint32_t)(ret_view->point - ret_view->points) + 1, arena, &count);
+		trials = trials_read(run, (uint32_t)(ret_view->point - ret_view->points) + 1, arena,
+			&count, &ret_view->disturbed);
 	ret_view->pairs = count;
 	targets_make(run, trials, count, arena, ret_view);
 	guards_make(run, trials, count, ret_view);

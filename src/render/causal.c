@@ -67,6 +67,9 @@ static void head_add(struct paper *paper, const struct causal_view *view)
 		paper_time(time, sizeof(time), (double)view->measured_ns),
 		view->point->is_latency ? "latency of" : "visits of", view->point->name,
 		paper_count(rate, sizeof(rate), view->point->per_second));
+	if (view->disturbed)
+		paper_add(paper, "  %u more pairs are left out: other programs kept the CPUs\n",
+			view->disturbed);
 	for (uint32_t i = 0; i < view->point_count; i++)
 		if (!view->points[i].is_chosen && view->points[i].visits > 0)
 			paper_add(paper, "  also there: '%s', %s/s (--progress chooses)\n",

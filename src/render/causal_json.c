@@ -132,6 +132,7 @@ void causal_json(struct jsonw *json, const struct causal_view *view, const char 
 	jsonw_put_u64(json, "experiments", view->experiments);
 	jsonw_put_u64(json, "pairs", view->pairs);
 	jsonw_put_u64(json, "cut", view->cut);
+	jsonw_put_u64(json, "disturbed", view->disturbed);
 	jsonw_put_u64(json, "measured_ns", view->measured_ns);
 	jsonw_put_bool(json, "paced_by_clock", view->is_paced);
 	guards_json(json, view);

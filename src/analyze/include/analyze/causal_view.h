@@ -59,6 +59,7 @@ struct causal_view {
 	uint32_t point_count;
 	const struct causal_point_view *point; /* the judge; NULL: nothing was visited */
 	uint32_t experiments, pairs, cut;
+	uint32_t disturbed; /* pairs that other programs disturbed: not used */
 	uint64_t measured_ns;
 	struct causal_guard guards[CAUSAL_DOUBTS];
 	bool is_paced; /* no gain may be promised */
