@@ -3,6 +3,7 @@ hyperfine without a shell.
 
     bench.py BUILD [ROUNDS]
 
+Peak RSS: the median of a 1.4 MB program, alone in the bare loop and after a 100 MB one in assay.
 Bias: the median that a tool reports less that of the bare loop in the same round.  Time per run:
 the tool's whole wall time over its runs, its own start included."""
 import json
@@ -27,6 +28,17 @@ def children_cpu_ns():
 def bare_median(bare, nop):
     done = subprocess.run([bare, str(RUNS), nop], capture_output=True, text=True, check=True)
     return float(done.stdout)
+
+
+def peaks_mb(assay, bare, faults):
+    """Medians: the bare loop's, and assay's."""
+    done = subprocess.run([bare, "-m", "200", faults, "1"], capture_output=True, text=True,
+                          check=True)
+    truth = statistics.median(int(line) * 1024 for line in done.stdout.split())
+    done = subprocess.run([assay, "bench", "--json", "-n", "60", f"{faults} 25600", f"{faults} 1"],
+                          capture_output=True, text=True, check=True)
+    runs = json.loads(done.stdout)["data"]["commands"][1]["runs"]
+    return truth / 1e6, statistics.median(one["max_rss_bytes"] for one in runs) / 1e6
 
 
 def tool_median(path):
@@ -75,6 +87,9 @@ def main():
         if way in bias:
             line += f"{side.spread([a - b for a, b in zip(cpu[way], cpu['bare loop'])]):>28}"
         print(line)
+    truth, seen = peaks_mb(assay, bare, os.path.join(build, "tests/workloads/faults"))
+    print(f"peak RSS of a small program: bare loop {truth:.3f} MB, assay after a 100 MB one "
+          f"{seen:.3f} MB, ratio {seen / truth:.3f}")
 
 
 main()

@@ -19,7 +19,7 @@ static struct run *window_make(const struct run *all, uint32_t first, uint32_t c
 		run_add_command(
 			run, &(struct command_row){run_intern(run, run_text(all, row->argv))});
 	for (uint32_t i = 2 * first; i < 2 * (first + count); i++)
-		run_add_execution(run, &all->executions.at[i]);
+		vec_push(&run->executions, all->executions.at[i]);
 	run_freeze(run);
 	return run;
 }

@@ -79,10 +79,14 @@ static uint32_t metric_values(const struct ab_view *ab, enum ab_metric metric, b
 
 	*ret_all = true;
 	for (uint32_t i = 0; i < ab->pair_count; i++) {
+		struct bench_run run_a, run_b;
+
 		if (calm_only && ab->disturbed[i] != AB_CALM)
 			continue;
-		a[count] = metric_value(ab->pairs[i].a, metric);
-		b[count] = metric_value(ab->pairs[i].b, metric);
+		run_a = bench_run_at(ab->a, ab->pairs[i].a);
+		run_b = bench_run_at(ab->b, ab->pairs[i].b);
+		a[count] = metric_value(&run_a, metric);
+		b[count] = metric_value(&run_b, metric);
 		*ret_all &= a[count] > 0 && b[count] > 0;
 		count++;
 	}
@@ -159,8 +163,11 @@ static double usual_of(const struct bench_command *command,
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < command->run_count; i++)
-		if (command->runs[i].used)
-			values[count++] = value(&command->runs[i]);
+		if (command->marks[i].used) {
+			struct bench_run run = bench_run_at(command, i);
+
+			values[count++] = value(&run);
+		}
 	stats_sort(values, count);
 	return stats_median_sorted(values, count);
 }
@@ -202,14 +209,17 @@ static struct usual usual_make(const struct bench_command *command)
 	};
 }
 
-static enum ab_disturbance disturbance_of(const struct bench_run *run, const struct usual *usual)
+static enum ab_disturbance disturbance_of(
+	const struct bench_command *command, uint32_t index, const struct usual *usual)
 {
-	if (run->has_steal && (double)run->steal_ns - usual->steal > STEAL_MUCH * usual->wall)
+	struct bench_run run = bench_run_at(command, index);
+
+	if (run.has_steal && (double)run.steal_ns - usual->steal > STEAL_MUCH * usual->wall)
 		return AB_STEAL;
-	if (run->has_pressure &&
-		(double)run->pressure_ns - usual->pressure > PRESSURE_MUCH * usual->wall)
+	if (run.has_pressure &&
+		(double)run.pressure_ns - usual->pressure > PRESSURE_MUCH * usual->wall)
 		return AB_PRESSURE;
-	return (double)run->involuntary_switches > PUSHED_TIMES * usual->pushed + PUSHED_MORE
+	return (double)run.involuntary_switches > PUSHED_TIMES * usual->pushed + PUSHED_MORE
 		       ? AB_PUSHED
 		       : AB_CALM;
 }
@@ -221,8 +231,8 @@ static void disturbances_find(struct ab_view *ab, struct arena *arena)
 
 	ab->disturbed = arena_take(arena, ab->pair_count * sizeof(*ab->disturbed));
 	for (uint32_t i = 0; i < ab->pair_count; i++) {
-		enum ab_disturbance a = disturbance_of(ab->pairs[i].a, &usual_a);
-		enum ab_disturbance b = disturbance_of(ab->pairs[i].b, &usual_b);
+		enum ab_disturbance a = disturbance_of(ab->a, ab->pairs[i].a, &usual_a);
+		enum ab_disturbance b = disturbance_of(ab->b, ab->pairs[i].b, &usual_b);
 
 		ab->disturbed[i] = (a == AB_CALM) == (b == AB_CALM) ? AB_CALM : a ? a : b;
 		ab->disturbed_count += ab->disturbed[i] != AB_CALM;
@@ -243,10 +253,11 @@ static void load_find(struct ab_view *ab)
 
 	ab->contested_low = ab->contested_high = (double)NAN;
 	for (uint32_t i = 0; i < ab->pair_count; i++) {
-		const struct bench_run *a = ab->pairs[i].a, *b = ab->pairs[i].b;
+		struct bench_run a = bench_run_at(ab->a, ab->pairs[i].a);
+		struct bench_run b = bench_run_at(ab->b, ab->pairs[i].b);
 
-		if (a->has_pressure && b->has_pressure && a->wall_ns && b->wall_ns)
-			shares[count++] = (contested_share(a) + contested_share(b)) / 2;
+		if (a.has_pressure && b.has_pressure && a.wall_ns && b.wall_ns)
+			shares[count++] = (contested_share(&a) + contested_share(&b)) / 2;
 	}
 	if (count < COMPARE_BATCH)
 		return;
@@ -296,14 +307,19 @@ static unsigned weaknesses_of(const struct ab_view *ab)
 /* From the start of the first pair to the end of the last one. */
 static uint64_t pair_time(const struct ab_view *ab)
 {
-	const struct bench_pair *first = ab->pairs, *last = first + ab->pair_count - 1;
+	const struct bench_pair *last = ab->pairs + ab->pair_count - 1;
+	struct bench_run a, b;
 	uint64_t begin, end_a, end_b;
 
 	if (!ab->pair_count)
 		return 0;
-	begin = first->a->start_ns < first->b->start_ns ? first->a->start_ns : first->b->start_ns;
-	end_a = last->a->start_ns + last->a->wall_ns;
-	end_b = last->b->start_ns + last->b->wall_ns;
+	a = bench_run_at(ab->a, ab->pairs[0].a);
+	b = bench_run_at(ab->b, ab->pairs[0].b);
+	begin = a.start_ns < b.start_ns ? a.start_ns : b.start_ns;
+	a = bench_run_at(ab->a, last->a);
+	b = bench_run_at(ab->b, last->b);
+	end_a = a.start_ns + a.wall_ns;
+	end_b = b.start_ns + b.wall_ns;
 	return ((end_a > end_b ? end_a : end_b) - begin) / ab->pair_count;
 }
 

@@ -62,11 +62,12 @@ double audit_steal_share(const struct bench_command *command)
 {
 	uint64_t part = 0, whole = 0;
 
-	for (uint32_t i = 0; i < command->run_count; i++)
-		if (command->runs[i].used && command->runs[i].has_steal) {
-			part += command->runs[i].steal_ns;
-			whole += command->runs[i].wall_ns;
-		}
+	for (uint32_t i = 0; i < command->run_count; i++) {
+		struct bench_run run = bench_run_at(command, i);
+
+		part += run.used && run.has_steal ? run.steal_ns : 0;
+		whole += run.used && run.has_steal ? run.wall_ns : 0;
+	}
 	return share_of(part, whole);
 }
 
@@ -74,11 +75,12 @@ double audit_pressure_share(const struct bench_command *command)
 {
 	uint64_t part = 0, whole = 0;
 
-	for (uint32_t i = 0; i < command->run_count; i++)
-		if (command->runs[i].used && command->runs[i].has_pressure) {
-			part += command->runs[i].pressure_ns;
-			whole += command->runs[i].wall_ns;
-		}
+	for (uint32_t i = 0; i < command->run_count; i++) {
+		struct bench_run run = bench_run_at(command, i);
+
+		part += run.used && run.has_pressure ? run.pressure_ns : 0;
+		whole += run.used && run.has_pressure ? run.wall_ns : 0;
+	}
 	return share_of(part, whole);
 }
 
@@ -92,8 +94,8 @@ double audit_total_s(const struct run *run, uint32_t index, const struct bench_c
 	if (run_get_quality(run, name.at, &measured_ns))
 		return (double)measured_ns / 1e9;
 	for (uint32_t i = 0; i < command->run_count; i++)
-		if (command->runs[i].used)
-			total += (double)command->runs[i].wall_ns / 1e9;
+		if (command->marks[i].used)
+			total += (double)bench_run_at(command, i).wall_ns / 1e9;
 	return total;
 }
 
@@ -204,8 +206,11 @@ static void find_missing(
 {
 	bool bounded = false;
 
-	for (uint32_t i = 0; i < command->run_count; i++)
-		bounded |= command->runs[i].max_rss_bytes && !command->runs[i].has_rss;
+	for (uint32_t i = 0; i < command->run_count; i++) {
+		struct bench_run run = bench_run_at(command, i);
+
+		bounded |= run.max_rss_bytes && !run.has_rss;
+	}
 	if (command->used_count && !command->cpu.count)
 		audit_add(view, "no-cpu-time", file, command->name, (double)NAN,
 			"no run has its CPU time");
@@ -233,7 +238,7 @@ static bool order_is_blocked(const struct run *run, const struct bench_view *ben
 {
 	uint32_t changes = 0, last = 0, runs = 0;
 
-	vec_foreach (const struct execution_row, row, &run->executions) {
+	vec_foreach (const struct execution_packed, row, &run->executions) {
 		if (!row->command || row->flags & EXECUTION_WARMUP)
 			continue;
 		changes += last && row->command != last;

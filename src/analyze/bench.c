@@ -33,67 +33,75 @@ const char *bench_cause_text(enum bench_cause cause)
 	return texts[cause];
 }
 
-static uint32_t count_u32(uint64_t value)
+/* Whether an imported run tells this too. */
+static bool is_told(unsigned flags, unsigned flag)
 {
-	return value > UINT32_MAX ? UINT32_MAX : (uint32_t)value;
+	return (flags & (EXECUTION_NO_USAGE | flag)) != EXECUTION_NO_USAGE;
 }
 
-static struct bench_run run_of(const struct execution_row *row, uint32_t position)
+struct bench_run bench_run_at(const struct bench_command *command, uint32_t index)
 {
+	const struct bench_mark *mark = &command->marks[index];
+	const struct execution_row row = run_execution(command->run, mark->position);
+	unsigned flags = row.flags;
+
 	return (struct bench_run){
-		.position = position,
-		.start_ns = row->start_ns,
-		.wall_ns = row->wall_ns,
-		.user_ns = row->user_ns,
-		.system_ns = row->system_ns,
-		.max_rss_bytes = row->max_rss_bytes,
-		.minor_faults = count_u32(row->minor_faults),
-		.major_faults = count_u32(row->major_faults),
-		.voluntary_switches = count_u32(row->voluntary_switches),
-		.involuntary_switches = count_u32(row->involuntary_switches),
-		.steal_ns = row->steal_ns,
-		.pressure_ns = row->pressure_ns,
-		.has_steal = row->flags & EXECUTION_STEAL,
-		.has_pressure = row->flags & EXECUTION_PRESSURE,
-		.has_usage = !(row->flags & EXECUTION_NO_USAGE),
-		.has_cpu =
-			(row->flags & (EXECUTION_NO_USAGE | EXECUTION_CPU)) != EXECUTION_NO_USAGE,
-		.has_rss =
-			(row->flags & (EXECUTION_NO_USAGE | EXECUTION_RSS)) != EXECUTION_NO_USAGE,
-		.has_exit =
-			(row->flags & (EXECUTION_NO_USAGE | EXECUTION_EXIT)) != EXECUTION_NO_USAGE,
-		.failed = row->flags & EXECUTION_FAILED,
-		.exit_status = (int16_t)row->exit_status,
-		.signal = (int16_t)row->signal,
-		.throttled = row->flags & EXECUTION_THROTTLED,
-		.wrong_output = row->flags & EXECUTION_WRONG_OUTPUT,
-		.warmup = row->flags & EXECUTION_WARMUP,
-		.interrupted = row->flags & EXECUTION_INTERRUPTED,
-		.leftovers = row->flags & EXECUTION_LEFTOVERS,
-		.timed_out = row->flags & EXECUTION_TIMED_OUT,
+		.number = index + 1 - (index < command->warmup_count ? 0 : command->warmup_count),
+		.position = mark->position,
+		.start_ns = row.start_ns,
+		.wall_ns = row.wall_ns,
+		.user_ns = row.user_ns,
+		.system_ns = row.system_ns,
+		.max_rss_bytes = row.max_rss_bytes,
+		.minor_faults = (uint32_t)row.minor_faults,
+		.major_faults = (uint32_t)row.major_faults,
+		.voluntary_switches = (uint32_t)row.voluntary_switches,
+		.involuntary_switches = (uint32_t)row.involuntary_switches,
+		.steal_ns = row.steal_ns,
+		.pressure_ns = row.pressure_ns,
+		.has_steal = flags & EXECUTION_STEAL,
+		.has_pressure = flags & EXECUTION_PRESSURE,
+		.has_usage = !(flags & EXECUTION_NO_USAGE),
+		.has_cpu = is_told(flags, EXECUTION_CPU),
+		.has_rss = is_told(flags, EXECUTION_RSS),
+		.has_exit = is_told(flags, EXECUTION_EXIT),
+		.failed = flags & EXECUTION_FAILED,
+		.exit_status = (int16_t)row.exit_status,
+		.signal = (int16_t)row.signal,
+		.throttled = flags & EXECUTION_THROTTLED,
+		.wrong_output = flags & EXECUTION_WRONG_OUTPUT,
+		.warmup = flags & EXECUTION_WARMUP,
+		.interrupted = flags & EXECUTION_INTERRUPTED,
+		.leftovers = flags & EXECUTION_LEFTOVERS,
+		.timed_out = flags & EXECUTION_TIMED_OUT,
+		.noise = mark->noise,
+		.used = mark->used,
+		.far = mark->far,
+		.cause = mark->cause,
 	};
 }
 
+/* Judge run `index`, whose mark has its position only. */
 static void command_take(
-	struct bench_command *command, const struct bench_run *from, bool ignore_failure)
+	struct bench_command *command, uint32_t index, bool ignore_failure, struct arena *arena)
 {
-	struct bench_run *run = &command->runs[command->run_count];
-	bool failed = (from->exit_status || from->signal || from->failed) && !from->interrupted;
+	struct bench_mark *mark = &command->marks[index];
+	struct bench_run run = bench_run_at(command, index);
+	bool failed = (run.exit_status || run.signal || run.failed) && !run.interrupted;
 
-	command->run_count++;
-	command->warmup_count += from->warmup;
-	*run = *from;
-	run->number =
-		from->warmup ? command->warmup_count : command->run_count - command->warmup_count;
-	run->used = !from->warmup && !from->interrupted && !from->timed_out &&
-		    !from->wrong_output && (!failed || ignore_failure);
-	run->noise = (uint8_t)bench_noise_of(run);
-	command->used_count += run->used;
-	command->failed_count += failed || from->wrong_output;
-	command->leftover_count += from->leftovers;
-	command->timed_out_count += from->timed_out;
-	if (!command->failed && (failed || from->timed_out || from->wrong_output))
-		command->failed = run;
+	mark->used = !run.warmup && !run.interrupted && !run.timed_out && !run.wrong_output &&
+		     (!failed || ignore_failure);
+	mark->noise = (uint8_t)bench_noise_of(&run);
+	command->used_count += mark->used;
+	command->failed_count += failed || run.wrong_output;
+	command->leftover_count += run.leftovers;
+	command->timed_out_count += run.timed_out;
+	if (!command->failed && (failed || run.timed_out || run.wrong_output)) {
+		struct bench_run *first = arena_take(arena, sizeof(*first));
+
+		*first = bench_run_at(command, index);
+		command->failed = first;
+	}
 }
 
 double bench_run_cpu_ns(const struct bench_run *run)
@@ -136,8 +144,11 @@ static double median_of(const struct bench_command *command, enum measure measur
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < command->run_count; i++)
-		if (command->runs[i].used)
-			values[count++] = measure_of(&command->runs[i], measure);
+		if (command->marks[i].used) {
+			struct bench_run run = bench_run_at(command, i);
+
+			values[count++] = measure_of(&run, measure);
+		}
 	stats_sort(values, count);
 	return stats_median_sorted(values, count);
 }
@@ -182,13 +193,17 @@ static void causes_find(struct bench_command *command, double *values)
 	(void)median_of(command, WALL, values); /* leaves the times sorted in `values` */
 	sigma = stats_robust_sigma_sorted(values, command->used_count);
 	for (uint32_t i = 0; i < command->run_count; i++) {
-		struct bench_run *run = &command->runs[i];
+		struct bench_mark *mark = &command->marks[i];
+		struct bench_run run;
 
-		if (!run->used)
+		if (!mark->used)
 			continue;
-		run->far = outlier_class_of((double)run->wall_ns, usual.wall, sigma);
-		if (run->far != OUTLIER_NONE)
-			command->causes[run->cause = cause_of(command, run, &usual)]++;
+		run = bench_run_at(command, i);
+		mark->far = (uint8_t)outlier_class_of((double)run.wall_ns, usual.wall, sigma);
+		if (mark->far == OUTLIER_NONE)
+			continue;
+		mark->cause = (uint8_t)cause_of(command, &run, &usual);
+		command->causes[mark->cause]++;
 	}
 }
 
@@ -202,12 +217,12 @@ static int summaries_make(struct bench_command *command, double *values, struct 
 		size_t count = 0;
 
 		for (uint32_t i = 0; i < command->run_count; i++) {
-			const struct bench_run *run = &command->runs[i];
+			struct bench_run run = bench_run_at(command, i);
 
-			if (run->used && (k == 0 || (k == 1 ? run->has_cpu : run->has_rss)))
-				values[count++] = k == 0   ? (double)run->wall_ns
-						  : k == 1 ? bench_run_cpu_ns(run)
-							   : (double)run->max_rss_bytes;
+			if (run.used && (k == 0 || (k == 1 ? run.has_cpu : run.has_rss)))
+				values[count++] = k == 0   ? (double)run.wall_ns
+						  : k == 1 ? bench_run_cpu_ns(&run)
+							   : (double)run.max_rss_bytes;
 		}
 		r = summary_make(values, count, summaries[k], err);
 	}
@@ -222,44 +237,36 @@ uint32_t bench_pairs_find(const struct bench_command *a, const struct bench_comm
 {
 	uint32_t most = a->used_count < b->used_count ? a->used_count : b->used_count, count = 0;
 	struct bench_pair *pairs = arena_take(arena, most * sizeof(*pairs));
-	uint32_t i = 0, k = 0;
+	uint32_t i = a->warmup_count, k = b->warmup_count;
 
-	while (i < a->run_count && k < b->run_count) {
-		const struct bench_run *x = &a->runs[i], *y = &b->runs[k];
-
-		if (x->warmup || x->number < y->number) {
-			i++;
-		} else if (y->warmup || y->number < x->number) {
-			k++;
-		} else {
-			if (x->used && y->used)
-				pairs[count++] = (struct bench_pair){x, y};
-			i++;
-			k++;
-		}
-	}
+	for (; i < a->run_count && k < b->run_count; i++, k++)
+		if (a->marks[i].used && b->marks[k].used)
+			pairs[count++] = (struct bench_pair){i, k};
 	*ret_pairs = pairs;
 	return count;
 }
 
-static int pairs_compare(const struct bench_pair *pairs, uint32_t count,
-	const struct compare_rule *rule, struct comparison *ret_comparison, struct err *err)
+static int pairs_compare(const struct bench_command *first, const struct bench_command *second,
+	const struct bench_pair *pairs, uint32_t count, struct comparison *ret_comparison,
+	struct err *err)
 {
+	const struct compare_rule rule = {0};
 	mem_auto double *a = mem_new(count, sizeof(*a));
 	mem_auto double *b = mem_new(count, sizeof(*b));
 	const struct compare_input input = {"wall", COMPARE_WALL, a, b, count, count};
 
 	for (uint32_t i = 0; i < count; i++) {
-		a[i] = (double)pairs[i].a->wall_ns;
-		b[i] = (double)pairs[i].b->wall_ns;
+		a[i] = (double)bench_run_at(first, pairs[i].a).wall_ns;
+		b[i] = (double)bench_run_at(second, pairs[i].b).wall_ns;
 	}
-	return compare_pairs(&input, rule, ret_comparison, err);
+	return compare_pairs(&input, &rule, ret_comparison, err);
 }
 
 /* Runs that were not in turns: the two sets as they are, at most advisory. */
 static int sets_compare(const struct bench_command *first, const struct bench_command *second,
-	const struct compare_rule *rule, struct comparison *ret_comparison, struct err *err)
+	struct comparison *ret_comparison, struct err *err)
 {
+	const struct compare_rule rule = {0};
 	const struct bench_command *sides[] = {first, second};
 	mem_auto double *a = mem_new(first->used_count, sizeof(*a));
 	mem_auto double *b = mem_new(second->used_count, sizeof(*b));
@@ -273,14 +280,15 @@ static int sets_compare(const struct bench_command *first, const struct bench_co
 
 	for (unsigned side = 0; side < 2; side++)
 		for (uint32_t i = 0, count = 0; i < sides[side]->run_count; i++)
-			if (sides[side]->runs[i].used)
-				values[side][count++] = (double)sides[side]->runs[i].wall_ns;
-	return compare_samples(&input, rule, ret_comparison, err);
+			if (sides[side]->marks[i].used)
+				values[side][count++] =
+					(double)bench_run_at(sides[side], i).wall_ns;
+	return compare_samples(&input, &rule, ret_comparison, err);
 }
 
 static int ratios_make(struct bench_view *view, struct arena *arena, struct err *err)
 {
-	const struct compare_rule rule = {0};
+	const struct bench_command *fastest;
 	int r = 0;
 
 	for (uint32_t i = 0; i < view->command_count; i++)
@@ -289,55 +297,81 @@ static int ratios_make(struct bench_view *view, struct arena *arena, struct err 
 				view->commands[i].wall.median <
 					view->commands[view->fastest].wall.median))
 			view->fastest = i;
+	fastest = &view->commands[view->fastest];
 	view->ratios = arena_take(arena, view->command_count * sizeof(*view->ratios));
 	for (uint32_t i = 0; r >= 0 && i < view->command_count; i++) {
+		const struct bench_command *other = &view->commands[i];
+		struct bench_ratio *ratio = &view->ratios[view->ratio_count];
 		struct bench_pair *pairs;
 		uint32_t count;
-		struct bench_ratio *ratio = &view->ratios[view->ratio_count];
 
 		if (i == view->fastest)
 			continue;
-		count = bench_pairs_find(
-			&view->commands[view->fastest], &view->commands[i], arena, &pairs);
+		count = bench_pairs_find(fastest, other, arena, &pairs);
 		if (!count)
 			continue;
 		ratio->command = i;
-		r = view->blocked ? sets_compare(&view->commands[view->fastest], &view->commands[i],
-					    &rule, &ratio->wall, err)
-				  : pairs_compare(pairs, count, &rule, &ratio->wall, err);
+		r = view->blocked ? sets_compare(fastest, other, &ratio->wall, err)
+				  : pairs_compare(fastest, other, pairs, count, &ratio->wall, err);
 		view->ratio_count++;
 	}
 	return r;
 }
 
+/* How many runs each command has, and the marks with the positions of them. */
+static void marks_make(const struct run *run, struct arena *arena, struct bench_view *view)
+{
+	mem_auto uint32_t *warmups = mem_new(run->commands.count, sizeof(*warmups));
+	mem_auto uint32_t *others = mem_new(run->commands.count, sizeof(*others));
+
+	vec_foreach (const struct execution_packed, row, &run->executions)
+		if (row->command) {
+			struct bench_command *command = &view->commands[row->command - 1];
+
+			command->run_count++;
+			command->warmup_count += (row->flags & EXECUTION_WARMUP) != 0;
+		}
+	for (uint32_t i = 0; i < view->command_count; i++) {
+		struct bench_command *command = &view->commands[i];
+
+		command->marks = arena_take(arena, command->run_count * sizeof(*command->marks));
+		others[i] = command->warmup_count;
+	}
+	for (uint32_t i = 0; i < run->executions.count; i++) {
+		const struct execution_packed *row = &run->executions.at[i];
+		uint32_t command = row->command - 1U;
+
+		if (row->command)
+			view->commands[command]
+				.marks[row->flags & EXECUTION_WARMUP ? warmups[command]++
+								     : others[command]++]
+				.position = i + 1;
+	}
+}
+
 static int commands_make(
 	const struct run *run, struct arena *arena, struct bench_view *view, struct err *err)
 {
-	mem_auto uint32_t *counts = mem_new(run->commands.count, sizeof(*counts));
 	int r = 0;
 
-	vec_foreach (const struct execution_row, row, &run->executions)
-		if (row->command)
-			counts[row->command - 1]++;
 	view->commands = arena_take(arena, run->commands.count * sizeof(*view->commands));
 	view->command_count = run->commands.count;
+	marks_make(run, arena, view);
 	for (uint32_t i = 0; r >= 0 && i < run->commands.count; i++) {
 		struct bench_command *command = &view->commands[i];
+		uint32_t count = command->run_count;
 		char **argv = NULL;
 
+		command->run = run;
 		command->name = run_text(run, run->commands.at[i].argv);
-		command->runs = arena_take(arena, counts[i] * sizeof(*command->runs));
 		r = words_split(command->name, arena, &argv, NULL, err);
 		command->argv = argv;
-	}
-	for (uint32_t i = 0; r >= 0 && i < run->executions.count; i++) {
-		const struct execution_row *row = &run->executions.at[i];
-		struct bench_run from = run_of(row, i + 1);
-
-		if (!row->command)
-			continue;
-		view->commands[row->command - 1].rss_floor_bytes = row->rss_floor_bytes;
-		command_take(&view->commands[row->command - 1], &from, view->ignore_failure);
+		for (uint32_t k = 0; k < count; k++)
+			command_take(command, k, view->ignore_failure, arena);
+		if (count)
+			command->rss_floor_bytes =
+				run_execution(run, command->marks[count - 1].position)
+					.rss_floor_bytes;
 	}
 	return r;
 }

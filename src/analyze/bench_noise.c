@@ -46,15 +46,15 @@ int bench_noise_find(struct bench_command *command, double *values, struct err *
 	size_t clean = 0;
 
 	for (uint32_t i = 0; i < command->run_count; i++) {
-		const struct bench_run *run = &command->runs[i];
+		const struct bench_mark *mark = &command->marks[i];
 
-		if (!run->used)
+		if (!mark->used)
 			continue;
-		if (!run->noise)
-			values[clean++] = (double)run->wall_ns;
-		command->dirty_count += run->noise != 0;
+		if (!mark->noise)
+			values[clean++] = (double)bench_run_at(command, i).wall_ns;
+		command->dirty_count += mark->noise != 0;
 		for (unsigned k = 0; 1U << k < BENCH_NOISE_KINDS; k++)
-			command->noise[k] += run->noise >> k & 1;
+			command->noise[k] += mark->noise >> k & 1;
 	}
 	return summary_make(values, clean, &command->clean_wall, err);
 }

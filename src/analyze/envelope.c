@@ -80,13 +80,12 @@ static size_t piece_values(const struct piece *piece, bool cpu, double *values)
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < piece->command->run_count; i++) {
-		const struct bench_run *run = &piece->command->runs[i];
+		struct bench_run run = bench_run_at(piece->command, i);
 
-		if (!run->used)
+		if (!run.used)
 			continue;
 		if (used >= piece->first && used < piece->last)
-			values[count++] = cpu ? (double)run->user_ns + (double)run->system_ns
-					      : (double)run->wall_ns;
+			values[count++] = cpu ? bench_run_cpu_ns(&run) : (double)run.wall_ns;
 		used++;
 	}
 	stats_sort(values, count);

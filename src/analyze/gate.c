@@ -92,11 +92,14 @@ static const struct bench_command *command_match(
 		       : NULL;
 }
 
-static double run_value(const struct bench_run *run, enum gate_metric metric)
+static double run_value(
+	const struct bench_command *command, uint32_t index, enum gate_metric metric)
 {
-	return metric == GATE_WALL  ? (double)run->wall_ns
-	       : metric == GATE_CPU ? (double)run->user_ns + (double)run->system_ns
-				    : (double)run->max_rss_bytes;
+	struct bench_run run = bench_run_at(command, index);
+
+	return metric == GATE_WALL  ? (double)run.wall_ns
+	       : metric == GATE_CPU ? bench_run_cpu_ns(&run)
+				    : (double)run.max_rss_bytes;
 }
 
 /* Append the values of the runs used; the new count. */
@@ -104,8 +107,8 @@ static size_t values_take(
 	const struct bench_command *command, enum gate_metric metric, double *values, size_t count)
 {
 	for (uint32_t i = 0; i < command->run_count; i++)
-		if (command->runs[i].used)
-			values[count++] = run_value(&command->runs[i], metric);
+		if (command->marks[i].used)
+			values[count++] = run_value(command, i, metric);
 	return count;
 }
 

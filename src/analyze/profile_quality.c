@@ -123,7 +123,7 @@ static double target_cpu_ns(const struct run *run)
 
 	if (!isnan(cpu_ns) || !run->executions.count)
 		return cpu_ns;
-	vec_foreach (const struct execution_row, execution, &run->executions) {
+	vec_foreach (const struct execution_packed, execution, &run->executions) {
 		if (execution->flags & EXECUTION_NO_USAGE)
 			return (double)NAN;
 		sum += (double)execution->user_ns + (double)execution->system_ns;
@@ -152,7 +152,7 @@ static void quality_count(const struct run *run, const struct profile_samples *s
 	quality->recorder_cpu_ns = quality_of(run, "recorder_cpu_ns");
 	quality->target_cpu_ns = target_cpu_ns(run);
 	quality->overhead_share = share_of(quality->recorder_cpu_ns, quality->target_cpu_ns);
-	vec_foreach (const struct execution_row, execution, &run->executions)
+	vec_foreach (const struct execution_packed, execution, &run->executions)
 		quality->duration += execution->wall_ns;
 	quality->locations = run->locations.count;
 	vec_foreach (const struct location_row, location, &run->locations)

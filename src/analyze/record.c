@@ -66,7 +66,7 @@ static void cost_fill(const struct run *run, struct record_view *view)
 
 static void execution_fill(const struct run *run, struct record_view *view)
 {
-	const struct execution_row *e = run->executions.count ? &run->executions.at[0] : NULL;
+	const struct execution_packed *e = run->executions.count ? &run->executions.at[0] : NULL;
 
 	view->executed = e != NULL;
 	if (!e)

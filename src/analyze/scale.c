@@ -51,12 +51,12 @@ static double pressure_of(const struct bench_command *command)
 	double waited = 0, wall = 0;
 
 	for (uint32_t i = 0; i < command->run_count; i++) {
-		const struct bench_run *run = &command->runs[i];
+		struct bench_run run = bench_run_at(command, i);
 
-		if (!run->used || !run->has_pressure)
+		if (!run.used || !run.has_pressure)
 			continue;
-		waited += (double)run->pressure_ns;
-		wall += (double)run->wall_ns;
+		waited += (double)run.pressure_ns;
+		wall += (double)run.wall_ns;
 	}
 	return wall > 0 ? waited / wall : (double)NAN;
 }

@@ -30,25 +30,74 @@ static size_t distinct_count(const double *sorted, size_t count)
 	return distinct;
 }
 
+/* The narrowest window of `step` values at or after each place, asked for in ascending order.  One
+ * number for each place would be as much as the values: only a block of them is kept at a time,
+ * beside one number for each block. */
+struct narrowest {
+	const double *sorted;
+	size_t step, windows;
+	size_t at; /* the block that is in `within` */
+	double *within, *blocks;
+};
+
+enum { BLOCK = 512 };
+
+static void block_fill(struct narrowest *n, size_t block, double *ret_first)
+{
+	size_t begin = block * BLOCK, end = begin + BLOCK < n->windows ? begin + BLOCK : n->windows;
+	double least = n->blocks[block + 1];
+
+	for (size_t i = end; i-- > begin;) {
+		least = fmin(least, n->sorted[i + n->step] - n->sorted[i]);
+		n->within[i - begin] = least;
+	}
+	n->at = block;
+	*ret_first = least;
+}
+
+static void narrowest_open(struct narrowest *n)
+{
+	size_t count = n->windows / BLOCK + 1;
+
+	n->within = mem_new(BLOCK, sizeof(*n->within));
+	n->blocks = mem_new(count + 1, sizeof(*n->blocks));
+	n->blocks[count] = (double)INFINITY;
+	for (size_t block = count; block-- > 0;)
+		block_fill(n, block, &n->blocks[block]);
+}
+
+static double narrowest_from(struct narrowest *n, size_t place)
+{
+	double first;
+
+	if (place / BLOCK != n->at)
+		block_fill(n, place / BLOCK, &first);
+	return n->within[place % BLOCK];
+}
+
+static void narrowest_done(struct narrowest *n)
+{
+	mem_free_pointer(&n->within);
+	mem_free_pointer(&n->blocks);
+}
+#define narrowest_auto __attribute__((cleanup(narrowest_done)))
+
 struct shape_valley shape_valley_find(const double *sorted, size_t count)
 {
 	struct shape_valley valley = {0};
-	size_t step = (size_t)fmax(4, ceil(0.5 * pow((double)count, 0.7))), windows;
-	mem_auto double *right = NULL; /* narrowest window at or after each place */
+	size_t step = (size_t)fmax(4, ceil(0.5 * pow((double)count, 0.7)));
+	narrowest_auto struct narrowest right = {.sorted = sorted, .step = step};
 	double left = (double)INFINITY, asked = 2 + 8 / sqrt((double)step);
 
 	if (count < VALLEY_LEAST || distinct_count(sorted, count) * 2 < count)
 		return valley;
-	windows = count - step;
-	right = mem_new(windows + 1, sizeof(*right));
-	right[windows] = (double)INFINITY;
-	for (size_t i = windows; i-- > 0;)
-		right[i] = fmin(right[i + 1], sorted[i + step] - sorted[i]);
-	for (size_t i = step; i + step < windows; i++) {
+	right.windows = count - step;
+	narrowest_open(&right);
+	for (size_t i = step; i + step < right.windows; i++) {
 		double here = sorted[i + step] - sorted[i], depth;
 
 		left = fmin(left, sorted[i] - sorted[i - step]);
-		depth = here / fmax(left, right[i + step]);
+		depth = here / fmax(left, narrowest_from(&right, i + step));
 		if (depth > fmax(asked, valley.depth))
 			valley = (struct shape_valley){
 				.found = true,

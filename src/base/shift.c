@@ -14,52 +14,45 @@
 #include "base/mem.h"
 #include "base/rank_test.h"
 
-/* All left[i] + right[j]; in a triangle only those with i <= j. */
+/* All (left[i] + right[j]) of `share` of each; in a triangle only those with i <= j. */
 struct sums {
-	double *left, *right; /* ascending */
+	const double *left, *right; /* ascending */
+	double share;
 	size_t rows, columns;
 	bool triangle;
 	uint64_t total;
 };
 
-static void sums_done(struct sums *sums)
-{
-	mem_free_pointer(&sums->left);
-	mem_free_pointer(&sums->right);
-}
-#define sums_auto __attribute__((cleanup(sums_done)))
-
 static struct sums sums_of_averages(const double *sorted, size_t count)
 {
-	struct sums sums = {
-		.left = mem_new(count, sizeof(double)),
-		.right = mem_new(count, sizeof(double)),
+	return (struct sums){
+		.left = sorted,
+		.right = sorted,
+		.share = 0.5,
 		.rows = count,
 		.columns = count,
 		.triangle = true,
 		.total = (uint64_t)count * (count + 1) / 2,
 	};
-
-	for (size_t i = 0; i < count; i++)
-		sums.left[i] = sums.right[i] = sorted[i] / 2;
-	return sums;
 }
 
+/* b - a, with a copy of `a` turned around and negated. */
 static struct sums sums_of_differences(
-	const double *a, size_t a_count, const double *b, size_t b_count)
+	const double *negated, size_t a_count, const double *b, size_t b_count)
 {
-	struct sums sums = {
-		.left = mem_new(a_count, sizeof(double)),
-		.right = mem_new(b_count, sizeof(double)),
+	return (struct sums){
+		.left = negated,
+		.right = b,
+		.share = 1,
 		.rows = a_count,
 		.columns = b_count,
 		.total = (uint64_t)a_count * b_count,
 	};
+}
 
-	for (size_t i = 0; i < a_count; i++)
-		sums.left[i] = -a[a_count - 1 - i];
-	memcpy(sums.right, b, b_count * sizeof(*b));
-	return sums;
+static double sum_at(const struct sums *sums, size_t i, size_t j)
+{
+	return sums->left[i] * sums->share + sums->right[j] * sums->share;
 }
 
 /* What one walk sees: how many sums are at most the limit, the last of these, the first beyond. */
@@ -75,16 +68,15 @@ static struct look sums_look(const struct sums *sums, double limit)
 
 	for (size_t i = 0; i < sums->rows; i++) {
 		size_t first = sums->triangle ? i : 0;
-		double left = sums->left[i];
 
 		if (end < first)
 			end = first;
-		while (end > first && left + sums->right[end - 1] > limit)
+		while (end > first && sum_at(sums, i, end - 1) > limit)
 			end--;
-		if (end > first && left + sums->right[end - 1] > look.last)
-			look.last = left + sums->right[end - 1];
-		if (end < sums->columns && left + sums->right[end] < look.next)
-			look.next = left + sums->right[end];
+		if (end > first && sum_at(sums, i, end - 1) > look.last)
+			look.last = sum_at(sums, i, end - 1);
+		if (end < sums->columns && sum_at(sums, i, end) < look.next)
+			look.next = sum_at(sums, i, end);
 		look.count += end - first;
 	}
 	return look;
@@ -133,8 +125,8 @@ static double bracket_aim(const struct bracket *at, uint64_t rank, unsigned roun
 static double sums_pick(const struct sums *sums, uint64_t rank)
 {
 	struct bracket at = {
-		.lo = sums->left[0] + sums->right[0],
-		.hi = sums->left[sums->rows - 1] + sums->right[sums->columns - 1],
+		.lo = sum_at(sums, 0, 0),
+		.hi = sum_at(sums, sums->rows - 1, sums->columns - 1),
 		.upto = sums->total,
 	};
 
@@ -179,7 +171,7 @@ static struct shift shift_unknown(void)
 
 struct shift shift_of_sorted(const double *sorted, size_t count, double confidence)
 {
-	sums_auto struct sums sums = sums_of_averages(sorted, count);
+	struct sums sums = sums_of_averages(sorted, count);
 
 	return count ? sums_shift(&sums, signed_rank_cut(count, confidence)) : shift_unknown();
 }
@@ -187,10 +179,12 @@ struct shift shift_of_sorted(const double *sorted, size_t count, double confiden
 struct shift shift_between_sorted(
 	const double *a, size_t a_count, const double *b, size_t b_count, double confidence)
 {
-	sums_auto struct sums sums = {0};
+	mem_auto double *negated = mem_new(a_count, sizeof(*negated));
+	struct sums sums = sums_of_differences(negated, a_count, b, b_count);
 
 	if (!a_count || !b_count)
 		return shift_unknown();
-	sums = sums_of_differences(a, a_count, b, b_count);
+	for (size_t i = 0; i < a_count; i++)
+		negated[i] = -a[a_count - 1 - i];
 	return sums_shift(&sums, rank_sum_cut(a_count, b_count, confidence));
 }

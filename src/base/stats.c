@@ -21,19 +21,6 @@ int stats_check(const double *values, size_t count, const char *what, struct err
 	return 0;
 }
 
-static int stats_compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-void stats_sort(double *values, size_t count)
-{
-	if (count)
-		qsort(values, count, sizeof(*values), stats_compare);
-}
-
 double *stats_sorted(const double *values, size_t count)
 {
 	double *copy = mem_new(count, sizeof(*copy));

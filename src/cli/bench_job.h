@@ -28,8 +28,8 @@ struct bench_job {
 	uint32_t combination;
 	vec_of(uint32_t) combinations; /* of each command */
 	const char **cold_files;
-	uint64_t
-		refreshed_ns; /* when the file and the progress line were last brought up to date */
+	uint64_t refreshed_ns;		   /* when the progress line was last brought up to date */
+	uint64_t stored_ns, store_cost_ns; /* when the file was, and how long that took */
 	/* Called once before the first run, with everything chosen; NULL: nothing to do. */
 	int (*ready)(struct bench_job *job, const struct bench_options *options, struct err *err);
 	/* Asked after each round whether it is enough (1); NULL: never. */

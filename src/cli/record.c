@@ -183,7 +183,7 @@ static int record_show(struct record_job *job, struct err *err)
 static int record_status(const struct record_job *job, bool interrupted)
 {
 	const struct run *run = job->run;
-	const struct execution_row *e = run->executions.count ? run->executions.at : NULL;
+	const struct execution_packed *e = run->executions.count ? run->executions.at : NULL;
 	bool failed = e && (e->exit_status || e->signal);
 
 	if (interrupted && job->cli->program)

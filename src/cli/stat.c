@@ -199,9 +199,9 @@ static bool event_is_missing(const struct run *run)
 static int stat_status(const struct stat_job *job, bool interrupted)
 {
 	const struct run *run = job->run;
-	const struct execution_row *failed = NULL;
+	const struct execution_packed *failed = NULL;
 
-	vec_foreach (const struct execution_row, e, &run->executions)
+	vec_foreach (const struct execution_packed, e, &run->executions)
 		if (!failed && (e->exit_status || e->signal))
 			failed = e;
 	if (interrupted && job->cli->program)

@@ -29,7 +29,7 @@
 enum {
 	NS_PER_S = 1000000000,
 	TRIM_NS = 100000000,
-	BATCH_NS = 20000000, /* what kill -9 can cost, and how late Ctrl-C is seen at worst */
+	BATCH_NS = 5000000, /* what kill -9 can cost, and how late Ctrl-C is seen at worst */
 	SUSPENDED_NS = 1000000,
 };
 

@@ -75,7 +75,8 @@ static bool take_execution(struct run *run, const struct wire_record *record)
 {
 	const struct wire_execution *e = (const struct wire_execution *)record;
 
-	if (e->command > run->commands.count)
+	if (e->command > run->commands.count || e->command > EXECUTION_COMMANDS_MAX ||
+		e->flags > EXECUTION_FLAGS_MAX)
 		return false;
 	run_add_execution(run, &(struct execution_row){
 				       .start_ns = e->start_ns,

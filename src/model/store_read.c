@@ -25,6 +25,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "execution.h"
 #include "store_header.h"
 #include "store_schema.h"
 
@@ -42,6 +43,7 @@ struct reader {
 	uint64_t bytes;	      /* of the database */
 	uint64_t looks_left;  /* the progress handler's budget */
 	uint64_t texts_bytes; /* so far */
+	uint64_t saturated;   /* values of executions that did not fit */
 	struct err *err;
 };
 
@@ -461,22 +463,36 @@ static bool read_member(const struct run *run, const struct store_column *column
 	return true;
 }
 
+static unsigned char *row_append(
+	struct run *run, const struct store_table *table, struct store_rows rows)
+{
+	unsigned char *row;
+
+	if (rows.count == rows.room)
+		rows.at = mem_grow(rows.at, &rows.room, table->row_size);
+	row = memset(rows.at + (size_t)rows.count++ * table->row_size, 0, table->row_size);
+	memcpy((unsigned char *)run + table->rows, &rows, sizeof(rows));
+	return row;
+}
+
 static int read_row(struct reader *reader, const struct store_table *table, sqlite3_stmt *select)
 {
 	int64_t id = sqlite3_column_int64(select, 0);
 	struct store_rows rows = store_rows_of(reader->run, table);
-	unsigned char *row;
+	struct execution_row room = {0};
+	unsigned char *row = (unsigned char *)&room;
+	const char *wrong = NULL;
 
 	if (id != (int64_t)rows.count + 1)
 		return corrupt_row(reader, table, id, "the id");
-	if (rows.count == rows.room)
-		rows.at = mem_grow(rows.at, &rows.room, table->row_size);
-	row = memset(rows.at + (size_t)rows.count++ * table->row_size, 0, table->row_size);
-	memcpy((unsigned char *)reader->run + table->rows, &rows, sizeof(rows));
+	if (!table->packed)
+		row = row_append(reader->run, table, rows);
 	for (unsigned c = 0; c < table->column_count; c++)
 		if (!read_member(reader->run, &table->columns[c], select, (int)c + 1, row))
 			return corrupt_row(reader, table, id, table->columns[c].name);
-	return 0;
+	if (table->packed)
+		wrong = store_put_packed(reader->run, &room, &reader->saturated);
+	return wrong ? corrupt_row(reader, table, id, wrong) : 0;
 }
 
 static int read_table(struct reader *reader, const struct store_table *table)
@@ -503,6 +519,7 @@ static int read_table(struct reader *reader, const struct store_table *table)
 
 static int read_all(struct reader *reader, struct run **ret_run)
 {
+	uint64_t saturated = 0;
 	int r;
 
 	disarm(reader);
@@ -517,6 +534,10 @@ static int read_all(struct reader *reader, struct run **ret_run)
 			r = read_table(reader, &store_tables[t]);
 	if (r < 0)
 		return r;
+	if (reader->saturated) {
+		(void)run_get_quality(reader->run, EXECUTION_SATURATED, &saturated);
+		run_set_quality(reader->run, EXECUTION_SATURATED, saturated + reader->saturated);
+	}
 	run_freeze(reader->run);
 	*ret_run = reader->run;
 	reader->run = NULL;

@@ -10,6 +10,8 @@
 #include <assert.h>
 #include <string.h>
 
+#include "execution.h"
+
 #define COLUMN(type, member, kind)                                                                 \
 	{                                                                                          \
 #member, offsetof(struct type, member), kind, 0                                    \
@@ -204,7 +206,7 @@ static const struct store_column access_columns[] = {
 	{                                                                                          \
 #singular, offsetof(struct run, plural), sizeof(struct singular##_row),            \
 			singular##_columns,                                                        \
-			sizeof(singular##_columns) / sizeof(*singular##_columns), since            \
+			sizeof(singular##_columns) / sizeof(*singular##_columns), since, false     \
 	}
 
 #define TABLE(singular, plural) TABLE_SINCE(singular, plural, 1)
@@ -215,7 +217,9 @@ const struct store_table store_tables[STORE_TABLES] = {
 	[STORE_CAPABILITY] = TABLE(capability, capabilities),
 	[STORE_EVENT] = TABLE(event, events),
 	[STORE_COMMAND] = TABLE(command, commands),
-	[STORE_EXECUTION] = TABLE(execution, executions),
+	[STORE_EXECUTION] = {"execution", offsetof(struct run, executions),
+		sizeof(struct execution_row), execution_columns,
+		sizeof(execution_columns) / sizeof(*execution_columns), 1, true},
 	[STORE_COUNT] = TABLE(count, counts),
 	[STORE_QUALITY] = TABLE(quality, qualities),
 	[STORE_CAUSAL_TARGET] = TABLE_SINCE(causal_target, causal_targets, 2),
@@ -245,6 +249,25 @@ struct store_rows store_rows_of(const struct run *run, const struct store_table 
 
 	memcpy(&rows, (const unsigned char *)run + table->rows, sizeof(rows));
 	return rows;
+}
+
+const void *store_get_row(const struct run *run, const struct store_table *table, row_id id,
+	struct execution_row *room)
+{
+	if (!table->packed)
+		return store_rows_of(run, table).at + (size_t)(id - 1) * table->row_size;
+	*room = run_execution(run, id);
+	return room;
+}
+
+const char *store_put_packed(struct run *run, const struct execution_row *row, uint64_t *saturated)
+{
+	if (row->command > EXECUTION_COMMANDS_MAX)
+		return "command";
+	if (row->flags > EXECUTION_FLAGS_MAX)
+		return "flags";
+	vec_push(&run->executions, execution_pack(row, saturated));
+	return NULL;
 }
 
 static void column_sql(const struct store_column *column, struct str *sql)

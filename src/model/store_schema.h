@@ -4,6 +4,7 @@
  * reader, so the three cannot disagree. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -58,11 +59,12 @@ struct store_column {
 
 struct store_table {
 	const char *name;
-	size_t rows; /* offset of its vector in struct run */
-	size_t row_size;
+	size_t rows;	 /* offset of its vector in struct run */
+	size_t row_size; /* of a row as the columns tell it */
 	const struct store_column *columns;
 	unsigned column_count;
 	int since; /* the first schema number that has it */
+	bool packed; /* kept in another form than the columns tell: store_get_row, store_put_row */
 };
 
 extern const struct store_table store_tables[STORE_TABLES];
@@ -80,6 +82,14 @@ struct store_rows {
 };
 
 struct store_rows store_rows_of(const struct run *run, const struct store_table *table);
+
+/* The row `id` as its columns tell it: where it lies, or unpacked into `room`. */
+const void *store_get_row(const struct run *run, const struct store_table *table, row_id id,
+	struct execution_row *room);
+
+/* Append a row of a packed table.  NULL, or the column whose value no run can hold.  Values that
+ * are kept as the largest possible are added to `*saturated`. */
+const char *store_put_packed(struct run *run, const struct execution_row *row, uint64_t *saturated);
 
 /* The exact CREATE TABLE statement, as it stands in sqlite_schema too. */
 void store_create_sql(const struct store_table *table, struct str *sql);

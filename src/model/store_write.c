@@ -212,6 +212,8 @@ static int store_create_tables(struct store *store, struct err *err)
 
 	str_addf(&sql,
 		"PRAGMA page_size = 1024; PRAGMA journal_mode = DELETE; PRAGMA synchronous = OFF;"
+		"PRAGMA cache_size = -256;" /* KiB: rows are appended, a page is hardly needed twice
+					     */
 		"BEGIN IMMEDIATE;"
 		"PRAGMA application_id = %d; PRAGMA user_version = %d; %s; %s;",
 		STORE_APPLICATION_ID, STORE_VERSION, store_create_meta, store_create_text);
@@ -331,7 +333,8 @@ static int write_rows(struct store *store, const struct run *run, unsigned t)
 	int rc = SQLITE_OK;
 
 	for (uint32_t i = store->written[t]; rc == SQLITE_OK && i < rows.count; i++) {
-		const unsigned char *row = rows.at + (size_t)i * table->row_size;
+		struct execution_row room;
+		const void *row = store_get_row(run, table, i + 1, &room);
 
 		rc = sqlite3_bind_int64(insert, 1, (int64_t)i + 1);
 		for (unsigned c = 0; rc == SQLITE_OK && c < table->column_count; c++)

@@ -92,14 +92,15 @@ static void pairs_json(struct jsonw *w, const struct ab_view *ab)
 	jsonw_key(w, "pairs");
 	jsonw_begin_array(w);
 	for (uint32_t i = 0; i < ab->pair_count; i++) {
-		const struct bench_run *a = ab->pairs[i].a, *b = ab->pairs[i].b;
+		struct bench_run a = bench_run_at(ab->a, ab->pairs[i].a);
+		struct bench_run b = bench_run_at(ab->b, ab->pairs[i].b);
 
 		jsonw_begin_object(w);
-		jsonw_put_text(w, "first", a->position < b->position ? "a" : "b");
-		jsonw_put_u64(w, "a_wall_ns", a->wall_ns);
-		jsonw_put_u64(w, "b_wall_ns", b->wall_ns);
-		jsonw_put_u64(w, "a_cpu_ns", a->user_ns + a->system_ns);
-		jsonw_put_u64(w, "b_cpu_ns", b->user_ns + b->system_ns);
+		jsonw_put_text(w, "first", a.position < b.position ? "a" : "b");
+		jsonw_put_u64(w, "a_wall_ns", a.wall_ns);
+		jsonw_put_u64(w, "b_wall_ns", b.wall_ns);
+		jsonw_put_u64(w, "a_cpu_ns", a.user_ns + a.system_ns);
+		jsonw_put_u64(w, "b_cpu_ns", b.user_ns + b.system_ns);
 		jsonw_put_text(w, "disturbed", ab_disturbance_text(ab->disturbed[i]));
 		jsonw_end_object(w);
 	}

@@ -6,11 +6,6 @@
 
 #include "render/bench.h"
 
-static double run_seconds(const struct bench_run *run)
-{
-	return (double)run->wall_ns / 1e9;
-}
-
 static void hyperfine_arrays(struct jsonw *w, const struct bench_command *command)
 {
 	static const char *const keys[] = {"times", "memory_usage_byte", "exit_codes"};
@@ -19,16 +14,16 @@ static void hyperfine_arrays(struct jsonw *w, const struct bench_command *comman
 		jsonw_key(w, keys[k]);
 		jsonw_begin_array(w);
 		for (uint32_t i = 0; i < command->run_count; i++) {
-			const struct bench_run *run = &command->runs[i];
+			struct bench_run run = bench_run_at(command, i);
 
-			if (!run->used)
+			if (!run.used)
 				continue;
 			if (k == 0)
-				jsonw_double(w, run_seconds(run));
+				jsonw_double(w, (double)run.wall_ns / 1e9);
 			else if (k == 1)
-				jsonw_u64(w, run->max_rss_bytes);
+				jsonw_u64(w, run.max_rss_bytes);
 			else
-				jsonw_i64(w, run->signal ? 128 + run->signal : run->exit_status);
+				jsonw_i64(w, run.signal ? 128 + run.signal : run.exit_status);
 		}
 		jsonw_end_array(w);
 	}
@@ -135,21 +130,22 @@ static void csv_text(struct str *out, const char *text)
 	str_add_char(out, '"');
 }
 
-static void csv_row(
-	struct str *out, const struct bench_command *command, const struct bench_run *run)
+static void csv_row(struct str *out, const struct bench_command *command, uint32_t index)
 {
+	struct bench_run run = bench_run_at(command, index);
+
 	csv_text(out, command->name);
-	str_addf(out, ",%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, run->number,
-		run->position, run->wall_ns, run->user_ns, run->system_ns, run->max_rss_bytes);
-	str_addf(out, ",%u,%u,%u,%u,", run->minor_faults, run->major_faults,
-		run->voluntary_switches, run->involuntary_switches);
-	if (run->has_steal)
-		str_addf(out, "%" PRIu64, run->steal_ns);
+	str_addf(out, ",%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64, run.number,
+		run.position, run.wall_ns, run.user_ns, run.system_ns, run.max_rss_bytes);
+	str_addf(out, ",%u,%u,%u,%u,", run.minor_faults, run.major_faults, run.voluntary_switches,
+		run.involuntary_switches);
+	if (run.has_steal)
+		str_addf(out, "%" PRIu64, run.steal_ns);
 	str_add_char(out, ',');
-	if (run->has_pressure)
-		str_addf(out, "%" PRIu64, run->pressure_ns);
-	str_addf(out, ",%d,%d,%d,%d,%d", run->exit_status, run->signal, run->warmup, run->used,
-		run->noise != 0);
+	if (run.has_pressure)
+		str_addf(out, "%" PRIu64, run.pressure_ns);
+	str_addf(out, ",%d,%d,%d,%d,%d", run.exit_status, run.signal, run.warmup, run.used,
+		run.noise != 0);
 	for (uint32_t i = 0; i < command->parameter_count; i++) {
 		str_add_char(out, ',');
 		csv_text(out, command->parameters[i].value);
@@ -169,5 +165,5 @@ void bench_export_csv(struct str *out, const struct bench_view *view)
 	str_add_char(out, '\n');
 	for (uint32_t i = 0; i < view->command_count; i++)
 		for (uint32_t k = 0; k < view->commands[i].run_count; k++)
-			csv_row(out, &view->commands[i], &view->commands[i].runs[k]);
+			csv_row(out, &view->commands[i], k);
 }

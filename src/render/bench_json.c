@@ -190,8 +190,11 @@ void bench_command_json(struct jsonw *w, const struct bench_command *command)
 	jsonw_end_object(w);
 	jsonw_key(w, "runs");
 	jsonw_begin_array(w);
-	for (uint32_t i = 0; i < command->run_count; i++)
-		run_json(w, &command->runs[i]);
+	for (uint32_t i = 0; i < command->run_count; i++) {
+		struct bench_run run = bench_run_at(command, i);
+
+		run_json(w, &run);
+	}
 	jsonw_end_array(w);
 }
 

@@ -135,21 +135,25 @@ def _():
     assert base.execute("SELECT value FROM meta WHERE key = 'partial'").fetchone()[0] == 1
 
 
-@case("after kill -9 the run file is readable and holds the runs so far")
+@case("kill -9 during run k leaves at least k - 1 runs, Ctrl-C too; both marked partial")
 def _():
-    with subprocess.Popen([ASSAY, "bench", "-n", "100000", "-o", "killed.assay",
-                           script("step", "echo x >> steps", "sleep 0.01")],
-                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tool:
-        started("steps")
-        time.sleep(1)
-        tool.kill()
-        tool.wait(60)
-    with open("steps", encoding="ascii") as f:
-        steps = len(f.readlines())
-    base = sqlite3.connect("killed.assay")
-    stored = base.execute("SELECT count(*) FROM execution WHERE wall_ns > 0").fetchone()[0]
-    assert 1 <= stored <= steps, (stored, steps)
-    assert base.execute("SELECT value FROM meta WHERE key = 'partial'").fetchone()[0] == 1
+    counting = script("counting", "echo x >> count", "sleep 0.01")
+    for name, sent, status in (("int", signal.SIGINT, 130), ("kill", signal.SIGKILL, -9)):
+        for k in (2, 7, 23):
+            if os.path.exists("count"):
+                os.unlink("count")
+            with subprocess.Popen([ASSAY, "bench", "-n", "1000", "-o", f"{name}{k}.assay", counting],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tool:
+                while not os.path.exists("count") or os.path.getsize("count") < 2 * k:
+                    time.sleep(0.001)
+                tool.send_signal(sent)
+                begun = os.path.getsize("count") // 2
+            assert tool.returncode == status, tool.returncode
+            base = sqlite3.connect(f"{name}{k}.assay")
+            kept = base.execute("SELECT count(*) FROM execution").fetchone()[0]
+            partial = base.execute("SELECT value FROM meta WHERE key = 'partial'").fetchone()
+            assert kept >= begun - 1 and partial[0] == 1, (name, k, begun, kept, partial)
+            assert assay("audit", f"{name}{k}.assay").status in (0, 1)
 
 
 @case("a program that is not there is told once, before the first run")

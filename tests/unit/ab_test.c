@@ -27,7 +27,7 @@ struct fixture {
 	struct err err;
 };
 
-static struct execution_row *row_of(struct fixture *f, unsigned pair, unsigned side)
+static struct execution_packed *row_of(struct fixture *f, unsigned pair, unsigned side)
 {
 	return &f->run->executions.at[2 * pair + side];
 }
@@ -78,7 +78,7 @@ static void memory_and_faults_are_judged_and_decide_nothing(void **state)
 	(void)state;
 	begin(&f, 1);
 	for (unsigned i = 0; i < PAIRS; i++) {
-		row_of(&f, i, 1)->max_rss_bytes = 9 << 20;
+		row_of(&f, i, 1)->max_rss_kib = 9 << 10;
 		row_of(&f, i, 1)->minor_faults = 101; /* a count that never varies: 1 is a change */
 	}
 	make(&f);
@@ -99,7 +99,7 @@ static void memory_below_what_can_be_seen_is_not_judged(void **state)
 	(void)state;
 	begin(&f, 1);
 	for (unsigned i = 0; i < 2 * PAIRS; i++)
-		f.run->executions.at[i].max_rss_bytes = f.run->executions.at[i].rss_floor_bytes;
+		f.run->executions.at[i].max_rss_kib = f.run->executions.at[i].rss_floor_kib;
 	make(&f);
 	assert_int_equal(f.ab.metric_count, 3);
 	assert_string_equal(f.ab.metrics[2].name, "faults");
@@ -112,10 +112,10 @@ static void a_pair_with_one_disturbed_side_is_named_and_both_sides_cancel(void *
 
 	(void)state;
 	begin(&f, 1);
-	row_of(&f, 3, 0)->steal_ns = 10000000;
-	row_of(&f, 5, 1)->pressure_ns = 50000000;
+	row_of(&f, 3, 0)->steal_us = 10000;
+	row_of(&f, 5, 1)->pressure_us = 50000;
 	row_of(&f, 7, 1)->involuntary_switches = 11;
-	row_of(&f, 9, 0)->steal_ns = row_of(&f, 9, 1)->steal_ns = 10000000;
+	row_of(&f, 9, 0)->steal_us = row_of(&f, 9, 1)->steal_us = 10000;
 	row_of(&f, 11, 0)->involuntary_switches = 10; /* not far above what is usual */
 	make(&f);
 	assert_int_equal(f.ab.disturbed[3], AB_STEAL);
@@ -135,7 +135,7 @@ static void disturbed_pairs_that_make_the_verdict_are_told(void **state)
 	/* B was pushed aside in 9 of 20 pairs, and is 30 % slower there. */
 	for (unsigned i = 0; i < 9; i++) {
 		row_of(&f, i, 1)->wall_ns = 130000000 + i;
-		row_of(&f, i, 1)->steal_ns = 30000000;
+		row_of(&f, i, 1)->steal_us = 30000;
 	}
 	make(&f);
 	assert_int_equal(f.ab.disturbed_count, 9);
@@ -165,8 +165,8 @@ static void work_that_came_and_went_is_noticed(void **state)
 	(void)state;
 	begin(&f, 1);
 	for (unsigned i = 0; i < PAIRS; i++)
-		row_of(&f, i, 0)->pressure_ns = row_of(&f, i, 1)->pressure_ns =
-			i < PAIRS / 2 ? 5000000 : 90000000;
+		row_of(&f, i, 0)->pressure_us = row_of(&f, i, 1)->pressure_us =
+			i < PAIRS / 2 ? 5000 : 90000;
 	make(&f);
 	assert_true(f.ab.load_changed && f.ab.contested_low < 0.1 && f.ab.contested_high > 0.8);
 	end(&f);

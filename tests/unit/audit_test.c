@@ -237,8 +237,8 @@ static void a_noisy_host_is_found_in_steal_pressure_and_load(void **state)
 	add_good(&f, 1, 25);
 	for (uint32_t i = 0; i < f.run->executions.count; i++) {
 		f.run->executions.at[i].flags |= EXECUTION_STEAL | EXECUTION_PRESSURE;
-		f.run->executions.at[i].steal_ns = 50000000;
-		f.run->executions.at[i].pressure_ns = 500000000;
+		f.run->executions.at[i].steal_us = 50000;
+		f.run->executions.at[i].pressure_us = 500000;
 	}
 	audit(&f);
 	assert_true(fabs(found(&f, "noisy-steal")->number - 0.05) < 0.01);

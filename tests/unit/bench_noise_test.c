@@ -49,7 +49,7 @@ static unsigned noise_of(struct execution_row row)
 	row.flags |= EXECUTION_STEAL | EXECUTION_PRESSURE;
 	run_add_execution(f.run, &row);
 	make(&f);
-	noise = f.view.commands[0].runs[0].noise;
+	noise = f.view.commands[0].marks[0].noise;
 	assert_int_equal(f.view.commands[0].dirty_count, noise != 0);
 	end(&f);
 	return noise;
@@ -61,9 +61,9 @@ static void a_run_is_dirty_by_rule(void **state)
 	assert_int_equal(noise_of((struct execution_row){.involuntary_switches = 12}), 0);
 	assert_int_equal(
 		noise_of((struct execution_row){.involuntary_switches = 13}), BENCH_NOISE_PUSHED);
-	assert_int_equal(noise_of((struct execution_row){.steal_ns = MS - 1}), 0);
+	assert_int_equal(noise_of((struct execution_row){.steal_ns = MS - 1000}), 0);
 	assert_int_equal(noise_of((struct execution_row){.steal_ns = MS}), BENCH_NOISE_STEAL);
-	assert_int_equal(noise_of((struct execution_row){.pressure_ns = 10 * MS - 1}), 0);
+	assert_int_equal(noise_of((struct execution_row){.pressure_ns = 10 * MS - 1000}), 0);
 	assert_int_equal(
 		noise_of((struct execution_row){.pressure_ns = 10 * MS}), BENCH_NOISE_PRESSURE);
 	assert_int_equal(noise_of((struct execution_row){.flags = EXECUTION_THROTTLED}),

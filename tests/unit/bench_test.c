@@ -30,7 +30,7 @@ static void end(struct fixture *f)
 	arena_done(&f->arena);
 }
 
-static struct execution_row *add(struct fixture *f, row_id command, uint64_t wall_ns)
+static struct execution_packed *add(struct fixture *f, row_id command, uint64_t wall_ns)
 {
 	row_id id =
 		run_add_execution(f->run, &(struct execution_row){.command = command,
@@ -85,8 +85,8 @@ static void only_runs_of_the_same_round_make_a_pair(void **state)
 	make(&f, false);
 	assert_int_equal(ab_view_make(&f.view, &rule, &f.arena, &ab, &f.err), 0);
 	assert_int_equal(ab.pair_count, 3);
-	assert_int_equal(ab.pairs[1].a->wall_ns, 102);
-	assert_int_equal(ab.pairs[1].b->wall_ns, 202);
+	assert_int_equal(bench_run_at(ab.a, ab.pairs[1].a).wall_ns, 102);
+	assert_int_equal(bench_run_at(ab.b, ab.pairs[1].b).wall_ns, 202);
 	assert_int_equal(ab.verdict.outcome, COMPARE_INCONCLUSIVE);
 	end(&f);
 }
@@ -133,14 +133,14 @@ static void cpu_time_below_the_kernels_accounting_is_not_judged(void **state)
 }
 
 /* One run of 40 takes twice as long; `what` is done to it. */
-static enum bench_cause cause_of(void (*what)(struct execution_row *row))
+static enum bench_cause cause_of(void (*what)(struct execution_packed *row))
 {
 	struct fixture f;
 	enum bench_cause cause;
 
 	begin(&f);
 	for (uint64_t i = 0; i < 40; i++) {
-		struct execution_row *row = add(&f, 1, 1000000 + i * 7 % 5 * 1000);
+		struct execution_packed *row = add(&f, 1, 1000000 + i * 7 % 5 * 1000);
 
 		row->user_ns = 500000;
 		if (i == 20) {
@@ -149,51 +149,51 @@ static enum bench_cause cause_of(void (*what)(struct execution_row *row))
 		}
 	}
 	make(&f, false);
-	assert_int_not_equal(f.view.commands[0].runs[20].far, OUTLIER_NONE);
-	cause = f.view.commands[0].runs[20].cause;
+	assert_int_not_equal(f.view.commands[0].marks[20].far, OUTLIER_NONE);
+	cause = f.view.commands[0].marks[20].cause;
 	assert_int_equal(f.view.commands[0].causes[cause], 1);
 	end(&f);
 	return cause;
 }
 
-static void nothing(struct execution_row *row)
+static void nothing(struct execution_packed *row)
 {
 	(void)row;
 }
 
-static void disk(struct execution_row *row)
+static void disk(struct execution_packed *row)
 {
 	row->major_faults = 3;
 	row->involuntary_switches = 5;
 }
 
-static void steal(struct execution_row *row)
+static void steal(struct execution_packed *row)
 {
-	row->steal_ns = 900000;
+	row->steal_us = 900;
 }
 
-static void steal_not_measured(struct execution_row *row)
+static void steal_not_measured(struct execution_packed *row)
 {
 	steal(row);
-	row->flags &= ~(uint32_t)EXECUTION_STEAL;
+	row->flags &= (uint16_t)~EXECUTION_STEAL;
 }
 
-static void work(struct execution_row *row)
+static void work(struct execution_packed *row)
 {
 	row->user_ns = 1400000;
 }
 
-static void pushed(struct execution_row *row)
+static void pushed(struct execution_packed *row)
 {
 	row->involuntary_switches = 2;
 }
 
-static void pressure(struct execution_row *row)
+static void pressure(struct execution_packed *row)
 {
-	row->pressure_ns = 800000;
+	row->pressure_us = 800;
 }
 
-static void quick(struct execution_row *row)
+static void quick(struct execution_packed *row)
 {
 	row->wall_ns = 10;
 }
@@ -211,6 +211,35 @@ static void a_run_far_off_is_named_with_the_strongest_evidence(void **state)
 	assert_int_equal(cause_of(quick), BENCH_CAUSE_FASTER);
 }
 
+static void a_run_costs_the_view_eight_bytes_and_the_run_seventy_two(void **state)
+{
+	(void)state;
+	assert_int_equal(sizeof(struct bench_mark), 8);
+	assert_int_equal(sizeof(struct execution_packed), 72);
+}
+
+/* A file may hold them in any order. */
+static void warmups_come_first_and_are_numbered_apart(void **state)
+{
+	struct fixture f;
+	const struct bench_command *old;
+
+	(void)state;
+	begin(&f);
+	for (unsigned i = 0; i < 5; i++)
+		add(&f, 1, 100 + i)->flags |= i % 2 ? EXECUTION_WARMUP : 0;
+	make(&f, false);
+	old = &f.view.commands[0];
+	assert_int_equal(old->warmup_count, 2);
+	assert_int_equal(bench_run_at(old, 1).wall_ns, 103);
+	assert_int_equal(bench_run_at(old, 1).number, 2);
+	assert_int_equal(bench_run_at(old, 2).wall_ns, 100);
+	assert_int_equal(bench_run_at(old, 2).number, 1);
+	assert_int_equal(bench_run_at(old, 4).position, 5);
+	assert_int_equal(bench_run_at(old, 4).number, 3);
+	end(&f);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -218,6 +247,8 @@ int main(void)
 		cmocka_unit_test(only_runs_of_the_same_round_make_a_pair),
 		cmocka_unit_test(twice_the_time_is_a_regression_and_settled),
 		cmocka_unit_test(cpu_time_below_the_kernels_accounting_is_not_judged),
+		cmocka_unit_test(a_run_costs_the_view_eight_bytes_and_the_run_seventy_two),
+		cmocka_unit_test(warmups_come_first_and_are_numbered_apart),
 		cmocka_unit_test(a_run_far_off_is_named_with_the_strongest_evidence),
 	};
 

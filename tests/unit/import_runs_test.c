@@ -72,10 +72,10 @@ static void hyperfine_gives_wall_and_exit_and_nothing_else(void **state)
 	assert_int_equal(in.view.command_count, 1);
 	assert_string_equal(in.view.commands[0].name, "sleep 1");
 	assert_int_equal(in.view.commands[0].used_count, 2);
-	assert_int_equal(in.view.commands[0].runs[1].wall_ns, 12000000);
-	assert_true(in.view.commands[0].runs[0].has_exit);
-	assert_false(in.view.commands[0].runs[0].has_cpu);
-	assert_false(in.view.commands[0].runs[0].has_rss);
+	assert_int_equal(bench_run_at(&in.view.commands[0], 1).wall_ns, 12000000);
+	assert_true(bench_run_at(&in.view.commands[0], 0).has_exit);
+	assert_false(bench_run_at(&in.view.commands[0], 0).has_cpu);
+	assert_false(bench_run_at(&in.view.commands[0], 0).has_rss);
 	assert_true(isnan(in.view.commands[0].cpu.median));
 	assert_true(isnan(in.view.commands[0].rss.median));
 	assert_int_equal(quality(&in, "mean_user_ns_of_command_1"), 2000000);
@@ -94,8 +94,8 @@ static void an_exit_code_of_null_is_a_failed_run(void **state)
 	assert_int_equal(in.view.commands[0].used_count, 1);
 	assert_int_equal(in.view.commands[0].failed_count, 2);
 	assert_int_equal(in.view.commands[0].failed->number, 2);
-	assert_false(in.view.commands[0].runs[1].has_exit);
-	assert_int_equal(in.view.commands[0].runs[2].exit_status, 7);
+	assert_false(bench_run_at(&in.view.commands[0], 1).has_exit);
+	assert_int_equal(bench_run_at(&in.view.commands[0], 2).exit_status, 7);
 	done(&in);
 }
 
@@ -107,14 +107,14 @@ static void memory_that_only_rises_is_a_bound_and_no_peak(void **state)
 	import(&in, "{\"results\":[{\"command\":\"a\",\"times\":[1,1],"
 		    "\"memory_usage_byte\":[1000,9000]},"
 		    "{\"command\":\"b\",\"times\":[1],\"memory_usage_byte\":[9000]}]}");
-	assert_false(in.view.commands[0].runs[0].has_rss);
+	assert_false(bench_run_at(&in.view.commands[0], 0).has_rss);
 	assert_int_equal(in.run->executions.at[0].flags & EXECUTION_RSS_BOUND, EXECUTION_RSS_BOUND);
 	assert_true(has_note(&in, "import-rss-running-maximum"));
 	done(&in);
 	import(&in, "{\"results\":[{\"command\":\"a\",\"times\":[1,1],"
-		    "\"memory_usage_byte\":[9000,1000]}]}");
-	assert_true(in.view.commands[0].runs[1].has_rss);
-	assert_int_equal((long)in.view.commands[0].rss.min, 1000);
+		    "\"memory_usage_byte\":[9216,1024]}]}");
+	assert_true(bench_run_at(&in.view.commands[0], 1).has_rss);
+	assert_int_equal((long)in.view.commands[0].rss.min, 1024);
 	assert_false(has_note(&in, "import-rss-running-maximum"));
 	done(&in);
 }
@@ -213,9 +213,9 @@ static void each_repetition_of_google_benchmark_is_a_run_of_1000_iterations(void
 	assert_int_equal(in.view.command_count, 2);
 	assert_string_equal(in.view.commands[0].name, "BM_a/1 x1000");
 	assert_int_equal(in.view.commands[0].used_count, 2);
-	assert_int_equal(in.view.commands[0].runs[1].wall_ns, 1700000);
-	assert_true(in.view.commands[0].runs[0].has_cpu);
-	assert_false(in.view.commands[0].runs[0].has_usage);
+	assert_int_equal(bench_run_at(&in.view.commands[0], 1).wall_ns, 1700000);
+	assert_true(bench_run_at(&in.view.commands[0], 0).has_cpu);
+	assert_false(bench_run_at(&in.view.commands[0], 0).has_usage);
 	assert_int_equal(quality(&in, "measured_ns_of_command_1"), 320000);
 	assert_int_equal(in.run->events.count, 1);
 	assert_int_equal(in.run->counts.at[0].value, 2500000);

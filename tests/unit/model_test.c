@@ -83,6 +83,59 @@ static void a_frozen_run_takes_no_more_rows(void **state)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
+static void an_execution_comes_back_as_it_went_in(void **state)
+{
+	run_auto struct run *run = run_open();
+	const struct execution_row row = {
+		.start_ns = UINT64_MAX,
+		.wall_ns = UINT64_C(1) << 63,
+		.user_ns = 3,
+		.system_ns = 4,
+		.max_rss_bytes = UINT64_C(5) << 40 >> 3,
+		.rss_floor_bytes = 6 << 10,
+		.minor_faults = UINT32_MAX,
+		.major_faults = 8,
+		.voluntary_switches = 9,
+		.involuntary_switches = 10,
+		.steal_ns = UINT64_C(4294967295000),
+		.pressure_ns = 12000,
+		.command = EXECUTION_COMMANDS_MAX,
+		.exit_status = 255,
+		.signal = -1,
+		.flags = EXECUTION_FLAGS_MAX,
+	};
+	struct execution_row back;
+	uint64_t saturated;
+
+	(void)state;
+	assert_int_equal(run_add_execution(run, &row), 1);
+	back = run_execution(run, 1);
+	assert_memory_equal(&back, &row, sizeof(row));
+	assert_false(run_get_quality(run, "saturated_values", &saturated));
+}
+
+static void what_does_not_fit_is_kept_as_the_largest_and_counted(void **state)
+{
+	run_auto struct run *run = run_open();
+	struct execution_row back;
+	uint64_t saturated = 0;
+
+	(void)state;
+	run_add_execution(run, &(struct execution_row){.max_rss_bytes = UINT64_MAX,
+				       .minor_faults = UINT64_C(1) << 32,
+				       .steal_ns = UINT64_MAX,
+				       .exit_status = INT32_MIN});
+	run_add_execution(run, &(struct execution_row){.pressure_ns = UINT64_C(4294967296000)});
+	back = run_execution(run, 1);
+	assert_int_equal(back.max_rss_bytes, UINT64_C(4294967295) * 1024);
+	assert_int_equal(back.minor_faults, UINT32_MAX);
+	assert_int_equal(back.steal_ns, UINT64_C(4294967295000));
+	assert_int_equal(back.exit_status, INT16_MIN);
+	assert_int_equal(run_execution(run, 2).pressure_ns, UINT64_C(4294967295000));
+	assert_true(run_get_quality(run, "saturated_values", &saturated));
+	assert_int_equal(saturated, 5);
+}
+
 static void closing_nothing_is_fine(void **state)
 {
 	struct run *run = run_open();
@@ -100,6 +153,8 @@ int main(void)
 		cmocka_unit_test(a_text_stays_where_it_is_while_others_are_added),
 		cmocka_unit_test(ids_of_rows_count_from_one_in_each_table),
 		cmocka_unit_test(a_frozen_run_takes_no_more_rows),
+		cmocka_unit_test(an_execution_comes_back_as_it_went_in),
+		cmocka_unit_test(what_does_not_fit_is_kept_as_the_largest_and_counted),
 		cmocka_unit_test(closing_nothing_is_fine),
 	};
 

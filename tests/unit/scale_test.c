@@ -259,12 +259,12 @@ static void add_threads(struct fixture *f, double sigma, double kappa, bool busy
 			double n = (double)f->sizes.at[i];
 			double cpus = fmin(n, f->options.cpus), slow = 1 + sigma * (n - 1);
 			double rate = cpus / (slow + kappa * n * (n - 1)), wall = 2e7 / rate;
-			struct execution_row *row;
+			struct execution_packed *row;
 
 			add(f, i, wall, sigma + kappa > 0 ? 1 : cpus, 0.02);
 			row = &f->run->executions.at[f->run->executions.count - 1];
 			row->flags |= EXECUTION_PRESSURE;
-			row->pressure_ns = busy ? row->wall_ns / 2 : 0;
+			row->pressure_us = busy ? (uint32_t)(row->wall_ns / 2000) : 0;
 		}
 }
 

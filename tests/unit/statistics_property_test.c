@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "analyze/compare.h"
 #include "analyze/law.h"
@@ -293,6 +294,49 @@ static void settled_series_are_rarely_called_cold_and_one_heap_rarely_two(void *
 	}
 }
 
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Random, few distinct, rising, falling, a saw, and an organ pipe, which makes bad pivots. */
+static double value_of(struct random *random, unsigned shape, size_t i, size_t count)
+{
+	switch (shape) {
+	case 0:
+		return noise(random);
+	case 1:
+		return (double)random_below(random, 3);
+	case 2:
+		return (double)i;
+	case 3:
+		return -(double)i;
+	case 4:
+		return (double)(i % 17);
+	default:
+		return (double)(i < count / 2 ? i : count - i);
+	}
+}
+
+static void sorting_gives_what_qsort_gives(void **state)
+{
+	static double ours[5000], theirs[5000];
+	struct random random;
+
+	(void)state;
+	random_seed(&random, 53);
+	for (size_t count = 0; count <= COUNT(ours); count += count < 70 ? 1 : 493)
+		for (unsigned shape = 0; shape < 6; shape++) {
+			for (size_t i = 0; i < count; i++)
+				ours[i] = theirs[i] = value_of(&random, shape, i, count);
+			stats_sort(ours, count);
+			qsort(theirs, count, sizeof(*theirs), compare);
+			assert_memory_equal(ours, theirs, count * sizeof(*ours));
+		}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -303,6 +347,7 @@ int main(void)
 		cmocka_unit_test(each_law_is_recovered_from_noise),
 		cmocka_unit_test(intervals_cover_what_they_promise),
 		cmocka_unit_test(the_bca_interval_covers_a_skewed_mean_almost_as_promised),
+		cmocka_unit_test(sorting_gives_what_qsort_gives),
 		cmocka_unit_test(settled_series_are_rarely_called_cold_and_one_heap_rarely_two),
 	};
 

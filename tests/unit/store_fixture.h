@@ -109,8 +109,8 @@ static inline void add_facts(struct run *run)
 				       .wall_ns = 1000,
 				       .user_ns = 900,
 				       .max_rss_bytes = 4096,
-				       .steal_ns = 12,
-				       .pressure_ns = 13,
+				       .steal_ns = 12000,
+				       .pressure_ns = 13000,
 				       .command = 1,
 				       .flags = EXECUTION_PRESSURE,
 				       .exit_status = 3});
@@ -234,14 +234,14 @@ static inline void assert_same_counts(const struct run *a, const struct run *b)
 	SAME(commands, argv);
 	SAME_COUNT(executions);
 	SAME(executions, command);
-	SAME(executions, steal_ns);
-	SAME(executions, pressure_ns);
+	SAME(executions, steal_us);
+	SAME(executions, pressure_us);
 	SAME(executions, start_ns);
 	SAME(executions, wall_ns);
 	SAME(executions, user_ns);
 	SAME(executions, system_ns);
-	SAME(executions, max_rss_bytes);
-	SAME(executions, rss_floor_bytes);
+	SAME(executions, max_rss_kib);
+	SAME(executions, rss_floor_kib);
 	SAME(executions, minor_faults);
 	SAME(executions, major_faults);
 	SAME(executions, voluntary_switches);

@@ -140,6 +140,11 @@ static void a_run_that_lies_is_refused(void **state)
 		{"UPDATE sample SET stack = -1", "stack of row 1 in table sample"},
 		{"UPDATE sample SET stack = 0", "stack of row 1 in table sample"},
 		{"UPDATE sample SET stack = 4294967297", "stack of row 1 in table sample"},
+		{"UPDATE execution SET flags = 65536 WHERE id = 2",
+			"flags of row 2 in table execution"},
+		{"WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 65536)"
+		 "INSERT INTO command SELECT i, 1 FROM n; UPDATE execution SET command = 65536",
+			"command of row 1 in table execution"},
 		{"UPDATE sample SET cpu = 1 << 32", "cpu of row 1 in table sample"},
 		{"UPDATE sample SET period = 'x'", "period of row 1 in table sample"},
 		{"UPDATE stack SET parent = id", "parent of row 1 in table stack"},
@@ -177,6 +182,22 @@ static void a_run_that_lies_is_refused(void **state)
 	}
 }
 
+static void values_too_large_for_a_run_are_loaded_as_the_largest_and_counted(void **state)
+{
+	run_auto struct run *run = make_run(), *loaded = NULL;
+	uint64_t saturated = 0;
+
+	(void)state;
+	save("run.assay", run);
+	edit("run.assay",
+		"UPDATE execution SET major_faults = 1 << 32, max_rss_bytes = 2048 + 600");
+	loaded = load("run.assay");
+	assert_int_equal(run_execution(loaded, 1).major_faults, UINT32_MAX);
+	assert_int_equal(run_execution(loaded, 1).max_rss_bytes, 3072);
+	assert_true(run_get_quality(loaded, "saturated_values", &saturated));
+	assert_int_equal(saturated, loaded->executions.count);
+}
+
 static void what_a_user_added_to_a_run_does_no_harm(void **state)
 {
 	run_auto struct run *run = make_run(), *loaded = NULL;
@@ -198,6 +219,7 @@ int main(void)
 		in_folder(a_truncated_file_is_refused_at_every_length),
 		in_folder(flipped_bytes_never_do_more_than_be_refused),
 		in_folder(a_run_that_lies_is_refused),
+		in_folder(values_too_large_for_a_run_are_loaded_as_the_largest_and_counted),
 		in_folder(what_a_user_added_to_a_run_does_no_harm),
 	};
 

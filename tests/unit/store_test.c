@@ -517,7 +517,7 @@ static void plain_questions_have_one_line_answers(void **state)
 		 "FROM executions",
 			"1|1000|900|3|NULL|0|0\n2|2000|NULL|NULL|9|1|0\n"},
 		{"SELECT command, timed_out, warmup, steal_ns, pressure_ns FROM executions",
-			"prog --fast|0|0|NULL|13\nNULL|0|0|NULL|NULL\n"},
+			"prog --fast|0|0|NULL|13000\nNULL|0|0|NULL|NULL\n"},
 		{"SELECT * FROM fingerprint", "cpu|model|Ore \xff 9000\nos|lsm|denied\n"},
 		{"SELECT * FROM capabilities", "pmu|no|a virtual machine|NULL\n"},
 		{"SELECT * FROM warnings", "late|a text|NULL\n"},

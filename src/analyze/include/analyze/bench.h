@@ -2,7 +2,7 @@
  *
  * Pure.  Warm-ups are not used, nor is a run that was interrupted, timed out or, unless failures
  * are ignored, failed.  The i-th runs of two commands are neighbours in time and make a pair.
- * Owns: everything is in the caller's arena; texts are the run's. */
+ * Owns: everything is in the caller's arena; texts and rows are the run's. */
 #pragma once
 
 #include <stdbool.h>
@@ -44,23 +44,32 @@ enum bench_noise {
 };
 const char *bench_noise_text(enum bench_noise noise);
 
-/* Small, because there may be 100,000 of them. */
+/* What the view knows of a run beside its row: small, because there may be 100,000 of them. */
+struct bench_mark {
+	uint32_t position; /* among all runs of all commands, from 1: the id of its row */
+	uint8_t noise;	   /* a sum of enum bench_noise; 0: nothing disturbed it */
+	uint8_t cause;	   /* enum bench_cause */
+	uint8_t far;	   /* enum outlier_class */
+	bool used;
+};
+
+/* One run, as bench_run_at() hands it out. */
 struct bench_run {
 	uint32_t number;   /* of this command, from 1; warm-ups count apart */
-	uint32_t position; /* among all runs of all commands, from 1 */
+	uint32_t position; /* as in its mark */
 	uint64_t start_ns, wall_ns, user_ns, system_ns, max_rss_bytes;
 	uint64_t steal_ns, pressure_ns;
 	uint32_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
 	int16_t exit_status, signal;
-	uint8_t noise; /* a sum of enum bench_noise; 0: nothing disturbed it */
+	uint8_t noise;
 	bool has_steal : 1, has_pressure : 1, throttled : 1;
 	/* Imported runs lack these; usage: faults, switches; exit: exit_status. */
 	bool has_cpu : 1, has_rss : 1, has_usage : 1, has_exit : 1;
 	bool failed : 1; /* the file it was imported from says so, and not how */
 	bool warmup : 1, interrupted : 1, leftovers : 1, timed_out : 1, wrong_output : 1;
 	bool used : 1;
-	enum outlier_class far : 4;
-	enum bench_cause cause : 8;
+	enum outlier_class far;
+	enum bench_cause cause;
 };
 
 /* What stands for {NAME} in a command. */
@@ -73,7 +82,8 @@ struct bench_command {
 	char *const *argv; /* its words */
 	struct bench_parameter *parameters;
 	uint32_t parameter_count;
-	struct bench_run *runs;
+	const struct run *run;	  /* it and its rows outlive the view */
+	struct bench_mark *marks; /* of its runs: the warm-ups, then the others, as measured */
 	uint32_t run_count, used_count, warmup_count;
 	const struct bench_run *failed; /* the first, NULL: none */
 	uint32_t failed_count, leftover_count, timed_out_count;
@@ -121,8 +131,12 @@ bool bench_run_is_blocked(const struct run *run);
 int bench_view_make(const struct run *run, bool ignore_failure, struct arena *arena,
 	struct bench_view *ret_view, struct err *err);
 
+/* Run `index` of a command. */
+struct bench_run bench_run_at(const struct bench_command *command, uint32_t index);
+
+/* Of two commands, as indices of their runs. */
 struct bench_pair {
-	const struct bench_run *a, *b;
+	uint32_t a, b;
 };
 
 /* Pairs of two commands: the i-th measured run of each, where both are used. */

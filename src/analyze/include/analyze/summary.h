@@ -51,6 +51,6 @@ struct summary {
 	struct shape_valley modes;
 };
 
-/* Summarise values in the order of measurement.  -EINVAL for one that is not finite; no values give
- * a summary of NANs. */
-int summary_make(const double *values, size_t count, struct summary *ret_summary, struct err *err);
+/* Summarise values in the order of measurement, which are overwritten.  -EINVAL for one that is not
+ * finite; no values give a summary of NANs. */
+int summary_make(double *values, size_t count, struct summary *ret_summary, struct err *err);

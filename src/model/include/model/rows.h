@@ -72,7 +72,7 @@ enum {
 	EXECUTION_THROTTLED = 8192, /* its control group used up its CPU quota */
 };
 
-/* One execution of the target. */
+/* One execution of the target, as it is handed in and out (run.h). */
 struct execution_row {
 	uint64_t start_ns, wall_ns, user_ns, system_ns, max_rss_bytes;
 	uint64_t rss_floor_bytes; /* a peak below this cannot be seen */
@@ -83,6 +83,18 @@ struct execution_row {
 	int32_t exit_status, signal;
 	uint32_t flags;
 };
+
+/* The same as a run keeps it, in the kernel's own units, because there may be 100,000 of them:
+ * 72 bytes instead of 112.  What is too large for its member is kept as the largest that fits. */
+struct execution_packed {
+	uint64_t start_ns, wall_ns, user_ns, system_ns;
+	uint32_t max_rss_kib, rss_floor_kib;
+	uint32_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
+	uint32_t steal_us, pressure_us;
+	uint16_t command, flags;
+	int16_t exit_status, signal;
+};
+enum { EXECUTION_COMMANDS_MAX = UINT16_MAX, EXECUTION_FLAGS_MAX = UINT16_MAX };
 
 struct count_row {
 	row_id event, execution;

@@ -20,7 +20,7 @@ struct run {
 	vec_of(struct capability_row) capabilities;
 	vec_of(struct event_row) events;
 	vec_of(struct command_row) commands;
-	vec_of(struct execution_row) executions;
+	vec_of(struct execution_packed) executions; /* run_execution() reads one */
 	vec_of(struct count_row) counts;
 	vec_of(struct quality_row) qualities;
 	vec_of(struct causal_target_row) causal_targets;
@@ -79,6 +79,9 @@ row_id run_add_stack(struct run *run, const struct stack_row *row);
 row_id run_add_sample(struct run *run, const struct sample_row *row);
 row_id run_add_branch(struct run *run, const struct branch_row *row);
 row_id run_add_access(struct run *run, const struct access_row *row);
+
+/* Execution `id`, in the units of its columns. */
+struct execution_row run_execution(const struct run *run, row_id id);
 
 /* Set the property `name` of the measurement: added once, replaced later. */
 void run_set_quality(struct run *run, const char *name, uint64_t value);
