@@ -213,6 +213,13 @@ static void pair_done(void *context, const struct causal_pair *pair)
 
 /* ---- the job ---- */
 
+static enum causal_engine_choice engine_of(const char *word)
+{
+	if (!word || strcmp(word, "auto") == 0)
+		return CAUSAL_AUTO;
+	return strcmp(word, "bpf") == 0 ? CAUSAL_ONLY_BPF : CAUSAL_ONLY_PRELOAD;
+}
+
 static int job_options(struct causal_job *job, struct causal_run_options *options, struct err *err)
 {
 	struct cli *cli = job->cli;
@@ -227,6 +234,7 @@ static int job_options(struct causal_job *job, struct causal_run_options *option
 		r = cli_number(cli, "period", 50, 100000, 0, &period_us, err);
 	options->period_ns = period_us * 1000;
 	options->stop_target = cli_has(cli, "budget");
+	options->engine = engine_of(cli_value(cli, "engine"));
 	scope_choose(job);
 	if (r >= 0)
 		r = causal_sites_open(options->path, &job->scope, &job->sites, err);
@@ -242,13 +250,15 @@ static int job_options(struct causal_job *job, struct causal_run_options *option
 	return r;
 }
 
-static void notes_add(struct causal_job *job)
+static void notes_add(struct causal_job *job, const struct causal_summary *summary)
 {
 	uint32_t count;
 	uint64_t outside, all = causal_sites_ns(job->sites, &outside);
 	const char *missing = causal_sites_missing(job->sites);
 	str_auto struct str line = {0};
 
+	if (summary->preload && summary->why.code)
+		run_add_note(job->run, "no-bpf", summary->why.text, summary->why.hint);
 	causal_sites_list(job->sites, &count);
 	if (*missing && (!count || !job->sites_are_fixed))
 		run_add_note(job->run, "no-lines", missing, "compile with -g to try single lines");
@@ -342,7 +352,7 @@ static int causal_run_job(struct causal_job *job, struct err *err)
 	job->run->partial = r != 0;
 	if (r < 0 && !job->run->experiments.count)
 		return r;
-	notes_add(job);
+	notes_add(job, &summary);
 	cli_take_fingerprint(job->run, &late);
 	if (job->store)
 		stored = store_finish(job->store, job->run, r < 0 ? &late : err);
@@ -379,6 +389,8 @@ static const struct option_spec options[] = {
 		"what if the waits in calls made here were shorter; may be repeated"},
 	{"budget", 0, "TIME", false, NULL,
 		"stop after that time, the program too (default 60s of experiments; it runs on)"},
+	{"engine", 0, "ENGINE", false, "auto|bpf|preload",
+		"who sees the waits: the kernel, or (no rights needed) interposed functions"},
 	{"period", 0, "US", false, NULL, "microseconds between samples (default 1000)"},
 	{"output", 'o', "FILE", false, NULL, "store the experiments in this file (*.assay)"},
 	{"coz", 0, "FILE", false, NULL, "write a profile.coz for coz's viewer"},

@@ -299,6 +299,7 @@ static void snapshot_take(struct causal *causal, struct causal_snapshot *ret)
 
 void causal_window_mark(struct causal *causal)
 {
+	causal->engine->count(causal);
 	snapshot_take(causal, &causal->before);
 }
 

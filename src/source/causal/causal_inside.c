@@ -19,7 +19,7 @@
 #include "base/str.h"
 #include "causal_parts.h"
 
-enum { STATUS_MAX_BYTES = 1 << 16, THREADS_LOOKED_AT = 64 };
+enum { STATUS_MAX_BYTES = 1 << 16, THREADS_LOOKED_AT = 200 };
 static const uint64_t expiry_ns = 1000000000;
 
 /* ---- memory ---- */
@@ -129,23 +129,35 @@ static void shuffle(struct causal *causal)
 }
 
 /* Whether the thread's pending signals hold ours: it blocks it, and so is not sampled. */
-static bool thread_is_masked(const char *path, uint32_t signal)
+static bool status_is_masked(const char *text, uint32_t signal)
 {
-	str_auto struct str text = {0};
-	const char *line;
+	const char *line = strstr(text, "\nSigPnd:");
 
-	if (io_read_at(AT_FDCWD, path, STATUS_MAX_BYTES, &text) < 0)
-		return false;
-	line = strstr(str_text(&text), "\nSigPnd:");
 	return line && signal > 0 && signal <= 64 &&
 	       strtoull(line + strlen("\nSigPnd:"), NULL, 16) >> (signal - 1) & 1;
 }
 
-static void count_masked(struct causal *causal)
+/* What the kernel tells everyone about a thread of his: its time on a CPU, and in the queue. */
+static void thread_count(struct causal *causal, int folder, struct assay_causal_counts *sum)
 {
-	char path[300];
-	struct dirent *entry;
+	str_auto struct str status = {0}, times = {0};
+	char *queued;
+
+	if (io_read_at(folder, "status", STATUS_MAX_BYTES, &status) >= 0)
+		sum->masked += status_is_masked(str_text(&status), causal->board->signal);
+	if (io_read_at(folder, "schedstat", STATUS_MAX_BYTES, &times) < 0)
+		return;
+	sum->ran_ns += strtoull(str_text(&times), &queued, 10);
+	sum->queued_ns += strtoull(queued, NULL, 10);
+}
+
+/* At both ends of the measured part. */
+static void count_threads(struct causal *causal)
+{
+	struct assay_causal_counts *counts = &causal->kernel->counts, sum = {0};
 	unsigned looked = 0;
+	struct dirent *entry;
+	char path[64];
 	DIR *folder;
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)causal->pid);
@@ -153,15 +165,20 @@ static void count_masked(struct causal *causal)
 	if (!folder)
 		return;
 	while (looked < THREADS_LOOKED_AT && (entry = readdir(folder))) {
-		if (entry->d_name[0] == '.')
+		io_auto int thread = entry->d_name[0] == '.'
+					     ? -1
+					     : openat(dirfd(folder), entry->d_name,
+						       O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		if (thread < 0)
 			continue;
 		looked++;
-		snprintf(path, sizeof(path), "/proc/%d/task/%s/status", (int)causal->pid,
-			entry->d_name);
-		if (thread_is_masked(path, causal->board->signal))
-			__atomic_fetch_add(&causal->kernel->counts.masked, 1, __ATOMIC_RELAXED);
+		thread_count(causal, thread, &sum);
 	}
 	closedir(folder);
+	counts->ran_ns = sum.ran_ns;
+	counts->queued_ns = sum.queued_ns;
+	counts->masked += sum.masked;
 }
 
 /* ---- spots ---- */
@@ -187,7 +204,7 @@ const struct causal_engine_parts causal_engine_inside = {
 	.place_probes = probes_place,
 	.shuffle = shuffle,
 	.descriptors = descriptors,
-	.count = count_masked,
+	.count = count_threads,
 	.spots_read = spots_read,
 	.spots_forget = spots_forget,
 	.unload = unload,

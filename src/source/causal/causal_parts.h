@@ -45,7 +45,7 @@ struct causal_engine_parts {
 	void (*shuffle)(struct causal *causal);
 	unsigned (*descriptors)(
 		struct causal *causal, int ret_fds[3]); /* for the target: how many */
-	void (*count)(struct causal *causal); /* what it counts itself at an experiment's end */
+	void (*count)(struct causal *causal); /* what the tool itself counts, at both ends */
 	void (*spots_read)(struct causal *causal, const causal_code_vec *code);
 	void (*spots_forget)(struct causal *causal);
 	void (*unload)(struct causal *causal);
