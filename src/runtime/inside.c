@@ -13,7 +13,9 @@
  * When the tool is gone the experiment runs out (expires_ns), and the next sample of each thread
  * but a few finds no such process and ends the sampling. */
 #include <errno.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -24,18 +26,21 @@
 #include "runtime_parts.h"
 #include "wire/causal_release.h"
 
-enum { LOOK_TICKS = 32, FRAMES = 24, CARRY_PERIODS = 32 };
+enum { LOOK_TICKS = 32, FRAMES = 24, CARRY_PERIODS = 32, ROBBED_MOST_NS = 200000000 };
 
 static struct wire_causal_board *board;
 static struct wire_causal_seat *seats;
 static struct wire_causal_inside *inside; /* NULL: no tool */
 static struct causal_release releases[CAUSAL_RELEASES];
 static int tick_signal;
+static uint32_t awake, cpus; /* threads that do not wait, and what they may run on */
 
 struct inside_thread {
 	struct wire_causal_seat *seat; /* NULL: not seen yet, or none was free */
 	struct inside_sampler sampler;
-	uint64_t since_ns, owed_ns; /* waits since, and what was owed then; 0: it does not */
+	uint64_t since_ns, owed_ns;    /* waits since, and what was owed then; 0: it does not */
+	uint64_t mark_ns, mark_cpu_ns; /* it ran from here on, unless it blocked unseen... */
+	long mark_blocks;	       /* ...which the kernel counts */
 	uint32_t armed_epoch, ticks;
 	uint32_t seen; /* has been here before */
 	uint32_t busy;
@@ -84,6 +89,38 @@ static bool window_is_on(uint64_t now)
 	return load32(&board->active) && now < load64(&inside->expires_ns);
 }
 
+/* ---- a CPU that others took ---- */
+
+static long blocks_count(void)
+{
+	struct rusage usage = {0};
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return usage.ru_nvcsw;
+}
+
+static void mark_set(void)
+{
+	me.mark_ns = clock_ns(CLOCK_MONOTONIC);
+	me.mark_cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	me.mark_blocks = blocks_count();
+}
+
+/* Time since the mark in which the thread neither ran nor blocked: another process had its CPU.  As
+ * in the kernel side that is a slower CPU, and counts as used.  With more threads than CPUs it may
+ * have been a thread of the program, and nothing can be said. */
+static uint64_t robbed_ns(uint64_t now)
+{
+	uint64_t cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID) - me.mark_cpu_ns;
+	uint64_t wall = now > me.mark_ns ? now - me.mark_ns : 0;
+
+	if (me.mark_ns < inside->control.settings.start_ns || wall <= cpu ||
+		wall > ROBBED_MOST_NS || __atomic_load_n(&awake, __ATOMIC_RELAXED) > cpus ||
+		blocks_count() != me.mark_blocks)
+		return 0;
+	return wall - cpu;
+}
+
 /* ---- threads ---- */
 
 static struct wire_causal_seat *seat_take(void)
@@ -129,8 +166,10 @@ static void thread_see(void)
 		return;
 	me.seen = 1;
 	me.seat = seat_take();
-	if (me.seat)
+	if (me.seat) {
 		sampler_arm();
+		__atomic_fetch_add(&awake, 1, __ATOMIC_RELAXED);
+	}
 	errno = saved;
 }
 
@@ -160,6 +199,7 @@ static void debt_pay(struct causal_account *account, uint64_t from)
 	me.seat->asked_ns = from;
 	count(&inside->control.counts.signals, 1);
 	runtime_causal_pay(me.seat);
+	mark_set();
 	errno = saved;
 }
 
@@ -197,8 +237,10 @@ void inside_thread_end(void)
 	inside_release((const void *)pthread_self());
 	busy_set(1);
 	inside_sampler_close(&me.sampler);
-	if (me.seat)
+	if (me.seat) {
 		__atomic_store_n(&me.seat->tid, 0, __ATOMIC_RELEASE);
+		__atomic_fetch_sub(&awake, 1, __ATOMIC_RELAXED);
+	}
 	me.seat = NULL;
 	busy_set(0);
 }
@@ -222,6 +264,8 @@ void inside_wait_begin(void)
 		causal_wait(account, now);
 		__atomic_store_n(&me.seat->blocked_ns, now, __ATOMIC_RELEASE);
 	}
+	if (me.seat)
+		__atomic_fetch_sub(&awake, 1, __ATOMIC_RELAXED);
 	me.owed_ns = load64(&board->owed_ns);
 	me.since_ns = now;
 	busy_set(0);
@@ -265,9 +309,12 @@ void inside_wait_end(const volatile void *object)
 			me.owed_ns = inside->control.settings.owed_start_ns;
 		}
 		wait_settle(account, object, since, now);
+		mark_set();
 	}
-	if (me.seat)
+	if (me.seat) {
 		__atomic_store_n(&me.seat->blocked_ns, 0, __ATOMIC_RELEASE);
+		__atomic_fetch_add(&awake, 1, __ATOMIC_RELAXED);
+	}
 	me.since_ns = 0;
 	busy_set(0);
 }
@@ -406,7 +453,8 @@ static void sample_take(const ucontext_t *context, uint64_t now)
 	count(&control->counts.samples, 1);
 	if (me.since_ns || account->pause_ns)
 		return;
-	weight = weight_now(account);
+	weight = weight_now(account) + robbed_ns(from);
+	mark_set();
 	if (!control->settings.speedup_permille)
 		spot_count(context_ip(context), weight);
 	if (sample_in_target(context)) {
@@ -470,7 +518,11 @@ runtime_handler *runtime_inside_open(
 
 void runtime_inside_begin(int signal)
 {
+	cpu_set_t allowed;
+
 	tick_signal = signal;
+	cpus = sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? (uint32_t)CPU_COUNT(&allowed)
+								    : 0;
 	busy_set(1);
 	thread_see();
 	busy_set(0);

@@ -21,9 +21,9 @@ void runtime_causal_pay(struct wire_causal_seat *seat);
 typedef void runtime_handler(int signal, siginfo_t *info, void *context);
 
 /* Take the third part of the memory and return the handler of samples; NULL: it is not ours. */
-__attribute__((weak)) runtime_handler *runtime_inside_open(
+__attribute__((weak, visibility("hidden"))) runtime_handler *runtime_inside_open(
 	struct wire_causal_board *board, struct wire_causal_seat *seats, int fd);
 /* The handler is set for `signal`: sample the calling thread, and those that it starts. */
-__attribute__((weak)) void runtime_inside_begin(int signal);
+__attribute__((weak, visibility("hidden"))) void runtime_inside_begin(int signal);
 /* In a forked child, which is another process. */
-__attribute__((weak)) void runtime_inside_leave(void);
+__attribute__((weak, visibility("hidden"))) void runtime_inside_leave(void);
