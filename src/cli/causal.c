@@ -250,6 +250,14 @@ static int job_options(struct causal_job *job, struct causal_run_options *option
 	return r;
 }
 
+static void no_bpf_note(struct run *run, const struct err *why)
+{
+	str_auto struct str line = {0};
+
+	str_addf(&line, "measured without BPF: %s", why->text);
+	run_add_note(run, "no-bpf", line.at, why->hint);
+}
+
 static void notes_add(struct causal_job *job, const struct causal_summary *summary)
 {
 	uint32_t count;
@@ -258,7 +266,7 @@ static void notes_add(struct causal_job *job, const struct causal_summary *summa
 	str_auto struct str line = {0};
 
 	if (summary->preload && summary->why.code)
-		run_add_note(job->run, "no-bpf", summary->why.text, summary->why.hint);
+		no_bpf_note(job->run, &summary->why);
 	causal_sites_list(job->sites, &count);
 	if (*missing && (!count || !job->sites_are_fixed))
 		run_add_note(job->run, "no-lines", missing, "compile with -g to try single lines");
@@ -416,7 +424,10 @@ const struct command causal_command = {
 		"bring. Progress is counted by ASSAY_PROGRESS (assay.h), by coz's macros, or at a "
 		"function, line or system call that --progress names.\n"
 		"A program that ends early is started again while there is budget. Exit status 3 "
-		"when no experiment could be made, 6 when this machine or user cannot.",
+		"when no experiment could be made, 6 when this machine or user cannot.\n"
+		"Without the rights for BPF the program samples itself and waits are seen through "
+		"interposed pthread functions; the output names this engine and what it does not "
+		"see.",
 	.options = options,
 	.program = PROGRAM_REQUIRED,
 	.run = causal_command_run,

@@ -37,7 +37,7 @@ static int namespace_check(struct err *err)
 	if (stat("/proc/self/ns/pid", &space) < 0 || space.st_ino == FIRST_PID_NAMESPACE)
 		return 0;
 	err_set(err, ERR_UNAVAILABLE, ENOTSUP,
-		"causal experiments do not work in a PID namespace of its own (a container)");
+		"the BPF engine does not work in a PID namespace of its own (a container)");
 	err_hint(err, "run assay on the host, or start the container with --pid=host");
 	return -ENOTSUP;
 }
