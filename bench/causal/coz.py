@@ -26,7 +26,8 @@ LEVELS = {250: (.2, .3), 500: (.45, .55), 750: (.7, .8), 1000: (.95, 1)}
 
 def build(folder):
     with open(os.path.join(folder, "assay.h"), "w", encoding="ascii") as file:
-        file.write("#include <coz.h>\n#define ASSAY_PROGRESS_NAMED(name) COZ_PROGRESS_NAMED(name)\n")
+        file.write("#include <coz.h>\n"
+                   "#define ASSAY_PROGRESS_NAMED(name) COZ_PROGRESS_NAMED(name)\n")
     program = os.path.join(folder, "shapes")
     subprocess.run(["gcc", "-O1", "-g", "-gdwarf-4", "-gno-variable-location-views",
                     "-fno-omit-frame-pointer", "-I", folder, SOURCE, "-o", program, "-pthread",

@@ -15,9 +15,9 @@ from tap import ASSAY, BUILD, SOURCE, case, main, run, skip
 sys.path.insert(0, os.path.join(SOURCE, "bench", "causal"))
 from truth import disturbed, gains, place_of  # noqa: E402  pylint: disable=wrong-import-position
 
-PARTS = [ASSAY, os.path.join(BUILD, "libassay-rt.so"), os.path.join(BUILD, "libassay-rt-interpose.so"),
-         os.path.join(BUILD, "tests/causal/causal-engine"),
-         os.path.join(BUILD, "tests/workloads/shapes"), os.path.join(BUILD, "tests/workloads/points")]
+PARTS = [ASSAY] + [os.path.join(BUILD, name) for name in (
+    "libassay-rt.so", "libassay-rt-interpose.so", "tests/causal/causal-engine",
+    "tests/workloads/shapes", "tests/workloads/points")]
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 NO_PERF = """#include <errno.h>
 #include <linux/filter.h>
@@ -98,6 +98,49 @@ int main(int argc, char **argv)
 	return 0;
 }
 """
+LATE = """#include <dlfcn.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+	void *part = dlopen(argv[1], RTLD_NOW);
+	int (*go)(int) = part ? dlsym(part, "go") : NULL;
+	return argc > 2 && go ? go(atoi(argv[2])) : 1;
+}
+"""
+LATE_PART = """#include <pthread.h>
+#include <unistd.h>
+#include "assay.h"
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static volatile int over;
+__attribute__((noinline)) static void work(void)
+{
+	unsigned long left = 200000, x = 1;
+	while (left--)
+		x = x * 6364136223846793005UL + 1;
+	__asm__ volatile("" : : "r"(x));
+}
+static void *live(void *argument)
+{
+	while (!over) {
+		pthread_mutex_lock(&lock);
+		work();
+		ASSAY_PROGRESS_NAMED("tick");
+		pthread_mutex_unlock(&lock);
+	}
+	return argument;
+}
+int go(int seconds)
+{
+	pthread_t threads[2];
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, live, NULL);
+	sleep((unsigned)seconds);
+	over = 1;
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	return 0;
+}
+"""
 
 
 def prepare():
@@ -150,16 +193,16 @@ def allocator(name):
 @case("without rights the fallback is chosen, named, and says what it does not see")
 def _():
     first = prepare()
-    r = run(*first, "./assay", "causal", "--budget", "6s", "--json", "-f", "work_a", "--", "./shapes",
-            "fping", "30")
+    r = run(*first, "./assay", "causal", "--budget", "6s", "--json", "-f", "work_a", "--",
+            "./shapes", "fping", "30")
     assert r.status in (0, 3), r
     answer = json.loads(r.out)
     if answer["data"]["engine"] == "bpf":
         skip("nobody may use BPF here")
     assert answer["data"]["engine"] == "preload" and answer["data"]["pairs"] > 3, r
     assert "raw futexes" in answer["data"]["not_seen"], r
-    r = run(*first, "./assay", "causal", "--budget", "4s", "-f", "work_a", "--", "./shapes", "split",
-            "30")
+    r = run(*first, "./assay", "causal", "--budget", "4s", "-f", "work_a", "--", "./shapes",
+            "split", "30")
     assert "preload" in r.out + r.err and "raw futexes" in r.out + r.err and "BPF" in r.err, r
 
 
@@ -270,6 +313,32 @@ def _():
     pairs, r = experiment("points", "masked", "3", targets=["work"], levels="500")
     assert pairs and all(p["faster"]["samples"] == 0 for p in pairs), r
     assert all(p["faster"]["masked"] > 0 for p in pairs), r
+
+
+@case("threads of a library that was loaded later take part")
+def _():
+    first = prepare()
+    program = compiled("late", LATE, "-ldl")
+    compiled("late.so", LATE_PART, "-shared", "-fPIC", "-pthread", "-I",
+             os.path.join(SOURCE, "include"))
+    r = run(*first, "./assay", "causal", "--engine", "preload", "--budget", "5s", "--json", "--",
+            program, os.path.abspath("late.so"), "20")
+    assert r.status in (0, 3), r
+    targets = json.loads(r.out)["data"]["targets"]
+    assert any("late.so.c" in t["location"] for t in targets), r
+
+
+@case("in a PID namespace of its own, as in a container, the fallback does it")
+def _():
+    if os.geteuid() != 0:
+        skip("not root: no namespace can be made")
+    prepare()
+    r = run("unshare", "--pid", "--fork", "--mount-proc", "./assay", "causal", "--budget", "4s",
+            "--json", "-f", "work_a", "--", "./shapes", "split", "30")
+    if "unshare" in r.err:
+        skip("unshare: " + r.err[:80])
+    data = json.loads(r.out)["data"]
+    assert data["engine"] == "preload" and data["pairs"] > 1, r
 
 
 @case("the kernel's engine loads nothing that interposes")

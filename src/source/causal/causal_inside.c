@@ -71,7 +71,7 @@ static int load(struct causal *causal, struct err *err)
 	if (causal->seats)
 		causal->inside =
 			memory_open("assay-inside", sizeof(*causal->inside), &causal->memory[2]);
-	if (!causal->inside)
+	if (!causal->board || !causal->inside)
 		return err_set(err, ERR_UNAVAILABLE, errno,
 			"cannot make the accounts of the causal profiler: %s", err_words(errno));
 	causal->kernel = &causal->inside->control;

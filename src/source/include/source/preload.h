@@ -21,7 +21,8 @@ struct preload {
 #define PRELOAD_RUNTIME "libassay-rt.so"
 #define PRELOAD_INTERPOSE "libassay-rt-interpose.so"
 
-/* Find the runtime of that name and make its page.  ERR_UNAVAILABLE with the way out when it is not there. */
+/* Find the runtime of that name and make its page.  ERR_UNAVAILABLE with the way out when it is not
+ * there. */
 int preload_open(const char *library, struct preload *ret_preload, struct err *err);
 
 /* How many processes of the target have found the page. */
