@@ -239,7 +239,8 @@ void inside_thread_end(void)
 	inside_sampler_close(&me.sampler);
 	if (me.seat) {
 		__atomic_store_n(&me.seat->tid, 0, __ATOMIC_RELEASE);
-		__atomic_fetch_sub(&awake, 1, __ATOMIC_RELAXED);
+		if (!me.since_ns) /* else it was cancelled in a wait */
+			__atomic_fetch_sub(&awake, 1, __ATOMIC_RELAXED);
 	}
 	me.seat = NULL;
 	busy_set(0);
