@@ -8,7 +8,8 @@ mean error.  --real measures the truth as well: the work really shrunk, best of 
 As root the shapes run at a real-time priority below the engine's, so that a busy machine disturbs
 little; pairs in which a thread still waited long for a CPU are left out and counted.
 
-    -s SECONDS  20      --period US  1000      --real      --normal: at the ordinary priority"""
+    -s SECONDS  20      --period US  1000      --engine auto|bpf|preload
+    --real              --normal: at the ordinary priority"""
 import argparse
 import json
 import os
@@ -33,7 +34,7 @@ def priority(level, options):
 def pairs_of(shape, options):
     shapes = os.path.join(options.build, "tests/workloads/shapes")
     argv = priority(20, options) + [os.path.join(options.build, "tests/causal/causal-engine"),
-                                    "--period", str(options.period)]
+                                    "--period", str(options.period), "--engine", options.engine]
     for function in FUNCTIONS:
         argv += ["--target", place_of(shapes, function)]
     argv += ["--"] + priority(10, options) + [shapes, shape, str(options.seconds)]
@@ -90,6 +91,7 @@ def main():
     parser.add_argument("shapes", nargs="*")
     parser.add_argument("-s", "--seconds", type=float, default=20)
     parser.add_argument("--period", type=int, default=1000)
+    parser.add_argument("--engine", default="auto", choices=["auto", "bpf", "preload"])
     parser.add_argument("--real", action="store_true")
     parser.add_argument("--normal", action="store_true")
     options = parser.parse_intermixed_args()

@@ -364,6 +364,19 @@ static void targets_make(const struct run *run, const struct causal_trial *trial
 		view->flat_from++;
 }
 
+/* Each of them makes a thread pay again for a delay that its waker has paid already, or not at all:
+ * gains there read low. */
+const char *const causal_not_seen[] = {
+	"raw futexes",
+	"pipes and sockets",
+	"spin locks",
+	"C11 threads",
+	"other runtimes that park threads themselves (Go, Rust std)",
+	"static programs",
+	"time in the kernel, apart from the code around it",
+	NULL,
+};
+
 int causal_view_make(const struct run *run, const char *point, struct arena *arena,
 	struct causal_view *ret_view, struct err *err)
 {
@@ -374,6 +387,7 @@ int causal_view_make(const struct run *run, const char *point, struct arena *are
 	*ret_view = (struct causal_view){.experiments = run->experiments.count};
 	vec_foreach (const struct experiment_row, e, &run->experiments) {
 		ret_view->cut += e->flags & EXPERIMENT_CUT ? 1 : 0;
+		ret_view->is_inside |= (e->flags & EXPERIMENT_INSIDE) != 0;
 		ret_view->measured_ns += e->wall_ns;
 	}
 	points_read(run, arena, ret_view);

@@ -213,6 +213,13 @@ static void pair_done(void *context, const struct causal_pair *pair)
 
 /* ---- the job ---- */
 
+static enum causal_engine_choice engine_of(const char *word)
+{
+	if (!word || strcmp(word, "auto") == 0)
+		return CAUSAL_AUTO;
+	return strcmp(word, "bpf") == 0 ? CAUSAL_ONLY_BPF : CAUSAL_ONLY_PRELOAD;
+}
+
 static int job_options(struct causal_job *job, struct causal_run_options *options, struct err *err)
 {
 	struct cli *cli = job->cli;
@@ -227,6 +234,7 @@ static int job_options(struct causal_job *job, struct causal_run_options *option
 		r = cli_number(cli, "period", 50, 100000, 0, &period_us, err);
 	options->period_ns = period_us * 1000;
 	options->stop_target = cli_has(cli, "budget");
+	options->engine = engine_of(cli_value(cli, "engine"));
 	scope_choose(job);
 	if (r >= 0)
 		r = causal_sites_open(options->path, &job->scope, &job->sites, err);
@@ -242,13 +250,23 @@ static int job_options(struct causal_job *job, struct causal_run_options *option
 	return r;
 }
 
-static void notes_add(struct causal_job *job)
+static void no_bpf_note(struct run *run, const struct err *why)
+{
+	str_auto struct str line = {0};
+
+	str_addf(&line, "measured without BPF: %s", why->text);
+	run_add_note(run, "no-bpf", line.at, why->hint);
+}
+
+static void notes_add(struct causal_job *job, const struct causal_summary *summary)
 {
 	uint32_t count;
 	uint64_t outside, all = causal_sites_ns(job->sites, &outside);
 	const char *missing = causal_sites_missing(job->sites);
 	str_auto struct str line = {0};
 
+	if (summary->preload && summary->why.code)
+		no_bpf_note(job->run, &summary->why);
 	causal_sites_list(job->sites, &count);
 	if (*missing && (!count || !job->sites_are_fixed))
 		run_add_note(job->run, "no-lines", missing, "compile with -g to try single lines");
@@ -312,12 +330,12 @@ static int causal_show(struct causal_job *job, struct err *err)
 static int target_status(const struct causal_job *job, int status)
 {
 	const struct run *run = job->run;
-	const struct execution_row *e =
-		run->executions.count ? &run->executions.at[run->executions.count - 1] : NULL;
+	struct execution_row last;
 
-	if (job->cli->target_status && e)
-		return e->signal ? 128 + e->signal : e->exit_status;
-	return status;
+	if (!job->cli->target_status || !run->executions.count)
+		return status;
+	last = run_execution(run, run->executions.count);
+	return last.signal ? 128 + last.signal : last.exit_status;
 }
 
 static int causal_run_job(struct causal_job *job, struct err *err)
@@ -342,7 +360,7 @@ static int causal_run_job(struct causal_job *job, struct err *err)
 	job->run->partial = r != 0;
 	if (r < 0 && !job->run->experiments.count)
 		return r;
-	notes_add(job);
+	notes_add(job, &summary);
 	cli_take_fingerprint(job->run, &late);
 	if (job->store)
 		stored = store_finish(job->store, job->run, r < 0 ? &late : err);
@@ -379,6 +397,8 @@ static const struct option_spec options[] = {
 		"what if the waits in calls made here were shorter; may be repeated"},
 	{"budget", 0, "TIME", false, NULL,
 		"stop after that time, the program too (default 60s of experiments; it runs on)"},
+	{"engine", 0, "ENGINE", false, "auto|bpf|preload",
+		"who sees the waits: the kernel, or (no rights needed) interposed functions"},
 	{"period", 0, "US", false, NULL, "microseconds between samples (default 1000)"},
 	{"output", 'o', "FILE", false, NULL, "store the experiments in this file (*.assay)"},
 	{"coz", 0, "FILE", false, NULL, "write a profile.coz for coz's viewer"},
@@ -404,7 +424,10 @@ const struct command causal_command = {
 		"bring. Progress is counted by ASSAY_PROGRESS (assay.h), by coz's macros, or at a "
 		"function, line or system call that --progress names.\n"
 		"A program that ends early is started again while there is budget. Exit status 3 "
-		"when no experiment could be made, 6 when this machine or user cannot.",
+		"when no experiment could be made, 6 when this machine or user cannot.\n"
+		"Without the rights for BPF the program samples itself and waits are seen through "
+		"interposed pthread functions; the output names this engine and what it does not "
+		"see.",
 	.options = options,
 	.program = PROGRAM_REQUIRED,
 	.run = causal_command_run,

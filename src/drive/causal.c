@@ -20,10 +20,11 @@ static const uint64_t runtime_patience_ns = 3000000000, stop_patience_ns = 20000
 
 /* ---- starting ---- */
 
-static int open_all(struct causal_runner *c, struct err *err)
+static int engine_open(struct causal_runner *c, enum causal_engine engine, struct err *err)
 {
 	const struct causal_run_options *o = c->options;
-	struct causal_options how = {.period_ns = o->period_ns,
+	struct causal_options how = {.engine = engine,
+		.period_ns = o->period_ns,
 		.points = o->points,
 		.point_count = o->point_count,
 		.waits = o->waits};
@@ -45,6 +46,33 @@ static int open_all(struct causal_runner *c, struct err *err)
 	r = execution_open(&start, &c->execution, err);
 	c->execution.options.variables = NULL;
 	return r < 0 ? r : causal_load(c->causal, err);
+}
+
+/* Which library the target loads is settled before the kernel side is tried, so a refusal of that
+ * means to begin anew.  If the fallback cannot either, the first reason is the one to tell. */
+static int open_all(struct causal_runner *c, struct err *err)
+{
+	enum causal_engine_choice choice = c->options->engine;
+	struct err ignored = {0}, *why = &c->summary->why;
+	int r = choice == CAUSAL_ONLY_PRELOAD ? -ENOTSUP : engine_open(c, CAUSAL_ENGINE_BPF, err);
+
+	if (r >= 0 || choice == CAUSAL_ONLY_BPF ||
+		(choice == CAUSAL_AUTO && err->kind != ERR_UNAVAILABLE))
+		return r;
+	if (choice == CAUSAL_ONLY_PRELOAD) {
+		c->summary->preload = true;
+		return engine_open(c, CAUSAL_ENGINE_PRELOAD, err);
+	}
+	*why = *err;
+	causal_close(c->causal);
+	c->causal = NULL;
+	execution_close(&c->execution);
+	c->execution = (struct execution){.watched = -1};
+	if (!c->options->path || engine_open(c, CAUSAL_ENGINE_PRELOAD, &ignored) < 0)
+		return r;
+	*err = (struct err){0};
+	c->summary->preload = true;
+	return 0;
 }
 
 static int no_handler(struct causal_runner *c, struct err *err)

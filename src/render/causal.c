@@ -57,6 +57,19 @@ static void doubts_add(struct paper *paper, const struct causal_view *view, unsi
 	}
 }
 
+/* The fallback is named, with what it cannot see. */
+static void engine_add(struct paper *paper, const struct causal_view *view)
+{
+	str_auto struct str text = {0};
+
+	if (!view->is_inside)
+		return;
+	str_add(&text, "engine: preload (no BPF), which does not see ");
+	for (unsigned i = 0; causal_not_seen[i]; i++)
+		str_addf(&text, "%s%s", i ? ", " : "", causal_not_seen[i]);
+	paper_wrap(paper, 0, INK_DIM, str_text(&text));
+}
+
 static void head_add(struct paper *paper, const struct causal_view *view)
 {
 	char rate[32], time[32];
@@ -95,6 +108,7 @@ void causal_text(struct paper *paper, const struct causal_view *view)
 	str_auto struct str text = {0};
 
 	head_add(paper, view);
+	engine_add(paper, view);
 	causal_nothing(&text, view);
 	if (text.len) {
 		paper_wrap(paper, 0, INK_WARN, text.at);
@@ -124,6 +138,7 @@ void causal_agent(struct paper *paper, const struct causal_view *view)
 	str_auto struct str text = {0};
 
 	head_add(paper, view);
+	engine_add(paper, view);
 	causal_nothing(&text, view);
 	if (text.len) {
 		paper_wrap(paper, 0, INK_PLAIN, text.at);

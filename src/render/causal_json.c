@@ -120,6 +120,16 @@ static void guards_json(struct jsonw *json, const struct causal_view *view)
 	jsonw_end_array(json);
 }
 
+static void engine_json(struct jsonw *json, const struct causal_view *view)
+{
+	jsonw_put_text(json, "engine", view->is_inside ? "preload" : "bpf");
+	jsonw_key(json, "not_seen");
+	jsonw_begin_array(json);
+	for (unsigned i = 0; view->is_inside && causal_not_seen[i]; i++)
+		jsonw_text(json, causal_not_seen[i]);
+	jsonw_end_array(json);
+}
+
 void causal_json(struct jsonw *json, const struct causal_view *view, const char *coz_file)
 {
 	str_auto struct str nothing = {0};
@@ -129,6 +139,7 @@ void causal_json(struct jsonw *json, const struct causal_view *view, const char 
 	targets_json(json, view, "targets", 0, view->target_count);
 	targets_json(json, view, "flat", view->flat_from, view->target_count);
 	points_json(json, view);
+	engine_json(json, view);
 	jsonw_put_u64(json, "experiments", view->experiments);
 	jsonw_put_u64(json, "pairs", view->pairs);
 	jsonw_put_u64(json, "cut", view->cut);

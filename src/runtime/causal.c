@@ -124,7 +124,7 @@ static uint64_t debt_wait(const struct wire_causal_seat *seat, uint32_t epoch)
 	return slept;
 }
 
-static void debt_pay(struct wire_causal_seat *seat)
+void runtime_causal_pay(struct wire_causal_seat *seat)
 {
 	uint32_t epoch = load32(&seat->epoch);
 	uint64_t now = now_ns(), from = seat->asked_ns, slept;
@@ -160,16 +160,16 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 	(void)info;
 	(void)context;
 	if (seat)
-		debt_pay(seat);
+		runtime_causal_pay(seat);
 	errno = saved;
 }
 
 /* ---- the start ---- */
 
 /* The handler takes the first signal that nobody has a use for. */
-static int handler_set(void)
+static int handler_set(runtime_handler *handler)
 {
-	struct sigaction mine = {.sa_sigaction = on_signal}, there;
+	struct sigaction mine = {.sa_sigaction = handler}, there;
 
 	mine.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
 	sigfillset(&mine.sa_mask);
@@ -179,12 +179,13 @@ static int handler_set(void)
 	return 0;
 }
 
-/* Two descriptors from the tool: the board's and the seats'. */
-static bool maps_receive(int socket, int ret_fds[2])
+/* Descriptors from the tool: the board's, the seats', and from one without a kernel side a third;
+ * how many. */
+static unsigned maps_receive(int socket, int ret_fds[3])
 {
 	union {
 		struct cmsghdr head;
-		char space[CMSG_SPACE(2 * sizeof(int))];
+		char space[CMSG_SPACE(3 * sizeof(int))];
 	} control;
 	char byte;
 	struct iovec bytes = {&byte, 1};
@@ -193,35 +194,39 @@ static bool maps_receive(int socket, int ret_fds[2])
 		.msg_control = &control,
 		.msg_controllen = sizeof(control)};
 	struct cmsghdr *head;
+	size_t count;
 
 	if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1)
-		return false;
+		return 0;
 	head = CMSG_FIRSTHDR(&message);
-	if (!head || head->cmsg_type != SCM_RIGHTS || head->cmsg_len != CMSG_LEN(2 * sizeof(int)))
-		return false;
-	memcpy(ret_fds, CMSG_DATA(head), 2 * sizeof(int));
-	return true;
+	if (!head || head->cmsg_type != SCM_RIGHTS)
+		return 0;
+	count = (head->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+	if (count != 2 && count != 3)
+		return 0;
+	memcpy(ret_fds, CMSG_DATA(head), count * sizeof(int));
+	return (unsigned)count;
 }
 
-static bool maps_ask(const char *name, int ret_fds[2])
+static unsigned maps_ask(const char *name, int ret_fds[3])
 {
 	struct timeval patience = {ANSWER_MS / 1000, ANSWER_MS % 1000 * 1000};
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	size_t len = strlen(name);
-	bool got;
+	unsigned got = 0;
 	int fd;
 
 	if (len > sizeof(address.sun_path) - 1)
-		return false;
+		return 0;
 	memcpy(address.sun_path + 1, name, len); /* the first byte 0: abstract */
 	fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (fd < 0)
-		return false;
+		return 0;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	got = connect(fd, (struct sockaddr *)&address,
-		      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len)) == 0 &&
-	      maps_receive(fd, ret_fds);
+	if (connect(fd, (struct sockaddr *)&address,
+		    (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + len)) == 0)
+		got = maps_receive(fd, ret_fds);
 	close(fd);
 	return got;
 }
@@ -237,6 +242,8 @@ static void *map_whole(int fd, size_t bytes)
 /* A forked child is another process: its counts are its own, its threads nobody's. */
 static void child_leave(void)
 {
+	if (runtime_inside_leave)
+		runtime_inside_leave();
 	if (seats)
 		munmap(seats, sizeof(*seats) * WIRE_CAUSAL_SEATS);
 	seats = NULL;
@@ -255,14 +262,25 @@ static const char *socket_name(const char *text)
 	return *text == ' ' && parent == (long)getppid() ? text + 1 : NULL;
 }
 
+/* A third part of the memory is for the engine inside the target; a library without it that gets
+ * one is not the one that was asked for. */
+static runtime_handler *handler_choose(unsigned count, int fd)
+{
+	if (count == 2)
+		return runtime_inside_open ? NULL : on_signal;
+	return runtime_inside_open ? runtime_inside_open(board, seats, fd) : NULL;
+}
+
 void runtime_causal_start(void)
 {
 	const char *text = secure_getenv(WIRE_CAUSAL_ENVIRONMENT);
 	const char *name = text ? socket_name(text) : NULL;
 	struct wire_causal_board *got;
-	int fds[2], signal;
+	runtime_handler *handler;
+	int fds[3], signal;
+	unsigned count = name ? maps_ask(name, fds) : 0;
 
-	if (!name || !maps_ask(name, fds))
+	if (!count)
 		return;
 	got = map_whole(fds[0], board_bytes());
 	seats = map_whole(fds[1], sizeof(*seats) * WIRE_CAUSAL_SEATS);
@@ -270,12 +288,15 @@ void runtime_causal_start(void)
 		got->version != WIRE_CAUSAL_VERSION)
 		return;
 	board = got;
+	handler = handler_choose(count, fds[2]);
 	pthread_atfork(NULL, NULL, child_leave);
-	signal = handler_set();
+	signal = handler ? handler_set(handler) : 0;
 	if (!signal)
 		return;
 	board->signal = (uint32_t)signal;
-	__atomic_store_n(&board->handler, (uint64_t)(uintptr_t)on_signal, __ATOMIC_RELEASE);
+	__atomic_store_n(&board->handler, (uint64_t)(uintptr_t)handler, __ATOMIC_RELEASE);
+	if (runtime_inside_begin)
+		runtime_inside_begin(signal);
 }
 
 /* ---- progress points ---- */

@@ -6,7 +6,7 @@
  *     --wait                      targets are the waits in calls made there
  *     --levels 250,500,...        speed-ups in permille; --budget S  --window MS  --period US
  *     --uprobe NAME:FILE:OFFSET   --syscall NAME     progress points;  --stop: end it afterwards
- *     --save FILE                 the run file
+ *     --save FILE                 the run file;  --engine auto|bpf|preload
  *
  * Targets and levels come in random order, each as often as the others.  The last line is the
  * summary.  Exits like assay: 0, 3 when the machine cannot, 4 for the target. */
@@ -134,6 +134,10 @@ static void option_take(
 		o->stop_target = true;
 	else if (option == 'o')
 		*save = optarg;
+	else if (option == 'e')
+		o->engine = *optarg == 'b'   ? CAUSAL_ONLY_BPF
+			    : *optarg == 'p' ? CAUSAL_ONLY_PRELOAD
+					     : CAUSAL_AUTO;
 	else if (option == 'P')
 		o->id = atoi(optarg);
 	else
@@ -147,7 +151,7 @@ static void options_read(
 		{"wait", 0, NULL, 'w'}, {"levels", 1, NULL, 'l'}, {"budget", 1, NULL, 'b'},
 		{"window", 1, NULL, 'm'}, {"period", 1, NULL, 'p'}, {"uprobe", 1, NULL, 'u'},
 		{"syscall", 1, NULL, 's'}, {"stop", 0, NULL, 'x'}, {"save", 1, NULL, 'o'},
-		{"pid", 1, NULL, 'P'}, {NULL, 0, NULL, 0}};
+		{"pid", 1, NULL, 'P'}, {"engine", 1, NULL, 'e'}, {NULL, 0, NULL, 0}};
 
 	for (int option; (option = getopt_long(argc, argv, "", words, NULL)) != -1;)
 		option_take(e, o, option, save);
@@ -268,9 +272,10 @@ int main(int argc, char **argv)
 	signal(SIGTERM, on_signal);
 	r = causal_run(&options, &sink, &summary, &err);
 	printf("{\"summary\":{\"pairs\":%u,\"executions\":%u,\"cut\":%u,\"progressed\":%s,"
-	       "\"malformed\":%lu,\"stopped\":%s}}\n",
+	       "\"malformed\":%lu,\"stopped\":%s,\"engine\":\"%s\"}}\n",
 		summary.pairs, summary.executions, summary.cut,
-		summary.progressed ? "true" : "false", ingest.malformed, r == 1 ? "true" : "false");
+		summary.progressed ? "true" : "false", ingest.malformed, r == 1 ? "true" : "false",
+		summary.preload ? "preload" : "bpf");
 	fflush(stdout);
 	ingest_end(&ingest);
 	if (r >= 0 && save)

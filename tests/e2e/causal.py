@@ -205,8 +205,8 @@ def _():
     for path in (ENGINE, os.path.join(os.path.dirname(ENGINE), "libassay-rt.so"), SHAPES):
         shutil.copy(path, ".")
     os.chmod(".", 0o755)
-    with subprocess.Popen(["./causal-engine", "--target", "A:shapes:0:1", "--", "./shapes",
-                           "split", "1"], user=65534, group=65534, extra_groups=[],
+    with subprocess.Popen(["./causal-engine", "--engine", "bpf", "--target", "A:shapes:0:1", "--",
+                           "./shapes", "split", "1"], user=65534, group=65534, extra_groups=[],
                           stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as child:
         err = child.communicate(timeout=30)[1]
     assert child.returncode == 3 and ("root" in err or "CAP_" in err), (child.returncode, err)

@@ -12,6 +12,7 @@
 #include "model/run.h"
 #include "wire/build.h"
 #include "wire/causal.h"
+#include "wire/causal_release.h"
 
 /* ---- the rule ---- */
 
@@ -66,6 +67,54 @@ static void a_pause_is_booked_from_its_sample_on(void **state)
 	assert_int_equal(account.taken_ns, 610);
 	assert_int_equal(account.cpu_ns, 50);
 	assert_int_equal(account.pause_ns, 0);
+}
+
+/* ---- who gave an object free, for the engine inside the target ---- */
+
+static struct causal_release releases[CAUSAL_RELEASES];
+
+static void a_release_is_found_by_who_waited_for_it(void **state)
+{
+	struct causal_account wakee = {.taken_ns = 100, .since_ns = 1000};
+	__u64 taken = 0;
+
+	(void)state;
+	causal_release_note(releases, 0x1000, 700, 1500);
+	assert_true(causal_release_find(releases, 0x1000, wakee.since_ns, &taken));
+	assert_int_equal(taken, 700);
+	causal_hand_on(&wakee, taken, 2000, 0);
+	assert_int_equal(wakee.taken_ns, 700);
+}
+
+static void a_release_of_before_the_wait_or_of_another_object_is_not_taken(void **state)
+{
+	__u64 taken = 5;
+
+	(void)state;
+	causal_release_note(releases, 0x2000, 700, 1500);
+	assert_false(causal_release_find(releases, 0x2000, 1501, &taken));
+	assert_false(causal_release_find(releases, 0x2040, 1000, &taken));
+	causal_release_place(releases, 0x2000)->turn |= 1; /* someone is writing */
+	assert_false(causal_release_find(releases, 0x2000, 1000, &taken));
+	causal_release_note(releases, 0x2000, 800, 1600); /* and nobody waits for him */
+	assert_int_equal(causal_release_place(releases, 0x2000)->taken_ns, 700);
+	assert_int_equal(taken, 5);
+}
+
+static void an_unknown_waker_forgives_what_was_bought_meanwhile(void **state)
+{
+	struct causal_account account = {.taken_ns = 100, .since_ns = 1};
+
+	(void)state;
+	causal_forgive(
+		&account, 300, 500); /* owed 200 when it began to wait, and still owes them */
+	assert_int_equal(causal_debt(&account, 500), 200);
+	assert_int_equal(account.since_ns, 0);
+	account.taken_ns = 450;
+	causal_forgive(&account, 300, 500); /* never more than it owes */
+	assert_int_equal(account.taken_ns, 500);
+	causal_forgive(&account, 600, 500);
+	assert_int_equal(account.taken_ns, 500);
 }
 
 /* ---- the layout ---- */
@@ -182,6 +231,9 @@ int main(void)
 		cmocka_unit_test(a_shorter_wait_forgives_only_as_much_as_it_lasted),
 		cmocka_unit_test(a_waker_with_a_debt_passes_it_on),
 		cmocka_unit_test(a_pause_is_booked_from_its_sample_on),
+		cmocka_unit_test(a_release_is_found_by_who_waited_for_it),
+		cmocka_unit_test(a_release_of_before_the_wait_or_of_another_object_is_not_taken),
+		cmocka_unit_test(an_unknown_waker_forgives_what_was_bought_meanwhile),
 		cmocka_unit_test(the_places_of_a_thread_are_all_different),
 		cmocka_unit_test(twelve_thousand_threads_find_a_seat_each),
 		cmocka_unit_test(a_counter_begins_with_what_coz_knows),

@@ -7,41 +7,20 @@
  * nothing: it is set right when it is woken. */
 #include "source/causal.h"
 
-#include <bpf/libbpf.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-
-#include <linux/perf_event.h>
 
 #include "base/clock.h"
 #include "base/io.h"
 #include "causal_parts.h"
 
-/* The inode of the first PID namespace: PROC_PID_INIT_INO. */
-#define FIRST_PID_NAMESPACE 0xEFFFFFFCU
-
 /* ---- opening ---- */
-
-/* The kernel side sees process ids of the first namespace only. */
-static int namespace_check(struct err *err)
-{
-	struct stat space;
-
-	if (stat("/proc/self/ns/pid", &space) < 0 || space.st_ino == FIRST_PID_NAMESPACE)
-		return 0;
-	err_set(err, ERR_UNAVAILABLE, ENOTSUP,
-		"causal experiments do not work in a PID namespace of its own (a container)");
-	err_hint(err, "run assay on the host, or start the container with --pid=host");
-	return -ENOTSUP;
-}
 
 /* An abstract name: no file, and gone with the process. */
 static void socket_name(struct causal *causal)
@@ -84,14 +63,16 @@ int causal_open(const struct causal_options *options, struct causal **ret_causal
 	causal_auto struct causal *causal = mem_new(1, sizeof(*causal));
 	int r;
 
-	causal->socket = -1;
+	causal->engine = options->engine == CAUSAL_ENGINE_PRELOAD ? &causal_engine_inside
+								  : &causal_engine_bpf;
+	causal->socket = causal->memory[0] = causal->memory[1] = causal->memory[2] = -1;
 	causal->preload.fd = -1;
 	causal->period_ns = options->period_ns ? options->period_ns : CAUSAL_PERIOD_NS;
 	random_seed(&causal->random, clock_monotonic_ns() ^ (uint64_t)getpid() << 32);
 	points_copy(causal, options);
 	causal->waits = options->waits;
 	socket_name(causal);
-	r = preload_open(&causal->preload, err);
+	r = preload_open(causal->engine->library, &causal->preload, err);
 	if (r < 0)
 		return r;
 	*ret_causal = causal;
@@ -101,10 +82,8 @@ int causal_open(const struct causal_options *options, struct causal **ret_causal
 
 int causal_load(struct causal *causal, struct err *err)
 {
-	int r = namespace_check(err);
+	int r = causal->engine->load(causal, err);
 
-	if (r >= 0)
-		r = causal_load_programs(causal, err);
 	return r < 0 ? r : socket_open(causal, err);
 }
 
@@ -116,7 +95,7 @@ void causal_close(struct causal *causal)
 		causal->kernel->settings.active = 0;
 	if (causal->board)
 		causal->board->active = 0;
-	causal_unload(causal);
+	causal->engine->unload(causal);
 	preload_close(&causal->preload);
 	io_close_pointer(&causal->socket);
 	vec_foreach (struct causal_point, point, &causal->points) {
@@ -153,28 +132,24 @@ int causal_descriptor(const struct causal *causal)
 
 /* ---- the process ---- */
 
-static int map_descriptor(struct causal *causal, const char *name)
-{
-	return bpf_map__fd(bpf_object__find_map_by_name(causal->object, name));
-}
-
 static bool maps_send(struct causal *causal, int to)
 {
 	union {
 		struct cmsghdr head;
-		char space[CMSG_SPACE(2 * sizeof(int))];
+		char space[CMSG_SPACE(3 * sizeof(int))];
 	} control = {.space = {0}};
-	int fds[2] = {map_descriptor(causal, "assay_board"), map_descriptor(causal, "assay_seats")};
+	int fds[3];
+	size_t count = causal->engine->descriptors(causal, fds);
 	struct iovec bytes = {(char[]){1}, 1};
 	struct msghdr message = {.msg_iov = &bytes,
 		.msg_iovlen = 1,
 		.msg_control = &control,
-		.msg_controllen = sizeof(control)};
+		.msg_controllen = CMSG_SPACE(count * sizeof(*fds))};
 
 	control.head.cmsg_level = SOL_SOCKET;
 	control.head.cmsg_type = SCM_RIGHTS;
-	control.head.cmsg_len = CMSG_LEN(sizeof(fds));
-	memcpy(CMSG_DATA(&control.head), fds, sizeof(fds));
+	control.head.cmsg_len = CMSG_LEN(count * sizeof(*fds));
+	memcpy(CMSG_DATA(&control.head), fds, count * sizeof(*fds));
 	return sendmsg(to, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
 
@@ -194,20 +169,17 @@ static void board_clear(struct causal *causal)
 		if (causal->seats[i].tid)
 			causal->seats[i] = (struct wire_causal_seat){0};
 	causal_progress_forget(causal);
-	causal_spots_forget(causal);
+	causal->engine->spots_forget(causal);
 }
 
 int causal_bind(struct causal *causal, pid_t pid, struct err *err)
 {
 	causal->kernel->settings.active = 0;
-	vec_foreach (struct bpf_link *, link, &causal->probes)
-		bpf_link__destroy(*link);
-	vec_done(&causal->probes);
 	if (causal->pid != pid || !pid)
 		board_clear(causal);
 	causal->pid = pid;
 	causal->kernel->settings.pid = (uint32_t)pid;
-	return pid ? causal_place_probes(causal, err) : 0;
+	return causal->engine->place_probes(causal, err);
 }
 
 int causal_admit(struct causal *causal, pid_t pid, struct err *err)
@@ -241,17 +213,9 @@ bool causal_is_ready(const struct causal *causal)
 
 /* ---- an experiment ---- */
 
-/* A fixed period that a program's own rhythm agrees with would see the same place of it again and
- * again; the kernel has no event that comes at random. */
 void causal_shuffle(struct causal *causal)
 {
-	vec_foreach (int, fd, &causal->samplers) {
-		uint64_t half = causal->period_ns / 2;
-		uint64_t period =
-			causal->period_ns - half / 2 + random_below(&causal->random, half);
-
-		ioctl(*fd, PERF_EVENT_IOC_PERIOD, &period);
-	}
+	causal->engine->shuffle(causal);
 }
 
 static int target_set(struct causal *causal, const struct causal_target *target, struct err *err)
@@ -352,6 +316,7 @@ static void snapshot_take(struct causal *causal, struct causal_snapshot *ret)
 
 void causal_window_mark(struct causal *causal)
 {
+	causal->engine->count(causal);
 	snapshot_take(causal, &causal->before);
 }
 
@@ -407,6 +372,7 @@ void causal_window_end(struct causal *causal, struct causal_result *ret_result)
 	const struct causal_snapshot *a = &causal->before, *b = &causal->after;
 	uint64_t delayed;
 
+	causal->engine->count(causal);
 	snapshot_take(causal, &causal->after);
 	__atomic_store_n(&causal->kernel->settings.active, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&causal->board->active, 0, __ATOMIC_RELEASE);

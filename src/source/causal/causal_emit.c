@@ -33,8 +33,8 @@ static int visit_emit(const struct causal_visits *row, const struct wire_sink *s
 	return sink->take(sink->context, &visit.head);
 }
 
-static int experiment_emit(const struct causal_order *order, const struct causal_result *result,
-	const struct wire_sink *sink)
+static int experiment_emit(const struct causal *causal, const struct causal_order *order,
+	const struct causal_result *result, const struct wire_sink *sink)
 {
 	const struct causal_counts *counts = &result->counts;
 	struct wire_experiment e = {
@@ -44,7 +44,8 @@ static int experiment_emit(const struct causal_order *order, const struct causal
 		.execution = order->execution,
 		.speedup_permille = order->speedup_permille,
 		.threads = result->threads,
-		.flags = result->cut ? WIRE_EXPERIMENT_CUT : 0,
+		.flags = (result->cut ? WIRE_EXPERIMENT_CUT : 0) |
+			 (causal->inside ? WIRE_EXPERIMENT_INSIDE : 0),
 		.start_ns = result->start_ns,
 		.wall_ns = result->wall_ns,
 		.virtual_ns = result->virtual_ns,
@@ -75,7 +76,7 @@ int causal_emit(struct causal *causal, const struct causal_order *order,
 	for (; r >= 0 && causal->emitted < causal->visits.count; causal->emitted++)
 		r = point_emit(&causal->visits.at[causal->emitted], sink);
 	if (r >= 0)
-		r = experiment_emit(order, result, sink);
+		r = experiment_emit(causal, order, result, sink);
 	for (uint32_t i = 0; r >= 0 && i < causal->visits.count; i++)
 		r = visit_emit(&causal->visits.at[i], sink);
 	return r;

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -24,6 +25,22 @@
 
 extern const unsigned char causal_bpf_object[];
 extern const unsigned long causal_bpf_object_len;
+
+/* The inode of the first PID namespace: PROC_PID_INIT_INO. */
+#define FIRST_PID_NAMESPACE 0xEFFFFFFCU
+
+/* The kernel side sees process ids of the first namespace only. */
+static int namespace_check(struct err *err)
+{
+	struct stat space;
+
+	if (stat("/proc/self/ns/pid", &space) < 0 || space.st_ino == FIRST_PID_NAMESPACE)
+		return 0;
+	err_set(err, ERR_UNAVAILABLE, ENOTSUP,
+		"the BPF engine does not work in a PID namespace of its own (a container)");
+	err_hint(err, "run assay on the host, or start the container with --pid=host");
+	return -ENOTSUP;
+}
 
 /* The reason is given in our own words. */
 static int silent(enum libbpf_print_level level, const char *format, va_list args)
@@ -199,11 +216,13 @@ static int attach_all(struct causal *causal, struct err *err)
 	return r < 0 ? r : samplers_attach(causal, err);
 }
 
-int causal_load_programs(struct causal *causal, struct err *err)
+static int programs_load(struct causal *causal, struct err *err)
 {
 	libbpf_print_fn_t talk = libbpf_set_print(silent);
-	int r = object_load(causal, err);
+	int r = namespace_check(err);
 
+	if (r >= 0)
+		r = object_load(causal, err);
 	if (r >= 0)
 		r = maps_open(causal, err);
 	if (r >= 0)
@@ -264,12 +283,16 @@ static int probe_failed(const struct causal_point *point, struct err *err)
 	return -code;
 }
 
-int causal_place_probes(struct causal *causal, struct err *err)
+static int probes_place(struct causal *causal, struct err *err)
 {
 	libbpf_print_fn_t talk = libbpf_set_print(silent);
 	int r = 0;
 
-	for (uint32_t i = 0; r >= 0 && i < causal->points.count; i++) {
+	vec_foreach (struct bpf_link *, link, &causal->probes)
+		bpf_link__destroy(*link);
+	vec_done(&causal->probes);
+
+	for (uint32_t i = 0; causal->pid && r >= 0 && i < causal->points.count; i++) {
 		const struct causal_point *point = &causal->points.at[i];
 		struct bpf_link *link = point->kind == CAUSAL_UPROBE
 						? uprobe_place(causal, point, i)
@@ -284,7 +307,59 @@ int causal_place_probes(struct causal *causal, struct err *err)
 	return r;
 }
 
-void causal_unload(struct causal *causal)
+/* ---- samples ---- */
+
+/* A fixed period that a program's own rhythm agrees with would see the same place of it again and
+ * again; the kernel has no event that comes at random. */
+static void samplers_shuffle(struct causal *causal)
+{
+	vec_foreach (int, fd, &causal->samplers) {
+		uint64_t half = causal->period_ns / 2;
+		uint64_t period =
+			causal->period_ns - half / 2 + random_below(&causal->random, half);
+
+		ioctl(*fd, PERF_EVENT_IOC_PERIOD, &period);
+	}
+}
+
+static int map_descriptor(const struct causal *causal, const char *name)
+{
+	return bpf_map__fd(bpf_object__find_map_by_name(causal->object, name));
+}
+
+static void spots_read(struct causal *causal, const causal_code_vec *code)
+{
+	int map = map_descriptor(causal, "assay_spots");
+	uint64_t addr = 0, ns;
+
+	for (void *from = NULL; bpf_map_get_next_key(map, from, &addr) == 0; from = &addr)
+		if (bpf_map_lookup_elem(map, &addr, &ns) == 0)
+			causal_spot_add(causal, code, addr, ns);
+}
+
+/* Another program: its addresses mean something else. */
+static void spots_forget(struct causal *causal)
+{
+	int map = map_descriptor(causal, "assay_spots");
+	uint64_t addr;
+
+	while (bpf_map_get_next_key(map, NULL, &addr) == 0 && bpf_map_delete_elem(map, &addr) == 0)
+		;
+}
+
+static unsigned descriptors(struct causal *causal, int ret_fds[3])
+{
+	ret_fds[0] = map_descriptor(causal, "assay_board");
+	ret_fds[1] = map_descriptor(causal, "assay_seats");
+	return 2;
+}
+
+static void count(struct causal *causal)
+{
+	(void)causal; /* the programs count all there is */
+}
+
+static void unload(struct causal *causal)
 {
 	vec_foreach (struct bpf_link *, link, &causal->probes)
 		bpf_link__destroy(*link);
@@ -301,3 +376,15 @@ void causal_unload(struct causal *causal)
 		munmap(causal->seats, sizeof(*causal->seats) * WIRE_CAUSAL_SEATS);
 	bpf_object__close(causal->object);
 }
+
+const struct causal_engine_parts causal_engine_bpf = {
+	.library = PRELOAD_RUNTIME,
+	.load = programs_load,
+	.place_probes = probes_place,
+	.shuffle = samplers_shuffle,
+	.descriptors = descriptors,
+	.count = count,
+	.spots_read = spots_read,
+	.spots_forget = spots_forget,
+	.unload = unload,
+};

@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "source/causal.h"
 #include "source/preload.h"
+#include "wire/causal_inside.h"
 
 struct bpf_object;
 struct bpf_link;
@@ -28,18 +29,44 @@ struct causal_counter {
 	char name[CAUSAL_NAME_ROOM];
 };
 
+/* A file that is mapped as code. */
+struct causal_code {
+	uint64_t start, end, offset;
+	const char *path;
+};
+typedef vec_of(struct causal_code) causal_code_vec;
+
+/* What the two engines do each in its own way.  Both keep the experiment in a struct assay_causal,
+ * the board and the seats. */
+struct causal_engine_parts {
+	const char *library; /* preloaded into the target */
+	int (*load)(struct causal *causal, struct err *err);
+	int (*place_probes)(struct causal *causal, struct err *err); /* for the bound process */
+	void (*shuffle)(struct causal *causal);
+	unsigned (*descriptors)(
+		struct causal *causal, int ret_fds[3]); /* for the target: how many */
+	void (*count)(struct causal *causal); /* what the tool itself counts, at both ends */
+	void (*spots_read)(struct causal *causal, const causal_code_vec *code);
+	void (*spots_forget)(struct causal *causal);
+	void (*unload)(struct causal *causal);
+};
+extern const struct causal_engine_parts causal_engine_bpf, causal_engine_inside;
+
 struct causal {
+	const struct causal_engine_parts *engine;
 	struct preload preload;
 	int socket;
 	char socket_name[96];
 	char socket_variable[128];
 	struct bpf_object *object;
 	vec_of(struct bpf_link *) links;
-	vec_of(struct bpf_link *) probes; /* of the bound process */
-	vec_of(int) samplers;		  /* descriptors, one per CPU */
-	struct assay_causal *kernel;
-	struct wire_causal_board *board; /* untrusted */
-	struct wire_causal_seat *seats;	 /* untrusted */
+	vec_of(struct bpf_link *) probes;  /* of the bound process */
+	vec_of(int) samplers;		   /* descriptors, one per CPU */
+	struct assay_causal *kernel;	   /* the kernel side's, or in `inside` */
+	struct wire_causal_inside *inside; /* untrusted; NULL with a kernel side */
+	int memory[3];			   /* the memfds of board, seats, inside */
+	struct wire_causal_board *board;   /* untrusted */
+	struct wire_causal_seat *seats;	   /* untrusted */
 	struct random random;
 	uint64_t period_ns;
 	pid_t pid;
@@ -55,26 +82,17 @@ struct causal {
 	struct arena spot_paths;
 };
 
-/* causal_load.c */
-int causal_load_programs(struct causal *causal, struct err *err);
-int causal_place_probes(struct causal *causal, struct err *err);
-void causal_unload(struct causal *causal);
-
 /* causal_map.c: addresses of `places` in process `pid`; how many of at most `room`, or a negative
  * errno. */
 int causal_map_places(pid_t pid, const struct causal_place *places, uint32_t count,
 	struct assay_causal_range *ret_ranges, uint32_t room, struct err *err);
 
 /* Files that are mapped as code, in order of address; their paths are in `arena`. */
-struct causal_code {
-	uint64_t start, end, offset;
-	const char *path;
-};
-typedef vec_of(struct causal_code) causal_code_vec;
 int causal_map_code(pid_t pid, struct arena *arena, causal_code_vec *ret_code, struct err *err);
 
-/* causal_spots.c */
-void causal_spots_forget(struct causal *causal);
+/* causal_spots.c: samples at an address, for an engine's spots_read(). */
+void causal_spot_add(
+	struct causal *causal, const causal_code_vec *code, uint64_t addr, uint64_t ns);
 
 /* causal_progress.c */
 void causal_progress_read(struct causal *causal, struct causal_snapshot *snapshot);

@@ -51,7 +51,11 @@ struct causal_guard {
 
 const char *causal_doubt_name(enum causal_doubt doubt);
 
+/* What an engine inside the target cannot see; the last is NULL. */
+extern const char *const causal_not_seen[];
+
 struct causal_view {
+	bool is_inside; /* measured without a kernel side, so with all that it does not see */
 	struct causal_target_view *targets; /* worth touching first; flat ones behind */
 	uint32_t target_count;
 	uint32_t flat_from; /* targets[flat_from..] are not worth it, hottest first */

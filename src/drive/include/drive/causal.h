@@ -42,7 +42,11 @@ struct causal_pair {
 	const struct causal_half *base, *faster;
 };
 
+/* The kernel side where this machine and user can, else the fallback; or one of them. */
+enum causal_engine_choice { CAUSAL_AUTO, CAUSAL_ONLY_BPF, CAUSAL_ONLY_PRELOAD };
+
 struct causal_run_options {
+	enum causal_engine_choice engine;
 	const char *path; /* the program's file; NULL: process `id`, whose handler must be there */
 	char *const *argv;
 	pid_t id;
@@ -71,6 +75,8 @@ struct causal_summary {
 	uint32_t pairs, executions;
 	uint32_t cut;	 /* experiments thrown away: the program ended or the user stopped it */
 	bool progressed; /* some point was visited */
+	bool preload;	 /* the fallback was used... */
+	struct err why;	 /* ...because of this, if it was not asked for */
 };
 
 /* Run.  0 when it came to its end, 1 when the user stopped it, or a negative errno; what was

@@ -22,13 +22,16 @@ struct progress_point_row {
 	enum progress_kind kind;
 };
 
-enum { EXPERIMENT_CUT = 1 }; /* the process ended meanwhile: not to be used */
+enum {
+	EXPERIMENT_CUT = 1,    /* the process ended meanwhile: not to be used */
+	EXPERIMENT_INSIDE = 2, /* measured from inside the target, without a kernel side */
+};
 
 /* One causal experiment: a target runs virtually faster for a while.  Those of one `pair` belong
  * together: speed-up 0 and another one.  See docs/format.md for the guard rails. */
 struct experiment_row {
 	row_id target, execution;
-	uint32_t pair, speedup_permille, threads, flags; /* flags: EXPERIMENT_CUT */
+	uint32_t pair, speedup_permille, threads, flags; /* flags: EXPERIMENT_* */
 	uint64_t start_ns, wall_ns, virtual_ns, owed_ns, unpaid_ns;
 	uint64_t samples, hits, hit_ns, lost;
 	uint64_t handed, outside, timer, signals, unheard;

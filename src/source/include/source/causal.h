@@ -53,7 +53,13 @@ struct causal_point {
 	uint64_t offset;
 };
 
+/* Who samples and sees the waits.  The kernel side sees all of them and needs rights; the fallback
+ * works from inside the target, for any user, and sees only what goes through the pthread functions
+ * that it interposes (analyze/causal_view.h lists what it does not). */
+enum causal_engine { CAUSAL_ENGINE_BPF, CAUSAL_ENGINE_PRELOAD };
+
 struct causal_options {
+	enum causal_engine engine;
 	uint64_t period_ns; /* 0: CAUSAL_PERIOD_NS */
 	const struct causal_point *points;
 	uint32_t point_count; /* at most CAUSAL_PROBED_MAX */
@@ -101,7 +107,8 @@ struct causal_visits {
 int causal_open(const struct causal_options *options, struct causal **ret_causal, struct err *err);
 
 /* Load and attach everything.  ERR_UNAVAILABLE with the reason and the way out when this machine or
- * user cannot. */
+ * user cannot, or the fallback was asked for what only the kernel side can do (points that the
+ * program does not know of, waits). */
 int causal_load(struct causal *causal, struct err *err);
 
 void causal_close(struct causal *causal);

@@ -28,7 +28,10 @@ struct wire_progress {
 	struct wire_text name;
 };
 
-enum { WIRE_EXPERIMENT_CUT = 1 }; /* the process ended or changed its program: not to be used */
+enum {
+	WIRE_EXPERIMENT_CUT = 1,    /* the process ended or changed its program: not to be used */
+	WIRE_EXPERIMENT_INSIDE = 2, /* measured from inside the target, without a kernel side */
+};
 
 /* One experiment; its visits follow it.  All counts are of the measured part. */
 struct wire_experiment {
