@@ -116,6 +116,7 @@ void causal_close(struct causal *causal)
 		causal->kernel->settings.active = 0;
 	if (causal->board)
 		causal->board->active = 0;
+	(void)causal_detach(causal, &(struct err){0});
 	causal_unload(causal);
 	preload_close(&causal->preload);
 	io_close_pointer(&causal->socket);

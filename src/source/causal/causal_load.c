@@ -284,7 +284,7 @@ int causal_place_probes(struct causal *causal, struct err *err)
 	return r;
 }
 
-void causal_unload(struct causal *causal)
+void causal_silence(struct causal *causal)
 {
 	vec_foreach (struct bpf_link *, link, &causal->probes)
 		bpf_link__destroy(*link);
@@ -293,6 +293,11 @@ void causal_unload(struct causal *causal)
 	vec_done(&causal->probes);
 	vec_done(&causal->links);
 	vec_done(&causal->samplers);
+}
+
+void causal_unload(struct causal *causal)
+{
+	causal_silence(causal);
 	if (causal->kernel)
 		munmap(causal->kernel, (sizeof(*causal->kernel) + 4095) & ~(size_t)4095);
 	if (causal->board)

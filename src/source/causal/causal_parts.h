@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "base/vec.h"
+#include "inject.h"
 #include "source/causal.h"
 #include "source/preload.h"
 
@@ -53,11 +54,13 @@ struct causal {
 	uint32_t emitted; /* points */
 	vec_of(struct causal_spot) spots;
 	struct arena spot_paths;
+	struct injection injection; /* pid 0: the target has the preloaded runtime, or none */
 };
 
 /* causal_load.c */
 int causal_load_programs(struct causal *causal, struct err *err);
 int causal_place_probes(struct causal *causal, struct err *err);
+void causal_silence(struct causal *causal); /* nobody samples, counts or sends signals any more */
 void causal_unload(struct causal *causal);
 
 /* causal_map.c: addresses of `places` in process `pid`; how many of at most `room`, or a negative
@@ -72,6 +75,9 @@ struct causal_code {
 };
 typedef vec_of(struct causal_code) causal_code_vec;
 int causal_map_code(pid_t pid, struct arena *arena, causal_code_vec *ret_code, struct err *err);
+
+/* causal_check.c: say why not, as a failure of kind ERR_UNAVAILABLE; returns -EPERM. */
+int causal_check_permission(pid_t pid, struct err *err);
 
 /* causal_spots.c */
 void causal_spots_forget(struct causal *causal);
