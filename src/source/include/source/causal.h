@@ -126,7 +126,7 @@ int causal_check_process(pid_t pid, struct err *err);
 int causal_process_path(pid_t pid, char *ret_path, size_t room, struct err *err);
 bool causal_process_is_static(pid_t pid);
 
-/* Bind to it and put the handler in: one of its threads stands still for about a millisecond. Later
+/* Bind to it and put the handler in: one of its threads stands still for some milliseconds. Later
  * take it out again (causal_close() does too); then no experiment can follow.  When assay is killed
  * the handler stays, for a signal that nobody sends. */
 int causal_attach(struct causal *causal, pid_t pid, struct err *err);
