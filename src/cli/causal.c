@@ -1,9 +1,11 @@
-/* causal.c - `assay causal -- ./program`: what would the program gain if this line were faster?
+/* causal.c - `assay causal -- ./program` or `-p PID`: what would it gain if this line
+ * were faster?
  *
  * Watches the program for a second to see which lines are hot, then makes pairs of experiments
  * until the answer is good enough: time goes where the bounds are wide and the gain may be large.
  */
 #include <errno.h>
+#include <limits.h>
 #include <string.h>
 
 #include "analyze/causal_view.h"
@@ -220,14 +222,45 @@ static enum causal_engine_choice engine_of(const char *word)
 	return strcmp(word, "bpf") == 0 ? CAUSAL_ONLY_BPF : CAUSAL_ONLY_PRELOAD;
 }
 
+/* A program to start, or a process that runs; the file that its code is in. */
+static int target_choose(struct causal_job *job, struct causal_run_options *options,
+	const char **ret_file, struct err *err)
+{
+	struct cli *cli = job->cli;
+	char path[PATH_MAX];
+	uint64_t id;
+	int r;
+
+	if (!cli_has(cli, "pid")) {
+		r = binary_find(cli->program[0], &job->arena, &options->path, err);
+		options->argv = cli->program;
+		*ret_file = options->path;
+		return r;
+	}
+	if (cli->program) {
+		err_set(err, ERR_USAGE, EINVAL, "-p and a program exclude each other");
+		err_hint(err, "attach to the process, or start the program under assay");
+		return -EINVAL;
+	}
+	r = cli_number(cli, "pid", 1, INT32_MAX, 0, &id, err);
+	options->id = (pid_t)id;
+	if (r >= 0)
+		r = causal_check_process(options->id, err);
+	if (r >= 0)
+		r = causal_process_path(options->id, path, sizeof(path), err);
+	if (r >= 0)
+		*ret_file = arena_text(&job->arena, path, strlen(path));
+	return r;
+}
+
 static int job_options(struct causal_job *job, struct causal_run_options *options, struct err *err)
 {
 	struct cli *cli = job->cli;
 	const char *output = cli_value(cli, "output");
 	uint64_t period_us = 0;
-	int r = binary_find(cli->program[0], &job->arena, &options->path, err);
+	const char *file = NULL;
+	int r = target_choose(job, options, &file, err);
 
-	options->argv = cli->program;
 	if (r >= 0)
 		r = cli_duration(cli, "budget", BUDGET_DEFAULT_NS, &options->budget_ns, err);
 	if (r >= 0)
@@ -237,7 +270,7 @@ static int job_options(struct causal_job *job, struct causal_run_options *option
 	options->engine = engine_of(cli_value(cli, "engine"));
 	scope_choose(job);
 	if (r >= 0)
-		r = causal_sites_open(options->path, &job->scope, &job->sites, err);
+		r = causal_sites_open(file, &job->scope, &job->sites, err);
 	if (r >= 0)
 		r = targets_choose(job, err);
 	if (r >= 0)
@@ -387,6 +420,8 @@ static int causal_command_run(struct cli *cli, struct err *err)
 }
 
 static const struct option_spec options[] = {
+	{"pid", 'p', "PID", false, NULL,
+		"attach to a process that runs; it is left running, as it was (needs --progress)"},
 	{"progress", 0, "POINT", false, NULL,
 		"what is progress: a counter's name, FILE:LINE, FUNCTION or syscall:NAME"},
 	{"scope", 's', "SCOPE", false, NULL,
@@ -411,13 +446,16 @@ static const struct option_spec options[] = {
 const struct command causal_command = {
 	.name = "causal",
 	.summary = "what the program would gain if a line were faster",
-	.usage = "[--progress POINT] [-s SCOPE] [-f TARGET] [--budget TIME] -- PROGRAM ARGS...",
+	.usage = "[--progress POINT] [-s SCOPE] [-f TARGET] [--budget TIME] (-p PID | -- PROGRAM "
+		 "ARGS...)",
 	.examples = (const char *const[]){"assay causal -- ./server --requests 100000",
 		"which line is worth making faster, and how much it would bring",
 		"assay causal --progress handle_request -f parse.c:142 -- ./server",
 		"one line, judged by how often a function is called",
 		"assay causal --budget 30s --svg gain.svg -o gain.assay -- ./program",
-		"half a minute, with the curves", NULL},
+		"half a minute, with the curves",
+		"assay causal -p 1234 --progress handle_request --budget 30s",
+		"a process that runs already, for half a minute", NULL},
 	.details =
 		"Slows everything but one line down for a moment, in proportion, and watches how "
 		"the progress of the program answers: what is left is what a faster line would "

@@ -27,7 +27,8 @@ static int engine_open(struct causal_runner *c, enum causal_engine engine, struc
 		.period_ns = o->period_ns,
 		.points = o->points,
 		.point_count = o->point_count,
-		.waits = o->waits};
+		.waits = o->waits,
+		.runs = !o->path};
 	struct spawner_variable variables[3] = {{0}};
 	struct execution_options start = {.path = o->path,
 		.argv = o->argv,
@@ -75,19 +76,48 @@ static int open_all(struct causal_runner *c, struct err *err)
 	return 0;
 }
 
-static int no_handler(struct causal_runner *c, struct err *err)
+/* Counters of the program's own need the preloaded runtime. */
+static int no_points(const struct causal_runner *c, pid_t pid, struct err *err)
 {
-	if (c->options->path) {
-		err_set(err, ERR_TARGET, ENOTSUP, "%s did not load assay's runtime",
+	if (c->options->path)
+		err_set(err, ERR_USAGE, EINVAL,
+			"%s does not load assay's runtime (a static or set-uid program), so it "
+			"has no counters",
 			c->options->path);
-		err_hint(err, "a static or set-uid program ignores LD_PRELOAD, and a wrapper that "
-			      "forks is not the program: name the program itself");
-	} else {
-		err_set(err, ERR_UNAVAILABLE, ENOTSUP, "process %d has no handler of assay's in it",
-			(int)c->options->id);
-		err_hint(err, "start the program under assay: assay causal -- PROGRAM");
+	else
+		err_set(err, ERR_USAGE, EINVAL,
+			"process %d runs already, so it has no counters of assay's", (int)pid);
+	err_hint(err, "say what is progress: --progress FUNCTION, FILE:LINE or syscall:NAME");
+	return -EINVAL;
+}
+
+/* Put the handler into a process that has no runtime, if this engine can. */
+static int handler_put(struct causal_runner *c, pid_t pid, struct err *err)
+{
+	bool able = c->summary->preload || c->options->point_count;
+	int r = able ? causal_attach(c->causal, pid, err) : no_points(c, pid, err);
+
+	if (r >= 0)
+		c->summary->stop_ns = causal_stop_ns(c->causal);
+	return r;
+}
+
+/* The program that we started has not asked for the memory yet: it may be static, where that is
+ * clear at once, or ignore LD_PRELOAD for another reason. */
+static int runtime_replace(struct causal_runner *c, uint64_t patience, struct err *err)
+{
+	pid_t pid = c->options->path ? spawner_target(c->execution.spawner) : 0;
+	int r;
+
+	if (!pid || causal_is_ready(c->causal) ||
+		(clock_monotonic_ns() < patience && !causal_process_is_static(pid)))
+		return 0;
+	r = handler_put(c, pid, err);
+	if (r == -ESRCH) { /* it has just ended */
+		*err = (struct err){0};
+		r = 0;
 	}
-	return -ENOTSUP;
+	return r;
 }
 
 static bool time_is_up(const struct causal_runner *c)
@@ -99,20 +129,18 @@ static bool time_is_up(const struct causal_runner *c)
 static int wait_for_progress(struct causal_runner *c, struct err *err)
 {
 	uint64_t patience = clock_monotonic_ns() + runtime_patience_ns;
-	int r = 1;
+	int r = c->options->path ? 1 : handler_put(c, c->options->id, err);
 
-	if (!c->options->path) {
-		r = causal_bind(c->causal, c->options->id, err);
-		return r < 0 ? r : no_handler(c, err);
-	}
-	while (r > 0 && !time_is_up(c)) {
+	if (r < 0)
+		return r;
+	for (r = 1; r > 0 && !time_is_up(c);) {
 		if (causal_is_ready(c->causal) && causal_visits_total(c->causal) > 1) {
 			c->summary->progressed = true;
 			return 1;
 		}
-		if (!causal_is_ready(c->causal) && clock_monotonic_ns() > patience)
-			return no_handler(c, err);
-		r = causal_wait_ns(c, look_ns, err);
+		r = runtime_replace(c, patience, err);
+		if (r >= 0)
+			r = causal_wait_ns(c, look_ns, err);
 	}
 	return r < 0 ? r : 0;
 }
@@ -191,6 +219,21 @@ static int execution_await(struct causal_runner *c, bool stop, struct err *err)
 	return r < 0 ? r : execution_finish(&c->execution, err);
 }
 
+/* Leave a process that was attached to as it was found. */
+static int leave(struct causal_runner *c, struct err *err)
+{
+	struct err why = {0};
+	int r = causal_detach(c->causal, &why);
+
+	if (r < 0)
+		r = emit_note(c->sink, "left-behind", why.text,
+			"the process runs on at full speed; a handler for a signal that nobody "
+			"sends, or its memory, stays in it");
+	if (r >= 0)
+		r = execution_emit(&c->execution, c->sink);
+	return r < 0 ? err_set(err, ERR_OUTPUT, EIO, "cannot keep the execution") : 0;
+}
+
 /* Start it, experiment, see it end.  1: there is enough. */
 static int execution_run(struct causal_runner *c, struct err *err)
 {
@@ -210,6 +253,10 @@ static int execution_run(struct causal_runner *c, struct err *err)
 			return r;
 		if (execution_emit(&c->execution, c->sink) < 0 && enough >= 0)
 			return err_set(err, ERR_OUTPUT, EIO, "cannot keep the execution");
+	} else {
+		r = leave(c, enough < 0 ? &later : err);
+		if (enough >= 0 && r < 0)
+			return r;
 	}
 	(void)causal_bind(c->causal, 0, &later);
 	return enough;
@@ -224,8 +271,8 @@ static int run(struct causal_runner *c, struct err *err)
 		pairs = c->summary->pairs;
 		r = execution_run(c, err);
 		/* A program that ends before one pair is measured would be started for ever. */
-	} while (r == 0 && !c->execution.stopped && c->options->budget_ns && !time_is_up(c) &&
-		 c->summary->pairs > pairs);
+	} while (r == 0 && c->options->path && !c->execution.stopped && c->options->budget_ns &&
+		 !time_is_up(c) && c->summary->pairs > pairs);
 	if (r >= 0 && !c->summary->progressed)
 		r = emit_note(c->sink, "no-progress",
 			"no progress point was visited, so no experiment could be made",

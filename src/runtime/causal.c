@@ -32,14 +32,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "causal_pause.h"
 #include "runtime_parts.h"
 #include "wire/causal.h"
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The last of a pause is spun: a sleep ends 20 to 100 us late, and what is too much is a credit
- * that hides the next debts. */
-enum { SPIN_NS = 60000, SLICE_NS = 2000000, ANSWER_MS = 1000 };
+enum { ANSWER_MS = 1000 };
 enum { SIGNAL_FIRST = 40, SIGNAL_LAST = 59 }; /* not libc's, not the ends that others like */
 
 static struct wire_causal_board *board; /* NULL: no tool */
@@ -51,7 +50,9 @@ static size_t board_bytes(void)
 	return (sizeof(*board) + 4095) & ~(size_t)4095;
 }
 
-static uint64_t now_ns(void)
+/* ---- pauses: what causal_pause.h asks for ---- */
+
+static uint64_t pause_now_ns(void)
 {
 	struct timespec now;
 
@@ -59,108 +60,43 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static uint32_t load32(const uint32_t *at)
-{
-	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
-}
-
-static uint64_t load64(const __u64 *at)
-{
-	return __atomic_load_n(at, __ATOMIC_ACQUIRE);
-}
-
-/* The calling thread's seat in the running experiment, or NULL. */
-static struct wire_causal_seat *own_seat(void)
-{
-	uint32_t tid = (uint32_t)syscall(SYS_gettid);
-
-	for (uint32_t probe = 0; probe < WIRE_CAUSAL_PROBES; probe++) {
-		struct wire_causal_seat *seat = &seats[wire_causal_place(tid, probe)];
-
-		if (load32(&seat->tid) == tid)
-			return load32(&seat->epoch) == load32(&board->epoch) ? seat : NULL;
-	}
-	return NULL;
-}
-
-static bool still_on(const struct wire_causal_seat *seat, uint32_t epoch)
-{
-	return load32(&board->active) && load32(&board->epoch) == epoch &&
-	       load32(&seat->epoch) == epoch;
-}
-
-/* ---- pauses ---- */
-
-static void sleep_until(uint64_t until)
+static void pause_sleep_until(uint64_t until)
 {
 	struct timespec at = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
 
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
 }
 
-/* Wait until the debt is paid, in slices: it may grow meanwhile, and the experiment may end.
- * Returns the time slept, not spun. */
-static uint64_t debt_wait(const struct wire_causal_seat *seat, uint32_t epoch)
+static int pause_slack_get(void)
 {
-	uint64_t begun = now_ns(), slept = 0, now = begun;
+	return prctl(PR_GET_TIMERSLACK);
+}
 
-	while (still_on(seat, epoch) && now - begun < WIRE_CAUSAL_PAUSE_MAX_NS) {
-		/* Read anew each time: a preemption in a pause halts it, and the kernel side moves
-		 * its beginning. */
-		uint64_t debt = causal_debt(&seat->account, load64(&board->owed_ns));
-		uint64_t until = load64(&seat->account.pause_ns) + debt;
+static void pause_slack_set(int slack)
+{
+	prctl(PR_SET_TIMERSLACK, (unsigned long)slack);
+}
 
-		if (now >= until)
-			break;
-		if (until - now > SPIN_NS) {
-			uint64_t left = until - now - SPIN_NS, before = now;
-
-			sleep_until(now + (left < SLICE_NS ? left : SLICE_NS));
-			now = now_ns();
-			slept += now - before;
-		} else
-			now = now_ns();
-	}
-	return slept;
+static uint32_t pause_tid(void)
+{
+	return (uint32_t)syscall(SYS_gettid);
 }
 
 void runtime_causal_pay(struct wire_causal_seat *seat)
 {
-	uint32_t epoch = load32(&seat->epoch);
-	uint64_t now = now_ns(), from = seat->asked_ns, slept;
-	int slack;
-
-	if (!still_on(seat, epoch) || seat->account.pause_ns ||
-		causal_debt(&seat->account, load64(&board->owed_ns)) == 0)
-		return;
-	if (!from || from > now || now - from > WIRE_CAUSAL_PAUSE_MAX_NS)
-		from = now;
-	causal_pause_begin(&seat->account, from);
-	slack = prctl(PR_GET_TIMERSLACK);
-	prctl(PR_SET_TIMERSLACK, 1);
-	slept = debt_wait(seat, epoch);
-	if (slack > 0)
-		prctl(PR_SET_TIMERSLACK, (unsigned long)slack);
-	now = now_ns();
-	seat->asked_ns = 0;
-	if (still_on(seat, epoch))
-		causal_pause_end(&seat->account, now, now - from - slept);
-	seat->account.pause_ns = 0;
-	__atomic_fetch_add(&board->pauses, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&board->paused_ns, now - from, __ATOMIC_RELAXED);
+	pause_pay(board, seat);
 }
 
 /* @asyncsignalsafe */
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
 	int saved = errno;
-	struct wire_causal_seat *seat = board && seats ? own_seat() : NULL;
 
 	(void)signal;
 	(void)info;
 	(void)context;
-	if (seat)
-		runtime_causal_pay(seat);
+	if (board && seats)
+		pause_thread(board, seats);
 	errno = saved;
 }
 
@@ -364,7 +300,7 @@ void _coz_post_block(int skip)
 	if (!skip || !board || !seats || !load32(&board->active))
 		return;
 	owed = load64(&board->owed_ns);
-	seat = own_seat();
+	seat = pause_seat(board, seats);
 	if (!seat || owed <= owed_before)
 		return;
 	gained = causal_debt(&seat->account, owed);

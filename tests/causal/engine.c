@@ -272,10 +272,10 @@ int main(int argc, char **argv)
 	signal(SIGTERM, on_signal);
 	r = causal_run(&options, &sink, &summary, &err);
 	printf("{\"summary\":{\"pairs\":%u,\"executions\":%u,\"cut\":%u,\"progressed\":%s,"
-	       "\"malformed\":%lu,\"stopped\":%s,\"engine\":\"%s\"}}\n",
+	       "\"malformed\":%lu,\"stopped\":%s,\"engine\":\"%s\",\"stop_ns\":%lu}}\n",
 		summary.pairs, summary.executions, summary.cut,
 		summary.progressed ? "true" : "false", ingest.malformed, r == 1 ? "true" : "false",
-		summary.preload ? "preload" : "bpf");
+		summary.preload ? "preload" : "bpf", summary.stop_ns);
 	fflush(stdout);
 	ingest_end(&ingest);
 	if (r >= 0 && save)

@@ -185,7 +185,7 @@ def _():
     assert int(count) > 3 and (visited, least, some) == ("1", "0", "1"), r
 
 
-@case("a static program, and a process without the handler, are refused with the reason")
+@case("a static program and a process that runs have no counters: refused with the reason")
 def _():
     able()
     with open("s.c", "w", encoding="ascii") as file:
@@ -195,7 +195,7 @@ def _():
     r = run(ENGINE, "--target", place_of(SHAPES, "work_a"), "--", os.path.abspath("s"))
     assert r.status == 4 and "runtime" in r.err and "static" in r.err, r
     r = run(ENGINE, "--target", place_of(SHAPES, "work_a"), "--pid", os.getpid())
-    assert r.status == 3 and "handler" in r.err, r
+    assert r.status == 4 and "runs already" in r.err and "--progress" in r.err, r
 
 
 @case("a user without rights is refused with the way out")

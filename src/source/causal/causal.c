@@ -71,6 +71,7 @@ int causal_open(const struct causal_options *options, struct causal **ret_causal
 	random_seed(&causal->random, clock_monotonic_ns() ^ (uint64_t)getpid() << 32);
 	points_copy(causal, options);
 	causal->waits = options->waits;
+	causal->runs = options->runs;
 	socket_name(causal);
 	r = preload_open(causal->engine->library, &causal->preload, err);
 	if (r < 0)
@@ -95,6 +96,7 @@ void causal_close(struct causal *causal)
 		causal->kernel->settings.active = 0;
 	if (causal->board)
 		causal->board->active = 0;
+	(void)causal_detach(causal, &(struct err){0});
 	causal->engine->unload(causal);
 	preload_close(&causal->preload);
 	io_close_pointer(&causal->socket);
@@ -209,6 +211,21 @@ bool causal_is_ready(const struct causal *causal)
 
 	return causal->pid && __atomic_load_n(&causal->board->handler, __ATOMIC_ACQUIRE) &&
 	       signal > 32 && signal <= 64;
+}
+
+int causal_attach(struct causal *causal, pid_t pid, struct err *err)
+{
+	return causal->engine->attach(causal, pid, err);
+}
+
+int causal_detach(struct causal *causal, struct err *err)
+{
+	return causal->engine->detach(causal, err);
+}
+
+uint64_t causal_stop_ns(const struct causal *causal)
+{
+	return causal->injection.stop_ns;
 }
 
 /* ---- an experiment ---- */

@@ -45,8 +45,21 @@ static size_t seats_bytes(void)
 	return sizeof(struct wire_causal_seat) * WIRE_CAUSAL_SEATS;
 }
 
+/* The library samples and sees the waits: without it there is nothing to attach. */
+static int without_library(struct err *err)
+{
+	err_set(err, ERR_UNAVAILABLE, ENOTSUP,
+		"the preload engine needs a program that loads its library: not one that runs "
+		"already, is static or set-uid");
+	err_hint(err, "the BPF engine takes these: run as root, or with CAP_BPF, CAP_PERFMON and "
+		      "CAP_SYS_PTRACE");
+	return -ENOTSUP;
+}
+
 static int asked_too_much(const struct causal *causal, struct err *err)
 {
+	if (causal->runs)
+		return without_library(err);
 	if (!causal->points.count && !causal->waits)
 		return 0;
 	err_set(err, ERR_UNAVAILABLE, ENOTSUP,
@@ -94,6 +107,20 @@ static void unload(struct causal *causal)
 		munmap(causal->seats, seats_bytes());
 	for (unsigned i = 0; i < 3; i++)
 		io_close_pointer(&causal->memory[i]);
+}
+
+static int attach(struct causal *causal, pid_t pid, struct err *err)
+{
+	(void)causal;
+	(void)pid;
+	return without_library(err);
+}
+
+static int detach(struct causal *causal, struct err *err)
+{
+	(void)causal;
+	(void)err;
+	return 0;
 }
 
 static unsigned descriptors(struct causal *causal, int ret_fds[3])
@@ -201,6 +228,8 @@ static void spots_forget(struct causal *causal)
 const struct causal_engine_parts causal_engine_inside = {
 	.library = PRELOAD_INTERPOSE,
 	.load = load,
+	.attach = attach,
+	.detach = detach,
 	.place_probes = probes_place,
 	.shuffle = shuffle,
 	.descriptors = descriptors,

@@ -322,14 +322,14 @@ static void samplers_shuffle(struct causal *causal)
 	}
 }
 
-static int map_descriptor(const struct causal *causal, const char *name)
+int causal_map_descriptor(const struct causal *causal, const char *name)
 {
 	return bpf_map__fd(bpf_object__find_map_by_name(causal->object, name));
 }
 
 static void spots_read(struct causal *causal, const causal_code_vec *code)
 {
-	int map = map_descriptor(causal, "assay_spots");
+	int map = causal_map_descriptor(causal, "assay_spots");
 	uint64_t addr = 0, ns;
 
 	for (void *from = NULL; bpf_map_get_next_key(map, from, &addr) == 0; from = &addr)
@@ -340,7 +340,7 @@ static void spots_read(struct causal *causal, const causal_code_vec *code)
 /* Another program: its addresses mean something else. */
 static void spots_forget(struct causal *causal)
 {
-	int map = map_descriptor(causal, "assay_spots");
+	int map = causal_map_descriptor(causal, "assay_spots");
 	uint64_t addr;
 
 	while (bpf_map_get_next_key(map, NULL, &addr) == 0 && bpf_map_delete_elem(map, &addr) == 0)
@@ -349,8 +349,8 @@ static void spots_forget(struct causal *causal)
 
 static unsigned descriptors(struct causal *causal, int ret_fds[3])
 {
-	ret_fds[0] = map_descriptor(causal, "assay_board");
-	ret_fds[1] = map_descriptor(causal, "assay_seats");
+	ret_fds[0] = causal_map_descriptor(causal, "assay_board");
+	ret_fds[1] = causal_map_descriptor(causal, "assay_seats");
 	return 2;
 }
 
@@ -359,7 +359,7 @@ static void count(struct causal *causal)
 	(void)causal; /* the programs count all there is */
 }
 
-static void unload(struct causal *causal)
+void causal_silence(struct causal *causal)
 {
 	vec_foreach (struct bpf_link *, link, &causal->probes)
 		bpf_link__destroy(*link);
@@ -368,6 +368,11 @@ static void unload(struct causal *causal)
 	vec_done(&causal->probes);
 	vec_done(&causal->links);
 	vec_done(&causal->samplers);
+}
+
+static void unload(struct causal *causal)
+{
+	causal_silence(causal);
 	if (causal->kernel)
 		munmap(causal->kernel, (sizeof(*causal->kernel) + 4095) & ~(size_t)4095);
 	if (causal->board)
@@ -380,6 +385,8 @@ static void unload(struct causal *causal)
 const struct causal_engine_parts causal_engine_bpf = {
 	.library = PRELOAD_RUNTIME,
 	.load = programs_load,
+	.attach = causal_inject,
+	.detach = causal_take_out,
 	.place_probes = probes_place,
 	.shuffle = samplers_shuffle,
 	.descriptors = descriptors,

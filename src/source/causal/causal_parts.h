@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/random.h"
 #include "base/vec.h"
+#include "inject.h"
 #include "source/causal.h"
 #include "source/preload.h"
 #include "wire/causal_inside.h"
@@ -41,6 +42,9 @@ typedef vec_of(struct causal_code) causal_code_vec;
 struct causal_engine_parts {
 	const char *library; /* preloaded into the target */
 	int (*load)(struct causal *causal, struct err *err);
+	/* Put the handler into a process without the library, and take it out again. */
+	int (*attach)(struct causal *causal, pid_t pid, struct err *err);
+	int (*detach)(struct causal *causal, struct err *err); /* 0 too when none was put in */
 	int (*place_probes)(struct causal *causal, struct err *err); /* for the bound process */
 	void (*shuffle)(struct causal *causal);
 	unsigned (*descriptors)(
@@ -73,14 +77,23 @@ struct causal {
 	uint32_t epoch;
 	bool cut;
 	vec_of(struct causal_point) points; /* their texts are copies of our own */
-	bool waits;
+	bool waits, runs;
 	struct causal_counter counters[WIRE_CAUSAL_POINTS];
 	struct causal_snapshot before, after;
 	vec_of(struct causal_visits) visits;
 	uint32_t emitted; /* points */
 	vec_of(struct causal_spot) spots;
 	struct arena spot_paths;
+	struct injection injection; /* pid 0: the target has the preloaded runtime, or none */
 };
+
+/* causal_load.c, of the BPF engine */
+void causal_silence(struct causal *causal); /* nobody samples, counts or sends signals any more */
+int causal_map_descriptor(const struct causal *causal, const char *name);
+
+/* causal_attach.c: attach and detach of the BPF engine */
+int causal_inject(struct causal *causal, pid_t pid, struct err *err);
+int causal_take_out(struct causal *causal, struct err *err);
 
 /* causal_map.c: addresses of `places` in process `pid`; how many of at most `room`, or a negative
  * errno. */
@@ -89,6 +102,9 @@ int causal_map_places(pid_t pid, const struct causal_place *places, uint32_t cou
 
 /* Files that are mapped as code, in order of address; their paths are in `arena`. */
 int causal_map_code(pid_t pid, struct arena *arena, causal_code_vec *ret_code, struct err *err);
+
+/* causal_check.c: say why not, as a failure of kind ERR_UNAVAILABLE; returns -EPERM. */
+int causal_check_permission(pid_t pid, struct err *err);
 
 /* causal_spots.c: samples at an address, for an engine's spots_read(). */
 void causal_spot_add(

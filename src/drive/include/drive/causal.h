@@ -2,7 +2,8 @@
  *
  * Does: start the program with the runtime preloaded, wait until it makes progress, make pairs of
  * experiments (speed-up 0 and the one asked for, in random order) until the caller has enough, the
- * time is up, the program ends or the user stops it; start a program that ended early again.
+ * time is up, the program ends or the user stops it; start a program that ended early again.  A
+ * process that runs already is given the handler for the time being, a static program too.
  * Does not: choose what to try (the caller's `next` does), estimate anything.
  * Emits: WIRE_TARGET, WIRE_PROGRESS, WIRE_EXPERIMENT, WIRE_VISIT, and WIRE_EXECUTION for each
  * start. Keeps the promise of Ctrl-C: what was measured until then has been emitted.  Threads: one.
@@ -47,7 +48,7 @@ enum causal_engine_choice { CAUSAL_AUTO, CAUSAL_ONLY_BPF, CAUSAL_ONLY_PRELOAD };
 
 struct causal_run_options {
 	enum causal_engine_choice engine;
-	const char *path; /* the program's file; NULL: process `id`, whose handler must be there */
+	const char *path; /* the program's file; NULL: process `id`, which runs already */
 	char *const *argv;
 	pid_t id;
 	bool stdout_to_stderr;
@@ -73,10 +74,11 @@ struct causal_run_options {
 /* What the run came to, also when it failed. */
 struct causal_summary {
 	uint32_t pairs, executions;
-	uint32_t cut;	 /* experiments thrown away: the program ended or the user stopped it */
-	bool progressed; /* some point was visited */
-	bool preload;	 /* the fallback was used... */
-	struct err why;	 /* ...because of this, if it was not asked for */
+	uint32_t cut;	  /* experiments thrown away: the program ended or the user stopped it */
+	bool progressed;  /* some point was visited */
+	bool preload;	  /* the fallback was used... */
+	struct err why;	  /* ...because of this, if it was not asked for */
+	uint64_t stop_ns; /* a thread was stopped for so long to put the handler in; 0: none was */
 };
 
 /* Run.  0 when it came to its end, 1 when the user stopped it, or a negative errno; what was

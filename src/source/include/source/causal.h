@@ -13,6 +13,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -64,6 +65,7 @@ struct causal_options {
 	const struct causal_point *points;
 	uint32_t point_count; /* at most CAUSAL_PROBED_MAX */
 	bool waits;	      /* targets that wait will be asked for (Linux 5.15) */
+	bool runs;	      /* the process is there already: causal_attach() will follow */
 };
 
 /* What happened during the measured part of an experiment, beyond the result. */
@@ -124,6 +126,22 @@ const char *causal_socket_variable(const struct causal *causal);
  * process `pid`, and turns it away if not.  1: admitted (anew: it may be after an exec), 0: not. */
 int causal_descriptor(const struct causal *causal);
 int causal_admit(struct causal *causal, pid_t pid, struct err *err);
+
+/* For a process that cannot have the runtime preloaded, because it runs already or is static. Check
+ * whether it can be attached to: ERR_TARGET there is none, ERR_UNAVAILABLE with the reason.  Its
+ * program's file, through /proc when its name does not lead to it any more. */
+int causal_check_process(pid_t pid, struct err *err);
+int causal_process_path(pid_t pid, char *ret_path, size_t room, struct err *err);
+bool causal_process_is_static(pid_t pid);
+
+/* Bind to it and put the handler in: one of its threads stands still for some milliseconds. Later
+ * take it out again (causal_close() does too); then no experiment can follow.  When assay is killed
+ * the handler stays, for a signal that nobody sends. */
+int causal_attach(struct causal *causal, pid_t pid, struct err *err);
+int causal_detach(struct causal *causal, struct err *err);
+
+/* How long the thread stood still. */
+uint64_t causal_stop_ns(const struct causal *causal);
 
 /* Work on this process from now on; 0: on none.  Places the uprobes. */
 int causal_bind(struct causal *causal, pid_t pid, struct err *err);
