@@ -9,6 +9,9 @@
 #define FLAT_GAIN 0.03
 #define STEEP_SLOPE 0.4
 #define BIAS_FLOOR 0.015
+/* Trials at less than half the lowest level would have to be scaled up too much. */
+#define LEAST_SHARE 0.5
+#define LEAST_RATIO 0.02
 
 enum { TRIALS_MIN = 2, VISITS_MIN = 5 };
 
@@ -49,7 +52,7 @@ static double cost(const struct causal_window *window)
 static bool is_usable(const struct causal_trial *trial)
 {
 	return trial->base.visits > 0 && trial->sped.visits > 0 && trial->base.virtual_ns > 0 &&
-	       trial->sped.virtual_ns > 0;
+	       trial->sped.virtual_ns > 0 && trial->speedup >= LEAST_SHARE * causal_levels[0];
 }
 
 /* ---- one level ---- */
@@ -59,11 +62,20 @@ struct level_sum {
 	double visits, hits, weight, mean, squares; /* of the logarithms of the pairs' ratios */
 };
 
-static void sum_add(struct level_sum *sum, const struct causal_trial *trial)
+/* Seen from a level beside its own (coz tries every 5 %) a gain is taken in proportion.  The trials
+ * of a level lie on both sides of it, so a curve that bends there is not tilted. */
+static double ratio_at(double ratio, double scale)
 {
-	double x = log(cost(&trial->sped) / cost(&trial->base));
-	/* The counting noise of both windows: a pair with few visits says less. */
-	double weight = 1 / (1 / trial->base.visits + 1 / trial->sped.visits);
+	return fmax(1 - (1 - ratio) * scale, LEAST_RATIO);
+}
+
+static void sum_add(struct level_sum *sum, const struct causal_trial *trial, double level)
+{
+	double scale = level / trial->speedup;
+	double x = log(ratio_at(cost(&trial->sped) / cost(&trial->base), scale));
+	/* The counting noise of both windows: a pair with few visits says less, and one that was
+	 * scaled up is noisier. */
+	double weight = 1 / (1 / trial->base.visits + 1 / trial->sped.visits) / (scale * scale);
 	double delta = x - sum->mean;
 
 	sum->count++;
@@ -159,6 +171,13 @@ static enum causal_class class_of(const struct causal_curve *curve)
 	return open || !curve->slope_is_known ? CAUSAL_NOISY : CAUSAL_FLAT;
 }
 
+static void trial_add(struct level_sum *sums, const struct causal_trial *trial)
+{
+	uint32_t level = level_of(trial->speedup);
+
+	sum_add(&sums[level], trial, causal_levels[level]);
+}
+
 void causal_curve_make(const struct causal_trial *trials, uint32_t trial_count, uint32_t target,
 	struct causal_curve *ret_curve)
 {
@@ -167,7 +186,7 @@ void causal_curve_make(const struct causal_trial *trials, uint32_t trial_count, 
 	*ret_curve = (struct causal_curve){0};
 	for (uint32_t i = 0; i < trial_count; i++)
 		if (trials[i].target == target && is_usable(&trials[i]))
-			sum_add(&sums[level_of(trials[i].speedup)], &trials[i]);
+			trial_add(sums, &trials[i]);
 	for (uint32_t i = 0; i < CAUSAL_LEVELS; i++) {
 		struct causal_gain *gain = &ret_curve->gains[i];
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/str.h"
 #include "base/vec.h"
@@ -135,39 +136,102 @@ static struct causal_window *windows_read(
 	return windows;
 }
 
-static bool are_a_pair(const struct experiment_row *a, const struct experiment_row *b)
+/* Made without a pair. */
+static bool is_free(const struct experiment_row *e)
 {
-	return a->pair == b->pair && a->target == b->target && a->execution == b->execution &&
-	       !(a->flags & EXPERIMENT_CUT) && !(b->flags & EXPERIMENT_CUT) &&
-	       !a->speedup_permille != !b->speedup_permille;
+	return !e->pair && !(e->flags & EXPERIMENT_CUT);
 }
 
-/* The halves of a pair stand next to each other. */
+static bool is_free_baseline(const struct experiment_row *e)
+{
+	return is_free(e) && !e->speedup_permille;
+}
+
+/* UINT32_MAX on a side: nothing there. */
+static uint32_t nearest(uint32_t before, uint32_t at, uint32_t after, const bool *serves)
+{
+	if (before == UINT32_MAX || after == UINT32_MAX)
+		return before == UINT32_MAX ? after : before;
+	if (at - before == after - at)
+		return serves[before] && !serves[after] ? after : before;
+	return at - before < after - at ? before : after;
+}
+
+static bool are_a_pair(const struct experiment_row *a, const struct experiment_row *b)
+{
+	return a->pair && a->pair == b->pair && a->target == b->target &&
+	       a->execution == b->execution && !(a->flags & EXPERIMENT_CUT) &&
+	       !(b->flags & EXPERIMENT_CUT) && !a->speedup_permille != !b->speedup_permille;
+}
+
+/* Of each experiment the one it is compared with, UINT32_MAX: none.  Pairs stand next to each
+ * other; experiments that were made without pairs (coz's) take the nearest baseline of the same
+ * target, and of two that are equally near the one that serves nobody yet. */
+static uint32_t *partners_find(const struct run *run, struct arena *arena)
+{
+	const struct experiment_row *rows = run->experiments.at;
+	uint32_t count = run->experiments.count, targets = run->causal_targets.count;
+	uint32_t *partners = arena_take(arena, (count + 1) * sizeof(*partners));
+	uint32_t *after = arena_take(arena, (count + 1) * sizeof(*after));
+	uint32_t *last = arena_take(arena, (targets + 1) * sizeof(*last));
+	bool *serves = arena_take(arena, (count + 1) * sizeof(*serves));
+
+	memset(last, 0xff, (targets + 1) * sizeof(*last));
+	for (uint32_t i = count; i--;) {
+		after[i] = last[rows[i].target];
+		serves[i] = false;
+		if (is_free_baseline(&rows[i]))
+			last[rows[i].target] = i;
+	}
+	memset(last, 0xff, (targets + 1) * sizeof(*last));
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t before = last[rows[i].target], chosen = UINT32_MAX;
+
+		if (i + 1 < count && rows[i].speedup_permille && are_a_pair(&rows[i], &rows[i + 1]))
+			chosen = i + 1;
+		else if (i && rows[i].speedup_permille && are_a_pair(&rows[i], &rows[i - 1]))
+			chosen = i - 1;
+		else if (is_free(&rows[i]) && rows[i].speedup_permille)
+			chosen = nearest(before, i, after[i], serves);
+		partners[i] = chosen;
+		if (chosen != UINT32_MAX)
+			serves[chosen] = true;
+		if (is_free_baseline(&rows[i]))
+			last[rows[i].target] = i;
+	}
+	return partners;
+}
+
 static struct causal_trial *trials_read(
 	const struct run *run, uint32_t point, struct arena *arena, uint32_t *ret_count)
 {
 	const struct experiment_row *rows = run->experiments.at;
+	const uint32_t *partners = partners_find(run, arena);
 	struct causal_window *windows = windows_read(run, point, arena);
 	struct causal_trial *trials =
-		arena_take(arena, (run->experiments.count / 2 + 1) * sizeof(*trials));
+		arena_take(arena, (run->experiments.count + 1) * sizeof(*trials));
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i + 1 < run->experiments.count; i++) {
-		uint32_t sped = rows[i].speedup_permille ? i : i + 1, base = 2 * i + 1 - sped;
-
-		if (!are_a_pair(&rows[i], &rows[i + 1]))
-			continue;
-		trials[count++] = (struct causal_trial){
-			.target = rows[i].target - 1,
-			.speedup = rows[sped].speedup_permille / 1000.0,
-			.base = windows[base],
-			.sped = windows[sped],
-			.hits = (double)rows[sped].hits,
-		};
-		i++;
-	}
+	for (uint32_t i = 0; i < run->experiments.count; i++)
+		if (partners[i] != UINT32_MAX)
+			trials[count++] = (struct causal_trial){
+				.target = rows[i].target - 1,
+				.speedup = rows[i].speedup_permille / 1000.0,
+				.base = windows[partners[i]],
+				.sped = windows[i],
+				.hits = (double)rows[i].hits,
+			};
 	*ret_count = count;
 	return trials;
+}
+
+static uint32_t alone_count(const struct run *run, uint32_t paired)
+{
+	uint32_t sped = 0;
+
+	vec_foreach (const struct experiment_row, e, &run->experiments)
+		sped += is_free(e) && e->speedup_permille;
+	return sped > paired ? sped - paired : 0;
 }
 
 int causal_trials_of_run(const struct run *run, const char *point, struct arena *arena,
@@ -269,7 +333,8 @@ static void guards_make(const struct run *run, const struct causal_trial *trials
 	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++)
 		view->guards[i] = (struct causal_guard){i, seen[i].value,
 			i == CAUSAL_DOUBT_FEW ? seen[i].value < seen[i].limit
-					      : seen[i].value > seen[i].limit};
+					      : seen[i].value > seen[i].limit,
+			t.samples > 0 || i == CAUSAL_DOUBT_FEW || i == CAUSAL_DOUBT_DRIFT};
 	view->is_paced = view->guards[CAUSAL_DOUBT_PACED].is_bad;
 }
 
@@ -353,6 +418,7 @@ int causal_view_make(const struct run *run, const char *point, struct arena *are
 		trials = trials_read(
 			run, (uint32_t)(ret_view->point - ret_view->points) + 1, arena, &count);
 	ret_view->pairs = count;
+	ret_view->alone = ret_view->point ? alone_count(run, count) : 0;
 	targets_make(run, trials, count, arena, ret_view);
 	guards_make(run, trials, count, ret_view);
 	return 0;

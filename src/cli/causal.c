@@ -8,7 +8,7 @@
 
 #include "analyze/causal_view.h"
 #include "base/clock.h"
-#include "base/io.h"
+#include "causal_show.h"
 #include "cli.h"
 #include "code/binary.h"
 #include "drive/causal.h"
@@ -16,7 +16,6 @@
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "model/store.h"
-#include "render/causal.h"
 
 enum { SITES_MOST = 24 };
 #define BUDGET_DEFAULT_NS 60000000000
@@ -260,55 +259,6 @@ static void notes_add(struct causal_job *job)
 	}
 }
 
-static int text_write(
-	struct causal_job *job, const char *option, const struct str *text, struct err *err)
-{
-	const char *path = cli_value(job->cli, option);
-
-	return path ? io_replace(path, str_text(text), text->len, err) : 0;
-}
-
-static int files_write(struct causal_job *job, const struct causal_view *view, struct err *err)
-{
-	str_auto struct str coz = {0}, markdown = {0}, svg = {0};
-	const char *target = run_text(job->run, job->run->target);
-	struct causal_log log;
-	int r;
-
-	causal_log_make(job->run, &job->arena, &log);
-	causal_coz(&coz, &log);
-	causal_markdown(&markdown, view, target);
-	causal_svg(&svg, view, target);
-	r = text_write(job, "coz", &coz, err);
-	if (r >= 0)
-		r = text_write(job, "markdown", &markdown, err);
-	return r < 0 ? r : text_write(job, "svg", &svg, err);
-}
-
-static int causal_show(struct causal_job *job, struct err *err)
-{
-	struct cli *cli = job->cli;
-	struct cli_page page = {.run = job->run, .to_stderr = true};
-	struct causal_view view;
-	int r = causal_view_make(
-		job->run, job->run->experiments.count ? job->judge : NULL, &job->arena, &view, err);
-
-	if (r >= 0)
-		r = files_write(job, &view, err);
-	if (r < 0)
-		return r;
-	while (cli_page_next(cli, &page)) {
-		if (page.json)
-			causal_json(page.json, &view, cli_value(cli, "coz"));
-		else if (cli->mode == CLI_AGENT)
-			causal_agent(page.paper, &view);
-		else
-			causal_text(page.paper, &view);
-	}
-	r = cli_page_end(cli, &page, err);
-	return r < 0 ? r : view.pairs ? EXIT_DONE : EXIT_INCONCLUSIVE;
-}
-
 static int target_status(const struct causal_job *job, int status)
 {
 	const struct run *run = job->run;
@@ -347,7 +297,8 @@ static int causal_run_job(struct causal_job *job, struct err *err)
 	if (job->store)
 		stored = store_finish(job->store, job->run, r < 0 ? &late : err);
 	run_freeze(job->run);
-	shown = causal_show(job, r < 0 || stored < 0 ? &late : err);
+	shown = causal_show(
+		job->cli, job->run, job->judge, true, r < 0 || stored < 0 ? &late : err);
 	if (r < 0 || stored < 0)
 		return r < 0 ? r : stored;
 	return shown < 0 ? shown : r > 0 ? EXIT_INTERRUPTED : target_status(job, shown);
@@ -355,9 +306,12 @@ static int causal_run_job(struct causal_job *job, struct err *err)
 
 static int causal_command_run(struct cli *cli, struct err *err)
 {
-	struct causal_job job = {.cli = cli, .run = run_open()};
+	struct causal_job job = {.cli = cli};
 	int r;
 
+	if (cli_has(cli, "show"))
+		return causal_show_stored(cli, err);
+	job.run = run_open();
 	job.ingest.run = job.run;
 	job.run->started_ns = clock_realtime_ns();
 	job.run->command = run_intern(job.run, "causal");
@@ -381,6 +335,8 @@ static const struct option_spec options[] = {
 		"stop after that time, the program too (default 60s of experiments; it runs on)"},
 	{"period", 0, "US", false, NULL, "microseconds between samples (default 1000)"},
 	{"output", 'o', "FILE", false, NULL, "store the experiments in this file (*.assay)"},
+	{"show", 0, "RUN", false, NULL,
+		"show stored experiments again, of several runs together, and run nothing"},
 	{"coz", 0, "FILE", false, NULL, "write a profile.coz for coz's viewer"},
 	{"markdown", 0, "FILE", false, NULL, "write a report"},
 	{"svg", 0, "FILE", false, NULL, "draw the curves"},
@@ -397,7 +353,9 @@ const struct command causal_command = {
 		"assay causal --progress handle_request -f parse.c:142 -- ./server",
 		"one line, judged by how often a function is called",
 		"assay causal --budget 30s --svg gain.svg -o gain.assay -- ./program",
-		"half a minute, with the curves", NULL},
+		"half a minute, with the curves",
+		"assay causal --show gain.assay --markdown gain.md",
+		"the answer once more, without running anything", NULL},
 	.details =
 		"Slows everything but one line down for a moment, in proportion, and watches how "
 		"the progress of the program answers: what is left is what a faster line would "

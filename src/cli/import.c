@@ -2,12 +2,14 @@
  * and stored as a run with -o. */
 #include <errno.h>
 
+#include "analyze/causal_view.h"
 #include "analyze/imported.h"
 #include "analyze/stat.h"
 #include "cli.h"
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "model/store.h"
+#include "render/causal.h"
 #include "render/imported.h"
 #include "render/stat.h"
 #include "source/import.h"
@@ -71,6 +73,31 @@ static int show_profile(
 	return cli_page_end(cli, &page, err);
 }
 
+static int show_experiments(
+	struct cli *cli, const struct run *run, const struct import_report *report, struct err *err)
+{
+	arena_auto struct arena arena = {0};
+	struct cli_page page = {.run = run};
+	struct causal_view view;
+	int r = causal_view_make(run, NULL, &arena, &view, err);
+
+	if (r < 0)
+		return r;
+	while (cli_page_next(cli, &page)) {
+		if (page.json) {
+			jsonw_put_text(page.json, "kind", report->kind);
+			causal_json(page.json, &view, NULL);
+			skipped_json(page.json, report);
+		} else if (cli->mode == CLI_AGENT) {
+			causal_agent(page.paper, &view);
+		} else {
+			causal_text(page.paper, &view);
+		}
+	}
+	r = cli_page_end(cli, &page, err);
+	return r < 0 ? r : view.pairs ? EXIT_DONE : EXIT_INCONCLUSIVE;
+}
+
 static int import_store(const char *path, const struct run *run, struct err *err)
 {
 	store_auto struct store *store = NULL;
@@ -122,9 +149,10 @@ static int import_run(struct cli *cli, struct err *err)
 		r = import_store(output, run, err);
 	run_freeze(run);
 	if (r >= 0)
-		r = report.profile ? show_profile(cli, run, &report, err)
-				   : show_counts(cli, run, &report, err);
-	return r < 0 ? r : EXIT_DONE;
+		r = report.holds == IMPORT_EXPERIMENTS ? show_experiments(cli, run, &report, err)
+		    : report.holds == IMPORT_PROFILE   ? show_profile(cli, run, &report, err)
+						       : show_counts(cli, run, &report, err);
+	return r;
 }
 
 static const struct option_spec options[] = {
@@ -141,12 +169,14 @@ const struct command import_command = {
 		"the samples of `perf record`, kept as a run",
 		"perf record -o - -g -- ./server | assay import - -o base.assay",
 		"the same without a file", "assay import stat.json -o counts.assay",
-		"the counts of `perf stat -j -o stat.json -- PROGRAM`", NULL},
+		"the counts of `perf stat -j -o stat.json -- PROGRAM`",
+		"assay import profile.coz -o gain.assay",
+		"the experiments of coz; `assay causal --show` draws them", NULL},
 	.details =
 		"What the file is, is found out from its content. Read are perf.data of any age (from "
 		"a file or a pipe, compressed or not), the text of `perf script`, folded stacks, pprof, "
-		"callgrind.out and cachegrind.out, and the output of `perf stat -j` and of `perf stat "
-		"-x SEPARATOR`.\n"
+		"callgrind.out and cachegrind.out, coz's profile.coz and JSON lines, and the output of "
+		"`perf stat -j` and of `perf stat -x SEPARATOR`.\n"
 		"User stacks that were recorded with --call-graph dwarf are unwound here. Nothing is "
 		"dropped in silence: what cannot be used is counted by reason. Of a file that is damaged "
 		"or cut off everything before the damage is kept, with a warning; a file of which "

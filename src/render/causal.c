@@ -5,6 +5,9 @@
 
 #include "causal_parts.h"
 
+/* Bounds this far apart say no more than a question mark does. */
+#define TELLS_NOTHING 0.8
+
 enum { TARGETS_SHOWN = 10, FLAT_SHOWN = 6, AGENT_TARGETS = 6 };
 
 static void cell_gain(struct table *table, const struct causal_gain *gain)
@@ -13,7 +16,7 @@ static void cell_gain(struct table *table, const struct causal_gain *gain)
 
 	if (!gain->trials)
 		table_cell(table, INK_DIM, "-");
-	else if (!gain->is_known)
+	else if (!gain->is_known || gain->hi - gain->lo > TELLS_NOTHING)
 		table_cell(table, INK_DIM, "%.0f ?", 100 * gain->gain);
 	else
 		table_cell(table, ink, "%.1f ±%.1f", 100 * gain->gain, 50 * (gain->hi - gain->lo));
@@ -39,7 +42,10 @@ static void table_targets(
 		table_cell(&table, INK_PLAIN, "%s", causal_class_name(target->curve.class));
 		for (uint32_t level = 0; level < CAUSAL_LEVELS; level++)
 			cell_gain(&table, &target->curve.gains[level]);
-		table_cell(&table, INK_PLAIN, "%.0f %%", 100 * target->sample_share);
+		if (target->samples > 0)
+			table_cell(&table, INK_PLAIN, "%.0f %%", 100 * target->sample_share);
+		else
+			table_cell(&table, INK_DIM, "-");
 		table_cell(&table, INK_PLAIN, "%u", target->curve.trials);
 	}
 	table_print(&table, paper, 2);

@@ -305,7 +305,7 @@ static void a_last_line_that_is_cut_off_costs_only_itself(void **state)
 
 #define READS                                                                                      \
 	"it reads perf.data, the text of `perf script`, folded stacks, pprof, callgrind.out, "     \
-	"cachegrind.out, and the output of `perf stat -j` and `perf stat -x SEPARATOR`"
+	"cachegrind.out, profile.coz, and the output of `perf stat -j` and `perf stat -x SEPARATOR`"
 
 static void a_file_of_which_nothing_can_be_used_is_refused(void **state)
 {

@@ -24,6 +24,8 @@ static const struct import_format *const formats[] = {
 	&import_perf_data,
 	&import_pprof,
 	&import_callgrind,
+	&import_coz,
+	&import_coz_json,
 	&import_perf_stat_json,
 	&import_perf_script,
 	&import_perf_stat_csv,
@@ -167,8 +169,8 @@ static int format_unknown(struct import_text text, const char *name, struct err 
 	else
 		err_hint(err,
 			"it reads perf.data, the text of `perf script`, folded stacks, pprof, "
-			"callgrind.out, cachegrind.out, and the output of `perf stat -j` "
-			"and `perf stat -x SEPARATOR`");
+			"callgrind.out, cachegrind.out, profile.coz, and the output of `perf stat "
+			"-j` and `perf stat -x SEPARATOR`");
 	return -EINVAL;
 }
 
@@ -178,7 +180,7 @@ static int format_read(const struct import_format *format, struct import_text te
 	int r;
 
 	report->kind = format->kind;
-	report->profile = format->profile;
+	report->holds = format->holds;
 	r = format->read(text, sink, report);
 	if (r == 0)
 		r = note_damage(report, sink);

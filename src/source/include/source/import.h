@@ -39,9 +39,11 @@ enum import_skip {
 	IMPORT_SKIPS,
 };
 
+enum import_holds { IMPORT_COUNTS, IMPORT_PROFILE, IMPORT_EXPERIMENTS };
+
 struct import_report {
 	const char *kind; /* "perf-stat-json" */
-	bool profile;	  /* it holds samples, not counts */
+	enum import_holds holds;
 	uint64_t lines;	  /* that held something; 0: not a file of lines */
 	uint64_t samples; /* handed over */
 	uint64_t skipped[IMPORT_SKIPS];
