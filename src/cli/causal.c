@@ -95,7 +95,8 @@ static int progress_choose(struct causal_job *job, struct err *err)
 	job->judge = text;
 	if (str_starts(text, "syscall:")) {
 		job->judge = text + strlen("syscall:");
-		vec_push(&job->points, (struct causal_point){CAUSAL_SYSCALL, job->judge, NULL, 0});
+		vec_push(&job->points,
+			(struct causal_point){.kind = CAUSAL_SYSCALL, .name = job->judge});
 		return 0;
 	}
 	if (causal_sites_points(job->sites, text, &job->points, &unknown) >= 0) {
@@ -324,7 +325,8 @@ static int causal_command_run(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"progress", 0, "POINT", false, NULL,
-		"what is progress: a counter's name, FILE:LINE, FUNCTION or syscall:NAME"},
+		"what is progress: a counter's name, FILE:LINE, FUNCTION, syscall:NAME, "
+		"usdt:PROVIDER:NAME, or auto"},
 	{"scope", 's', "SCOPE", false, NULL,
 		"try lines of these files only, % is any text (default: the program's own)"},
 	{"fixed", 'f', "TARGET", false, NULL,

@@ -79,7 +79,7 @@ static int show_experiments(
 	arena_auto struct arena arena = {0};
 	struct cli_page page = {.run = run};
 	struct causal_view view;
-	int r = causal_view_make(run, NULL, &arena, &view, err);
+	int r = causal_view_make(run, cli_value(cli, "progress"), &arena, &view, err);
 
 	if (r < 0)
 		return r;
@@ -157,6 +157,7 @@ static int import_run(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"output", 'o', "RUN", false, NULL, "store what was read in this run file (*.assay)"},
+	{"progress", 0, "NAME", false, NULL, "of coz's experiments: the point that judges them"},
 	{"symfs", 0, "DIR", false, NULL, "look for the recorded programs below this folder"},
 	{0},
 };

@@ -7,12 +7,13 @@ static const struct causal_gain *gain_to_tell(const struct causal_target_view *t
 {
 	const struct causal_curve *curve = &target->curve;
 
-	if (curve->best && curve->best->lo > 0 && curve->gains[0].lo <= 0)
-		return curve->best;
 	if (curve->class == CAUSAL_STEP || curve->class == CAUSAL_FLAT)
 		for (uint32_t i = CAUSAL_LEVELS; i--;)
 			if (curve->gains[i].is_known)
 				return &curve->gains[i];
+	for (uint32_t i = 0; i < CAUSAL_LEVELS; i++)
+		if (curve->gains[i].is_known && (curve->gains[i].lo > 0 || curve->gains[i].hi < 0))
+			return &curve->gains[i];
 	for (uint32_t i = 0; i < CAUSAL_LEVELS; i++)
 		if (curve->gains[i].is_known)
 			return &curve->gains[i];

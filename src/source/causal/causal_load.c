@@ -217,7 +217,8 @@ int causal_load_programs(struct causal *causal, struct err *err)
 static struct bpf_link *uprobe_place(
 	struct causal *causal, const struct causal_point *point, uint64_t index)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, how, .bpf_cookie = index);
+	LIBBPF_OPTS(bpf_uprobe_opts, how, .bpf_cookie = index,
+		.ref_ctr_offset = (size_t)point->semaphore);
 
 	return bpf_program__attach_uprobe_opts(program_of(causal, "assay_causal_uprobe"),
 		causal->pid, point->path, point->offset, &how);

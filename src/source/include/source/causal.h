@@ -51,6 +51,7 @@ struct causal_point {
 	const char *name; /* what it is called; of a system call also which: "sendto" */
 	const char *path; /* CAUSAL_UPROBE: the file, and where in it */
 	uint64_t offset;
+	uint64_t semaphore; /* where in it the counter stands that switches a USDT probe on; or 0 */
 };
 
 struct causal_options {
