@@ -10,30 +10,40 @@
 #define UNEVEN 0.5
 #define IN_STEP 0.15 /* rates this near are called in step */
 
-static double rate_of(
-	const struct progress_candidate *candidate, uint32_t slices, uint64_t slice_ns)
+static double sum_of(const uint64_t *numbers, uint32_t count)
 {
 	double sum = 0;
 
-	for (uint32_t i = 0; i < slices; i++)
-		sum += (double)candidate->visits[i];
-	return slices && slice_ns ? sum * 1e9 / ((double)slices * (double)slice_ns) : 0;
+	for (uint32_t i = 0; i < count; i++)
+		sum += (double)numbers[i];
+	return sum;
+}
+
+static double rate_of(
+	const struct progress_candidate *candidate, const struct progress_slices *slices)
+{
+	double ns = (double)slices->count * (double)slices->each_ns;
+
+	return ns > 0 ? sum_of(candidate->visits, slices->count) * 1e9 / ns : 0;
 }
 
 /* Counting alone varies by 1/sqrt(n): at 10 visits a second nothing else could be seen. */
-static double variation_of(const struct progress_candidate *candidate, uint32_t slices)
+static double variation_of(
+	const struct progress_candidate *candidate, const struct progress_slices *slices)
 {
-	double sum = 0, squares = 0, mean, variance;
+	double sum = sum_of(candidate->visits, slices->count), squares = 0, mean, variance;
+	double busy = slices->busy_ns ? sum_of(slices->busy_ns, slices->count) : 0;
 
-	for (uint32_t i = 0; i < slices; i++)
-		sum += (double)candidate->visits[i];
-	mean = slices ? sum / slices : 0;
-	if (mean <= 0 || slices < 2)
+	if (sum <= 0 || slices->count < 2)
 		return 0;
-	for (uint32_t i = 0; i < slices; i++)
-		squares += ((double)candidate->visits[i] - mean) *
-			   ((double)candidate->visits[i] - mean);
-	variance = squares / (slices - 1) - mean;
+	mean = sum / slices->count;
+	for (uint32_t i = 0; i < slices->count; i++) {
+		double expected = busy > 0 ? sum * (double)slices->busy_ns[i] / busy : mean;
+		double off = (double)candidate->visits[i] - expected;
+
+		squares += off * off;
+	}
+	variance = squares / (slices->count - 1) - mean;
 	return variance > 0 ? sqrt(variance) / mean : 0;
 }
 
@@ -88,14 +98,14 @@ static void rank_compare(const struct progress_candidate *candidates,
 }
 
 uint32_t progress_choose(const struct progress_candidate *candidates, uint32_t count,
-	uint32_t slices, uint64_t slice_ns, struct progress_rank *ret_ranks)
+	const struct progress_slices *slices, struct progress_rank *ret_ranks)
 {
 	struct progress_rank all[PROGRESS_CANDIDATES_MAX] = {0};
 	uint32_t ranks = 0;
 
 	for (uint32_t i = 0; i < count && i < PROGRESS_CANDIDATES_MAX; i++) {
 		all[i].candidate = i;
-		all[i].per_second = rate_of(&candidates[i], slices, slice_ns);
+		all[i].per_second = rate_of(&candidates[i], slices);
 		all[i].variation = variation_of(&candidates[i], slices);
 		all[i].verdict = verdict_of(&candidates[i], &all[i]);
 	}

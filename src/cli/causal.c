@@ -7,17 +7,22 @@
 #include <string.h>
 
 #include "analyze/causal_view.h"
+#include "analyze/progress_choice.h"
 #include "base/clock.h"
 #include "causal_show.h"
 #include "cli.h"
 #include "code/binary.h"
 #include "drive/causal.h"
+#include "drive/causal_functions.h"
 #include "drive/causal_sites.h"
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "model/store.h"
 
-enum { SITES_MOST = 24 };
+enum { SITES_MOST = 24, RANKS_TOLD = 4 };
+/* A program that is asked has begun; one that is not may still say what its progress is. */
+#define SEARCH_AT_ONCE_NS 200000000
+#define SEARCH_PATIENCE_NS 2000000000
 #define BUDGET_DEFAULT_NS 60000000000
 /* Good enough: bounds within three points to both sides. */
 #define HALF_WIDTH 0.03
@@ -32,6 +37,10 @@ struct causal_job {
 	struct scope scope;
 	struct causal_sites *sites;
 	causal_point_vec points;
+	causal_function_vec functions; /* that may count the program's work */
+	causal_point_vec entries;      /* of them */
+	struct causal_search search;
+	const char *path;
 	const char *judge;    /* name of the progress point, NULL: the one there is */
 	vec_of(uint32_t) row; /* of each site: its number as a target, 0: not tried yet */
 	uint32_t tried;
@@ -43,6 +52,8 @@ static void causal_job_done(struct causal_job *job)
 {
 	causal_sites_close(job->sites);
 	vec_done(&job->points);
+	vec_done(&job->functions);
+	vec_done(&job->entries);
 	vec_done(&job->row);
 	store_close(job->store);
 	ingest_done(&job->ingest);
@@ -85,12 +96,12 @@ static int targets_choose(struct causal_job *job, struct err *err)
 }
 
 /* A counter of the program's own has a name; code and system calls become points. */
-static int progress_choose(struct causal_job *job, struct err *err)
+static int point_choose(struct causal_job *job, struct err *err)
 {
 	const char *text = cli_value(job->cli, "progress");
 	struct err unknown = {0};
 
-	if (!text)
+	if (!text || str_equal(text, "auto"))
 		return 0;
 	job->judge = text;
 	if (str_starts(text, "syscall:")) {
@@ -107,6 +118,88 @@ static int progress_choose(struct causal_job *job, struct err *err)
 		return 0; /* a counter, which is not known before the program runs */
 	*err = unknown;
 	return -unknown.code;
+}
+
+/* ---- a progress point for a program without ---- */
+
+static void choice_note(struct causal_job *job, const struct progress_candidate *candidates,
+	const struct progress_rank *ranks, uint32_t count, const struct causal_counted *counted)
+{
+	str_auto struct str text = {0};
+	bool found = count && ranks[0].verdict == PROGRESS_FIT;
+
+	if (found)
+		str_add(&text, "nothing in the program says what progress is; taken for it is ");
+	else
+		str_addf(&text,
+			"none of %u functions counts the work of the program (%u are called too "
+			"often)",
+			counted->looked, counted->hot);
+	for (uint32_t i = 0; i < count && i < RANKS_TOLD; i++) {
+		if (i || !found)
+			str_add(&text, i > 1	    ? "; "
+				       : i && found ? "; runners-up: "
+				       : i	    ? "; "
+						    : "; nearest to it: ");
+		progress_words(&text, candidates, &ranks[i]);
+	}
+	run_add_note(job->run, found ? "progress-chosen" : "progress-not-found", text.at,
+		"say it with --progress FUNCTION, FILE:LINE or syscall:NAME");
+}
+
+static uint32_t choose(void *context, const struct causal_counted *counted)
+{
+	struct causal_job *job = context;
+	struct progress_candidate candidates[CAUSAL_PROBED_MAX] = {0};
+	struct progress_rank ranks[PROGRESS_CANDIDATES_MAX];
+	const struct causal_function *functions[CAUSAL_PROBED_MAX];
+	uint64_t callers[CAUSAL_PROBED_MAX];
+	uint32_t count = 0, chosen;
+
+	while (count < counted->count && !counted->points[count].output) {
+		functions[count] = &job->functions.at[counted->points[count].function];
+		count++;
+	}
+	causal_functions_callers(job->path, functions, count, callers);
+	for (uint32_t i = 0; i < counted->count; i++) {
+		const struct causal_counted_point *point = &counted->points[i];
+
+		candidates[i].name = point->output ? point->output : functions[i]->point.name;
+		candidates[i].visits = point->visits;
+		candidates[i].callers = point->output ? 0 : callers[i];
+		candidates[i].is_output = point->output;
+		candidates[i].is_hot = point->is_hot;
+	}
+	count = progress_choose(candidates, counted->count,
+		&(struct progress_slices){counted->slices, counted->slice_ns, counted->busy_ns},
+		ranks);
+	choice_note(job, candidates, ranks, count, counted);
+	if (!count || ranks[0].verdict != PROGRESS_FIT)
+		return UINT32_MAX;
+	chosen = counted->points[ranks[0].candidate].function;
+	job->judge = job->functions.at[chosen].point.name;
+	cli_progress(job->cli, NULL);
+	return chosen;
+}
+
+/* Asked for, or when the program visits nothing of its own for a while. */
+static void search_prepare(struct causal_job *job, struct causal_run_options *options)
+{
+	const char *progress = cli_value(job->cli, "progress");
+	bool asked = progress && str_equal(progress, "auto");
+	struct err ignored = {0};
+
+	if ((progress && !asked) || causal_functions_list(options->path, &job->scope, &job->arena,
+					    &job->functions, &ignored) < 0)
+		return;
+	vec_foreach (const struct causal_function, function, &job->functions)
+		vec_push(&job->entries, function->point);
+	job->path = options->path;
+	job->search = (struct causal_search){.functions = job->entries.at,
+		.count = job->entries.count,
+		.patience_ns = asked ? SEARCH_AT_ONCE_NS : SEARCH_PATIENCE_NS,
+		.choose = choose};
+	options->search = &job->search;
 }
 
 /* ---- while it runs ---- */
@@ -233,7 +326,9 @@ static int job_options(struct causal_job *job, struct causal_run_options *option
 	if (r >= 0)
 		r = targets_choose(job, err);
 	if (r >= 0)
-		r = progress_choose(job, err);
+		r = point_choose(job, err);
+	if (r >= 0)
+		search_prepare(job, options);
 	if (r >= 0 && output)
 		r = store_create(output, &job->store, err);
 	options->points = job->points.at;

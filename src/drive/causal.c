@@ -26,7 +26,8 @@ static int open_all(struct causal_runner *c, struct err *err)
 	struct causal_options how = {.period_ns = o->period_ns,
 		.points = o->points,
 		.point_count = o->point_count,
-		.waits = o->waits};
+		.waits = o->waits,
+		.searches = o->search};
 	struct spawner_variable variables[3] = {{0}};
 	struct execution_options start = {.path = o->path,
 		.argv = o->argv,
@@ -67,10 +68,22 @@ static bool time_is_up(const struct causal_runner *c)
 	return clock_monotonic_ns() >= c->until_ns;
 }
 
+/* No point of its own for so long since it could be asked to pause. */
+static bool search_is_due(const struct causal_runner *c, uint64_t *ready_ns)
+{
+	const struct causal_search *search = c->options->search;
+
+	if (!search || c->searched || !causal_is_ready(c->causal))
+		return false;
+	if (!*ready_ns)
+		*ready_ns = clock_monotonic_ns();
+	return clock_monotonic_ns() >= *ready_ns + search->patience_ns;
+}
+
 /* 1: it can be asked to pause and has made progress, 0: it or we ended first. */
 static int wait_for_progress(struct causal_runner *c, struct err *err)
 {
-	uint64_t patience = clock_monotonic_ns() + runtime_patience_ns;
+	uint64_t patience = clock_monotonic_ns() + runtime_patience_ns, ready_ns = 0;
 	int r = 1;
 
 	if (!c->options->path) {
@@ -84,7 +97,12 @@ static int wait_for_progress(struct causal_runner *c, struct err *err)
 		}
 		if (!causal_is_ready(c->causal) && clock_monotonic_ns() > patience)
 			return no_handler(c, err);
-		r = causal_wait_ns(c, look_ns, err);
+		if (search_is_due(c, &ready_ns)) {
+			r = causal_search_points(c, err);
+			c->searched = r > 0;
+		} else {
+			r = causal_wait_ns(c, look_ns, err);
+		}
 	}
 	return r < 0 ? r : 0;
 }

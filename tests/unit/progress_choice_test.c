@@ -11,6 +11,7 @@
 enum { SLICES = 10 };
 #define SLICE_NS 100000000ULL
 
+static const struct progress_slices slices = {SLICES, SLICE_NS, NULL};
 static const uint64_t even[SLICES] = {30, 31, 29, 30, 30, 31, 30, 29, 30, 30};
 static const uint64_t often[SLICES] = {3000, 3010, 2990, 3000, 3005, 2995, 3000, 3000, 3000, 3000};
 static const uint64_t bursts[SLICES] = {0, 0, 300, 0, 0, 0, 0, 0, 0, 0};
@@ -30,7 +31,7 @@ static void an_even_one_wins_over_rare_hot_and_bursty_ones(void **state)
 	struct progress_rank ranks[PROGRESS_CANDIDATES_MAX];
 
 	(void)state;
-	assert_int_equal(progress_choose(candidates, 6, SLICES, SLICE_NS, ranks), 6);
+	assert_int_equal(progress_choose(candidates, 6, &slices, ranks), 6);
 	assert_int_equal(ranks[0].candidate, 4);
 	assert_true(ranks[0].per_second > 299 && ranks[0].per_second < 301);
 	assert_int_equal(ranks[1].candidate, 5);
@@ -58,7 +59,7 @@ static void of_those_in_step_the_outermost_wins(void **state)
 	struct progress_rank ranks[PROGRESS_CANDIDATES_MAX];
 
 	(void)state;
-	assert_int_equal(progress_choose(candidates, 3, SLICES, SLICE_NS, ranks), 3);
+	assert_int_equal(progress_choose(candidates, 3, &slices, ranks), 3);
 	assert_int_equal(ranks[0].candidate, 2);
 	assert_false(ranks[0].is_inner);
 	assert_true(ranks[1].is_inner && ranks[2].is_inner);
@@ -75,7 +76,7 @@ static void one_that_goes_with_output_wins(void **state)
 	str_auto struct str words = {0};
 
 	(void)state;
-	assert_int_equal(progress_choose(candidates, 3, SLICES, SLICE_NS, ranks), 2);
+	assert_int_equal(progress_choose(candidates, 3, &slices, ranks), 2);
 	assert_int_equal(ranks[0].candidate, 2);
 	assert_string_equal(ranks[0].output, "write");
 	progress_words(&words, candidates, &ranks[0]);
@@ -90,10 +91,25 @@ static void nothing_is_fit_when_nothing_is_called(void **state)
 	struct progress_rank ranks[PROGRESS_CANDIDATES_MAX];
 
 	(void)state;
-	assert_int_equal(progress_choose(candidates, 1, SLICES, SLICE_NS, ranks), 1);
+	assert_int_equal(progress_choose(candidates, 1, &slices, ranks), 1);
 	assert_int_equal(ranks[0].verdict, PROGRESS_RARE);
-	assert_int_equal(progress_choose(candidates, 0, SLICES, SLICE_NS, ranks), 0);
-	assert_int_equal(progress_choose(candidates, 1, 0, 0, ranks), 1);
+	assert_int_equal(progress_choose(candidates, 0, &slices, ranks), 0);
+	assert_int_equal(progress_choose(candidates, 1, &(struct progress_slices){0}, ranks), 1);
+}
+
+static void a_busy_machine_does_not_look_like_bursts(void **state)
+{
+	const uint64_t visits[SLICES] = {90, 0, 0, 92, 0, 0, 88, 0, 90, 0};
+	const uint64_t busy[SLICES] = {75, 0, 0, 75, 0, 1, 75, 0, 75, 0};
+	const struct progress_candidate candidates[] = {{.name = "a", .visits = visits}};
+	const struct progress_slices uneven = {SLICES, SLICE_NS, busy};
+	struct progress_rank ranks[PROGRESS_CANDIDATES_MAX];
+
+	(void)state;
+	progress_choose(candidates, 1, &slices, ranks);
+	assert_int_equal(ranks[0].verdict, PROGRESS_UNEVEN);
+	progress_choose(candidates, 1, &uneven, ranks);
+	assert_int_equal(ranks[0].verdict, PROGRESS_FIT);
 }
 
 int main(void)
@@ -102,6 +118,7 @@ int main(void)
 		cmocka_unit_test(an_even_one_wins_over_rare_hot_and_bursty_ones),
 		cmocka_unit_test(of_those_in_step_the_outermost_wins),
 		cmocka_unit_test(one_that_goes_with_output_wins),
+		cmocka_unit_test(a_busy_machine_does_not_look_like_bursts),
 		cmocka_unit_test(nothing_is_fit_when_nothing_is_called),
 	};
 

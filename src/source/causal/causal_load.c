@@ -70,10 +70,10 @@ static int object_load(struct causal *causal, struct err *err)
 	if (!causal->object)
 		return load_failed(errno, false, err);
 	bpf_program__set_autoload(program_of(causal, "assay_causal_choose"), causal->waits);
-	bpf_program__set_autoload(
-		program_of(causal, "assay_causal_uprobe"), causal->points.count != 0);
-	bpf_program__set_autoload(
-		program_of(causal, "assay_causal_syscall"), causal->points.count != 0);
+	bpf_program__set_autoload(program_of(causal, "assay_causal_uprobe"),
+		causal->points.count || causal->searches);
+	bpf_program__set_autoload(program_of(causal, "assay_causal_syscall"),
+		causal->points.count || causal->searches);
 	r = bpf_object__load(causal->object);
 	return r < 0 ? load_failed(-r, causal->waits || causal->points.count, err) : 0;
 }
@@ -249,6 +249,19 @@ static struct bpf_link *syscall_place(
 		program_of(causal, "assay_causal_syscall"), fd, &how);
 	if (!link)
 		close(fd);
+	return link;
+}
+
+struct bpf_link *causal_probe_place(struct causal *causal, uint32_t index)
+{
+	libbpf_print_fn_t talk = libbpf_set_print(silent);
+	const struct causal_point *point = &causal->points.at[index];
+	struct err ignored = {0};
+	struct bpf_link *link = point->kind == CAUSAL_UPROBE
+					? uprobe_place(causal, point, index)
+					: syscall_place(causal, point, index, &ignored);
+
+	libbpf_set_print(talk);
 	return link;
 }
 

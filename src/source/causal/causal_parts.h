@@ -46,7 +46,7 @@ struct causal {
 	uint32_t epoch;
 	bool cut;
 	vec_of(struct causal_point) points; /* their texts are copies of our own */
-	bool waits;
+	bool waits, searches;
 	struct causal_counter counters[WIRE_CAUSAL_POINTS];
 	struct causal_snapshot before, after;
 	vec_of(struct causal_visits) visits;
@@ -58,6 +58,8 @@ struct causal {
 /* causal_load.c */
 int causal_load_programs(struct causal *causal, struct err *err);
 int causal_place_probes(struct causal *causal, struct err *err);
+/* NULL: it cannot be placed, errno says why. */
+struct bpf_link *causal_probe_place(struct causal *causal, uint32_t index);
 void causal_unload(struct causal *causal);
 
 /* causal_map.c: addresses of `places` in process `pid`; how many of at most `room`, or a negative
@@ -72,6 +74,11 @@ struct causal_code {
 };
 typedef vec_of(struct causal_code) causal_code_vec;
 int causal_map_code(pid_t pid, struct arena *arena, causal_code_vec *ret_code, struct err *err);
+
+/* causal_points.c */
+void causal_points_copy(struct causal *causal, const struct causal_point *points, uint32_t count);
+void causal_points_forget(struct causal *causal);
+void causal_probes_remove(struct causal *causal);
 
 /* causal_spots.c */
 void causal_spots_forget(struct causal *causal);

@@ -21,6 +21,15 @@ struct progress_candidate {
 	bool is_hot;		/* was called too often to be counted on */
 };
 
+/* The slices of time that visits were counted in. */
+struct progress_slices {
+	uint32_t count;
+	uint64_t each_ns;
+	const uint64_t *busy_ns; /* CPU time of the program in each: visits are expected in
+				    proportion, so that a busy machine does not look like bursts.
+				    NULL: the same in each */
+};
+
 enum progress_verdict {
 	PROGRESS_FIT,
 	PROGRESS_RARE,	 /* fewer than 10 a second */
@@ -39,10 +48,10 @@ struct progress_rank {
 	double score;
 };
 
-/* Rank `count` (at most PROGRESS_CANDIDATES_MAX) candidates over `slices` slices of `slice_ns`, the
- * best first, those that are not fit behind them.  Output calls are left out; how many ranks. */
+/* Rank `count` (at most PROGRESS_CANDIDATES_MAX) candidates, the best first, those that are not fit
+ * behind them.  Output calls are left out; how many ranks. */
 uint32_t progress_choose(const struct progress_candidate *candidates, uint32_t count,
-	uint32_t slices, uint64_t slice_ns, struct progress_rank *ret_ranks);
+	const struct progress_slices *slices, struct progress_rank *ret_ranks);
 
 /* "handle(): 210/s, evenly (varies by 3 %), as often as write()" */
 void progress_words(struct str *out, const struct progress_candidate *candidates,

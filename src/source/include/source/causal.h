@@ -59,6 +59,7 @@ struct causal_options {
 	const struct causal_point *points;
 	uint32_t point_count; /* at most CAUSAL_PROBED_MAX */
 	bool waits;	      /* targets that wait will be asked for (Linux 5.15) */
+	bool searches;	      /* the points will be changed */
 };
 
 /* What happened during the measured part of an experiment, beyond the result. */
@@ -127,6 +128,13 @@ bool causal_is_ready(const struct causal *causal);
 
 /* Visits of all progress points since the process was bound. */
 uint64_t causal_visits_total(struct causal *causal);
+
+/* Count other points of the bound process from now on; how many of them could be placed.  Not
+ * during an experiment.  drop: stop counting one of them; count: its visits since the change. */
+uint32_t causal_points_change(
+	struct causal *causal, const struct causal_point *points, uint32_t count);
+void causal_points_drop(struct causal *causal, uint32_t index);
+uint64_t causal_points_count(const struct causal *causal, uint32_t index);
 
 /* One experiment: the target runs virtually faster by `speedup_permille` from begin to end; what
  * happens between mark and end is measured.  -ENOENT when no place of it is mapped. */
