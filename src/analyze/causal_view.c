@@ -386,7 +386,7 @@ static void targets_make(const struct run *run, const struct causal_trial *trial
 	vec_foreach (const struct experiment_row, e, &run->experiments) {
 		struct causal_target_view *target = &view->targets[e->target - 1];
 
-		if (e->speedup_permille)
+		if (e->speedup_permille || !e->samples)
 			continue;
 		target->hits += (double)e->hits;
 		target->samples += (double)e->samples;
