@@ -49,9 +49,11 @@ static void points_read(const struct run *run, struct arena *arena, struct causa
 		};
 	vec_foreach (const struct experiment_row, e, &run->experiments)
 		base_ns += e->speedup_permille ? 0 : e->wall_ns;
-	vec_foreach (const struct visit_row, visit, &run->visits)
+	vec_foreach (const struct visit_row, visit, &run->visits) {
+		view->points[visit->point - 1].seen += (double)visit->departures;
 		if (!run->experiments.at[visit->experiment - 1].speedup_permille)
 			view->points[visit->point - 1].visits += (double)visit->departures;
+	}
 	for (uint32_t i = 0; i < view->point_count && base_ns; i++)
 		view->points[i].per_second = view->points[i].visits * 1e9 / (double)base_ns;
 }
@@ -95,10 +97,9 @@ static int point_choose(struct causal_view *view, const char *name, struct err *
 	for (uint32_t i = 0; i < view->point_count; i++) {
 		struct causal_point_view *point = &view->points[i];
 
-		if (point->visits > 0)
+		if (point->seen > 0)
 			kinds[point->is_latency] = true;
-		if (name ? str_equal(point->name, name)
-			 : point->visits > (chosen ? chosen->visits : 0))
+		if (name ? str_equal(point->name, name) : point->seen > (chosen ? chosen->seen : 0))
 			chosen = point;
 	}
 	if (name && !chosen)
@@ -398,6 +399,16 @@ static void targets_make(const struct run *run, const struct causal_trial *trial
 		view->flat_from++;
 }
 
+/* Experiments show it; without any the runner has said so. */
+static bool was_unvisited(const struct run *run)
+{
+	bool told = false;
+
+	vec_foreach (const struct note_row, note, &run->notes)
+		told |= str_equal(run_text(run, note->code), "no-progress");
+	return told || run->experiments.count;
+}
+
 int causal_view_make(const struct run *run, const char *point, struct arena *arena,
 	struct causal_view *ret_view, struct err *err)
 {
@@ -414,6 +425,7 @@ int causal_view_make(const struct run *run, const char *point, struct arena *are
 	r = point_choose(ret_view, point, err);
 	if (r < 0)
 		return r;
+	ret_view->unvisited = !ret_view->point && was_unvisited(run);
 	if (ret_view->point)
 		trials = trials_read(
 			run, (uint32_t)(ret_view->point - ret_view->points) + 1, arena, &count);

@@ -4,6 +4,7 @@
  * until the answer is good enough: time goes where the bounds are wide and the gain may be large.
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 
 #include "analyze/causal_view.h"
@@ -337,6 +338,27 @@ static int job_options(struct causal_job *job, struct causal_run_options *option
 	return r;
 }
 
+/* Its experiments are whole, but whether a program that crashes does its work is another question.
+ */
+static void crashes_note(struct run *run)
+{
+	str_auto struct str line = {0};
+	unsigned crashes = 0;
+	int by = 0;
+
+	vec_foreach (const struct execution_row, e, &run->executions)
+		if (e->signal == SIGSEGV || e->signal == SIGABRT || e->signal == SIGBUS ||
+			e->signal == SIGILL || e->signal == SIGFPE) {
+			crashes++;
+			by = e->signal;
+		}
+	if (!crashes)
+		return;
+	str_addf(&line, "the program crashed in %u of %u executions (%s)", crashes,
+		run->executions.count, strsignal(by));
+	run_add_note(run, "target-crashed", line.at, "see whether it does so without assay");
+}
+
 static void notes_add(struct causal_job *job)
 {
 	uint32_t count;
@@ -344,6 +366,7 @@ static void notes_add(struct causal_job *job)
 	const char *missing = causal_sites_missing(job->sites);
 	str_auto struct str line = {0};
 
+	crashes_note(job->run);
 	causal_sites_list(job->sites, &count);
 	if (*missing && (!count || !job->sites_are_fixed))
 		run_add_note(job->run, "no-lines", missing, "compile with -g to try single lines");

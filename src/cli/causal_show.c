@@ -100,6 +100,13 @@ static int stored_join(const struct cli *cli, const char *path, struct run *all,
 	return 0;
 }
 
+static int option_late(const char *word, struct err *err)
+{
+	err_set(err, ERR_USAGE, EINVAL, "%s stands behind a run, where only runs are read", word);
+	err_hint(err, "write options first: assay causal %s ... --show RUN RUN...", word);
+	return -EINVAL;
+}
+
 /* With --show the words that would be a program are more runs. */
 static int stored_load(const struct cli *cli, struct run *all, struct err *err)
 {
@@ -110,7 +117,8 @@ static int stored_load(const struct cli *cli, struct run *all, struct err *err)
 	for (unsigned i = 0; r >= 0 && (path = cli_value_at(cli, "show", i)); i++)
 		r = stored_join(cli, path, all, &target, err);
 	for (char **word = cli->program; r >= 0 && word && *word; word++)
-		r = stored_join(cli, *word, all, &target, err);
+		r = **word == '-' ? option_late(*word, err)
+				  : stored_join(cli, *word, all, &target, err);
 	all->target = run_intern(all, str_text(&target));
 	all->command = run_intern(all, "causal");
 	return r;

@@ -139,6 +139,10 @@ static int look_around(struct causal_runner *c, struct err *err)
 	if (r < 0)
 		return r;
 	shown = spots_show(c, err);
+	if (shown == -ENOENT || shown == -ESRCH) { /* it has just ended */
+		*err = (struct err){0};
+		return 0;
+	}
 	return shown < 0 ? shown : r;
 }
 

@@ -18,6 +18,7 @@ struct causal_point_view {
 	bool is_latency;
 	double visits;	   /* in all experiments without a speed-up */
 	double per_second; /* there */
+	double seen;	   /* visits in all experiments */
 	bool is_chosen;
 };
 
@@ -58,7 +59,8 @@ struct causal_view {
 	uint32_t flat_from; /* targets[flat_from..] are not worth it, hottest first */
 	struct causal_point_view *points;
 	uint32_t point_count;
-	const struct causal_point_view *point; /* the judge; NULL: nothing was visited */
+	const struct causal_point_view *point; /* the judge; NULL: nothing was visited or tried */
+	bool unvisited; /* there is no judge because no point was visited */
 	uint32_t experiments, pairs, cut;
 	uint32_t alone; /* sped-up ones without a baseline of the same target */
 	uint64_t measured_ns;
