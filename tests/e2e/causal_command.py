@@ -1,7 +1,7 @@
-"""`assay causal` as a user meets it: forms of the answer, progress points, everything that can be wrong.
+"""`assay causal` as a user meets it: forms of the answer, progress points, all that can be wrong.
 
-Bounds are loose and budgets short: a loaded machine must not fail them.  How exact the figures are is
-measured by bench/causal, the engine itself is tested by causal.py."""
+Bounds are loose and budgets short: a loaded machine must not fail them.  How exact the figures are
+is measured by bench/causal, the engine itself is tested by causal.py."""
 import json
 import os
 import shutil
@@ -296,7 +296,7 @@ def _():
     assert r.status == 0 and json.loads(r.out)["data"]["pairs"] >= 1, r
 
 
-@case("a full disk is status 7 and the answer is still shown")
+@case("a result that cannot be written is status 7 and names the file")
 def _():
     r = causal("-f", "work_a", "--budget", "3s", "--svg", "/dev/full/x.svg", "--", SHAPES,
                "split", "20", status=7)

@@ -60,7 +60,7 @@ struct causal_view {
 	struct causal_point_view *points;
 	uint32_t point_count;
 	const struct causal_point_view *point; /* the judge; NULL: nothing was visited or tried */
-	bool unvisited; /* there is no judge because no point was visited */
+	bool unvisited;			       /* there is no judge because no point was visited */
 	uint32_t experiments, pairs, cut;
 	uint32_t alone; /* sped-up ones without a baseline of the same target */
 	uint64_t measured_ns;

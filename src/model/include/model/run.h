@@ -80,8 +80,8 @@ row_id run_add_sample(struct run *run, const struct sample_row *row);
 row_id run_add_branch(struct run *run, const struct branch_row *row);
 row_id run_add_access(struct run *run, const struct access_row *row);
 
-/* Append the causal experiments of `more`, with its executions and notes.  Targets and points of the
- * same name are joined. */
+/* Append the causal experiments of `more`, with its executions and notes.  Targets and points of
+ * the same name are joined. */
 void run_join_experiments(struct run *run, const struct run *more);
 
 /* Set the property `name` of the measurement: added once, replaced later. */
