@@ -19,6 +19,24 @@ static struct causal_entry_visit *visits_read(const struct run *run, struct aren
 	return visits;
 }
 
+static bool are_halves(const struct experiment_row *a, const struct experiment_row *b)
+{
+	return a->pair == b->pair && a->target == b->target && a->execution == b->execution &&
+	       !(b->flags & EXPERIMENT_CUT);
+}
+
+/* Not cut short, nor left without the other half of its pair: who reads the log pairs by what is
+ * nearest, and would give it to a stranger. */
+static bool is_whole(const struct run *run, uint32_t i)
+{
+	const struct experiment_row *e = &run->experiments.at[i];
+
+	if (e->flags & EXPERIMENT_CUT)
+		return false;
+	return !e->pair || (i && are_halves(e, e - 1)) ||
+	       (i + 1 < run->experiments.count && are_halves(e, e + 1));
+}
+
 void causal_log_make(const struct run *run, struct arena *arena, struct causal_log *ret_log)
 {
 	const struct causal_entry_visit *visits = visits_read(run, arena);
@@ -44,7 +62,7 @@ void causal_log_make(const struct run *run, struct arena *arena, struct causal_l
 
 		while (at < run->visits.count && run->visits.at[at].experiment == i + 1)
 			at++;
-		if (e->flags & EXPERIMENT_CUT)
+		if (!is_whole(run, i))
 			continue;
 		ret_log->targets[e->target - 1].hits += e->hits;
 		ret_log->entries[ret_log->entry_count++] =

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/stats.h"
 #include "base/str.h"
@@ -56,9 +57,11 @@ static void points_read(const struct run *run, struct arena *arena, struct causa
 		};
 	vec_foreach (const struct experiment_row, e, &run->experiments)
 		base_ns += e->speedup_permille ? 0 : e->wall_ns;
-	vec_foreach (const struct visit_row, visit, &run->visits)
+	vec_foreach (const struct visit_row, visit, &run->visits) {
+		view->points[visit->point - 1].seen += (double)visit->departures;
 		if (!run->experiments.at[visit->experiment - 1].speedup_permille)
 			view->points[visit->point - 1].visits += (double)visit->departures;
+	}
 	for (uint32_t i = 0; i < view->point_count && base_ns; i++)
 		view->points[i].per_second = view->points[i].visits * 1e9 / (double)base_ns;
 }
@@ -102,10 +105,9 @@ static int point_choose(struct causal_view *view, const char *name, struct err *
 	for (uint32_t i = 0; i < view->point_count; i++) {
 		struct causal_point_view *point = &view->points[i];
 
-		if (point->visits > 0)
+		if (point->seen > 0)
 			kinds[point->is_latency] = true;
-		if (name ? str_equal(point->name, name)
-			 : point->visits > (chosen ? chosen->visits : 0))
+		if (name ? str_equal(point->name, name) : point->seen > (chosen ? chosen->seen : 0))
 			chosen = point;
 	}
 	if (name && !chosen)
@@ -154,51 +156,111 @@ static double queued_share(const struct experiment_row *e)
 static double queued_limit(const struct run *run, struct arena *arena)
 {
 	double *shares = arena_take(arena, (run->experiments.count + 1) * sizeof(*shares));
+	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < run->experiments.count; i++)
-		shares[i] = queued_share(&run->experiments.at[i]);
-	stats_sort(shares, run->experiments.count);
-	return fmax(QUEUED_USUAL,
-		2 * (run->experiments.count ? stats_median_sorted(shares, run->experiments.count)
-					    : 0));
+	vec_foreach (const struct experiment_row, e, &run->experiments)
+		if (e->pair) /* another tool's have none, and no figures of the queue */
+			shares[count++] = queued_share(e);
+	stats_sort(shares, count);
+	return fmax(QUEUED_USUAL, 2 * (count ? stats_median_sorted(shares, count) : 0));
+}
+
+/* Made without a pair. */
+static bool is_free(const struct experiment_row *e)
+{
+	return !e->pair && !(e->flags & EXPERIMENT_CUT);
+}
+
+static bool is_free_baseline(const struct experiment_row *e)
+{
+	return is_free(e) && !e->speedup_permille;
+}
+
+/* UINT32_MAX on a side: nothing there. */
+static uint32_t nearest(uint32_t before, uint32_t at, uint32_t after, const bool *serves)
+{
+	if (before == UINT32_MAX || after == UINT32_MAX)
+		return before == UINT32_MAX ? after : before;
+	if (at - before == after - at)
+		return serves[before] && !serves[after] ? after : before;
+	return at - before < after - at ? before : after;
 }
 
 static bool are_a_pair(const struct experiment_row *a, const struct experiment_row *b)
 {
-	return a->pair == b->pair && a->target == b->target && a->execution == b->execution &&
-	       !(a->flags & EXPERIMENT_CUT) && !(b->flags & EXPERIMENT_CUT) &&
-	       !a->speedup_permille != !b->speedup_permille;
+	return a->pair && a->pair == b->pair && a->target == b->target &&
+	       a->execution == b->execution && !(a->flags & EXPERIMENT_CUT) &&
+	       !(b->flags & EXPERIMENT_CUT) && !a->speedup_permille != !b->speedup_permille;
 }
 
-/* The halves of a pair stand next to each other. */
+/* Of each experiment the one it is compared with, UINT32_MAX: none.  Pairs stand next to each
+ * other; experiments that were made without pairs (coz's) take the nearest baseline of the same
+ * target, and of two that are equally near the one that serves nobody yet. */
+static uint32_t *partners_find(const struct run *run, struct arena *arena)
+{
+	const struct experiment_row *rows = run->experiments.at;
+	uint32_t count = run->experiments.count, targets = run->causal_targets.count;
+	uint32_t *partners = arena_take(arena, (count + 1) * sizeof(*partners));
+	uint32_t *after = arena_take(arena, (count + 1) * sizeof(*after));
+	uint32_t *last = arena_take(arena, (targets + 1) * sizeof(*last));
+	bool *serves = arena_take(arena, (count + 1) * sizeof(*serves));
+
+	memset(last, 0xff, (targets + 1) * sizeof(*last));
+	for (uint32_t i = count; i--;) {
+		after[i] = last[rows[i].target];
+		serves[i] = false;
+		if (is_free_baseline(&rows[i]))
+			last[rows[i].target] = i;
+	}
+	memset(last, 0xff, (targets + 1) * sizeof(*last));
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t before = last[rows[i].target], chosen = UINT32_MAX;
+
+		if (i + 1 < count && rows[i].speedup_permille && are_a_pair(&rows[i], &rows[i + 1]))
+			chosen = i + 1;
+		else if (i && rows[i].speedup_permille && are_a_pair(&rows[i], &rows[i - 1]))
+			chosen = i - 1;
+		else if (is_free(&rows[i]) && rows[i].speedup_permille)
+			chosen = nearest(before, i, after[i], serves);
+		partners[i] = chosen;
+		if (chosen != UINT32_MAX)
+			serves[chosen] = true;
+		if (is_free_baseline(&rows[i]))
+			last[rows[i].target] = i;
+	}
+	return partners;
+}
+
+/* Counts in the view what is not used. */
 static struct causal_trial *trials_read(const struct run *run, uint32_t point, struct arena *arena,
-	uint32_t *ret_count, uint32_t *ret_disturbed)
+	uint32_t *ret_count, struct causal_view *view)
 {
 	const double limit = queued_limit(run, arena);
 	const struct experiment_row *rows = run->experiments.at;
+	const uint32_t *partners = partners_find(run, arena);
 	struct causal_window *windows = windows_read(run, point, arena);
 	struct causal_trial *trials =
-		arena_take(arena, (run->experiments.count / 2 + 1) * sizeof(*trials));
+		arena_take(arena, (run->experiments.count + 1) * sizeof(*trials));
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i + 1 < run->experiments.count; i++) {
-		uint32_t sped = rows[i].speedup_permille ? i : i + 1, base = 2 * i + 1 - sped;
+	for (uint32_t i = 0; i < run->experiments.count; i++) {
+		const struct experiment_row *sped = &rows[i];
 
-		if (!are_a_pair(&rows[i], &rows[i + 1]))
+		if (partners[i] == UINT32_MAX) {
+			view->alone += is_free(sped) && sped->speedup_permille;
 			continue;
-		i++;
-		if (queued_share(&rows[i - 1]) > limit || queued_share(&rows[i]) > limit) {
-			(*ret_disturbed)++;
+		}
+		if (queued_share(sped) > limit || queued_share(&rows[partners[i]]) > limit) {
+			view->disturbed++;
 			continue;
 		}
 		trials[count++] = (struct causal_trial){
-			.target = rows[sped].target - 1,
-			.speedup = rows[sped].speedup_permille / 1000.0,
-			.base = windows[base],
-			.sped = windows[sped],
-			.hits = (double)rows[sped].hits,
-			.delay_share =
-				ratio((double)rows[sped].owed_ns, (double)rows[sped].wall_ns),
+			.target = sped->target - 1,
+			.speedup = sped->speedup_permille / 1000.0,
+			.base = windows[partners[i]],
+			.sped = windows[i],
+			.hits = (double)sped->hits,
+			.delay_share = ratio((double)sped->owed_ns, (double)sped->wall_ns),
 		};
 	}
 	*ret_count = count;
@@ -217,8 +279,8 @@ int causal_trials_of_run(const struct run *run, const char *point, struct arena 
 	r = view.point_count ? point_choose(&view, point, err) : 0;
 	if (r < 0 || !view.point)
 		return r;
-	*ret_trials = trials_read(
-		run, (uint32_t)(view.point - view.points) + 1, arena, ret_count, &view.disturbed);
+	*ret_trials =
+		trials_read(run, (uint32_t)(view.point - view.points) + 1, arena, ret_count, &view);
 	return 0;
 }
 
@@ -300,7 +362,8 @@ static void guards_make(const struct run *run, const struct causal_trial *trials
 	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++)
 		view->guards[i] = (struct causal_guard){i, seen[i].value,
 			i == CAUSAL_DOUBT_FEW ? seen[i].value < seen[i].limit
-					      : seen[i].value > seen[i].limit};
+					      : seen[i].value > seen[i].limit,
+			t.samples > 0 || i == CAUSAL_DOUBT_FEW || i == CAUSAL_DOUBT_DRIFT};
 	view->is_paced = view->guards[CAUSAL_DOUBT_PACED].is_bad;
 }
 
@@ -352,7 +415,7 @@ static void targets_make(const struct run *run, const struct causal_trial *trial
 	vec_foreach (const struct experiment_row, e, &run->experiments) {
 		struct causal_target_view *target = &view->targets[e->target - 1];
 
-		if (e->speedup_permille)
+		if (e->speedup_permille || !e->samples)
 			continue;
 		target->hits += (double)e->hits;
 		target->samples += (double)e->samples;
@@ -377,6 +440,16 @@ const char *const causal_not_seen[] = {
 	NULL,
 };
 
+/* Experiments show it; without any the runner has said so. */
+static bool was_unvisited(const struct run *run)
+{
+	bool told = false;
+
+	vec_foreach (const struct note_row, note, &run->notes)
+		told |= str_equal(run_text(run, note->code), "no-progress");
+	return told || run->experiments.count;
+}
+
 int causal_view_make(const struct run *run, const char *point, struct arena *arena,
 	struct causal_view *ret_view, struct err *err)
 {
@@ -394,9 +467,10 @@ int causal_view_make(const struct run *run, const char *point, struct arena *are
 	r = point_choose(ret_view, point, err);
 	if (r < 0)
 		return r;
+	ret_view->unvisited = !ret_view->point && was_unvisited(run);
 	if (ret_view->point)
 		trials = trials_read(run, (uint32_t)(ret_view->point - ret_view->points) + 1, arena,
-			&count, &ret_view->disturbed);
+			&count, ret_view);
 	ret_view->pairs = count;
 	targets_make(run, trials, count, arena, ret_view);
 	guards_make(run, trials, count, ret_view);

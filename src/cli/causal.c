@@ -6,21 +6,26 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <signal.h>
 #include <string.h>
 
 #include "analyze/causal_view.h"
+#include "analyze/progress_choice.h"
 #include "base/clock.h"
-#include "base/io.h"
+#include "causal_show.h"
 #include "cli.h"
 #include "code/binary.h"
 #include "drive/causal.h"
+#include "drive/causal_functions.h"
 #include "drive/causal_sites.h"
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "model/store.h"
-#include "render/causal.h"
 
-enum { SITES_MOST = 24 };
+enum { SITES_MOST = 24, RANKS_TOLD = 4 };
+/* A program that is asked has begun; one that is not may still say what its progress is. */
+#define SEARCH_AT_ONCE_NS 200000000
+#define SEARCH_PATIENCE_NS 2000000000
 #define BUDGET_DEFAULT_NS 60000000000
 /* Good enough: bounds within three points to both sides. */
 #define HALF_WIDTH 0.03
@@ -35,6 +40,10 @@ struct causal_job {
 	struct scope scope;
 	struct causal_sites *sites;
 	causal_point_vec points;
+	causal_function_vec functions; /* that may count the program's work */
+	causal_point_vec entries;      /* of them */
+	struct causal_search search;
+	const char *path;
 	const char *judge;    /* name of the progress point, NULL: the one there is */
 	vec_of(uint32_t) row; /* of each site: its number as a target, 0: not tried yet */
 	uint32_t tried;
@@ -46,6 +55,8 @@ static void causal_job_done(struct causal_job *job)
 {
 	causal_sites_close(job->sites);
 	vec_done(&job->points);
+	vec_done(&job->functions);
+	vec_done(&job->entries);
 	vec_done(&job->row);
 	store_close(job->store);
 	ingest_done(&job->ingest);
@@ -88,17 +99,18 @@ static int targets_choose(struct causal_job *job, struct err *err)
 }
 
 /* A counter of the program's own has a name; code and system calls become points. */
-static int progress_choose(struct causal_job *job, struct err *err)
+static int point_choose(struct causal_job *job, struct err *err)
 {
 	const char *text = cli_value(job->cli, "progress");
 	struct err unknown = {0};
 
-	if (!text)
+	if (!text || str_equal(text, "auto"))
 		return 0;
 	job->judge = text;
 	if (str_starts(text, "syscall:")) {
 		job->judge = text + strlen("syscall:");
-		vec_push(&job->points, (struct causal_point){CAUSAL_SYSCALL, job->judge, NULL, 0});
+		vec_push(&job->points,
+			(struct causal_point){.kind = CAUSAL_SYSCALL, .name = job->judge});
 		return 0;
 	}
 	if (causal_sites_points(job->sites, text, &job->points, &unknown) >= 0) {
@@ -109,6 +121,90 @@ static int progress_choose(struct causal_job *job, struct err *err)
 		return 0; /* a counter, which is not known before the program runs */
 	*err = unknown;
 	return -unknown.code;
+}
+
+/* ---- a progress point for a program without ---- */
+
+static void choice_note(struct causal_job *job, const struct progress_candidate *candidates,
+	const struct progress_rank *ranks, uint32_t count, const struct causal_counted *counted)
+{
+	str_auto struct str text = {0};
+	bool found = count && ranks[0].verdict == PROGRESS_FIT;
+
+	if (found)
+		str_add(&text, "nothing in the program says what progress is; taken for it is ");
+	else
+		str_addf(&text,
+			"none of %u functions counts the work of the program (%u are called too "
+			"often)",
+			counted->looked, counted->hot);
+	for (uint32_t i = 0; i < count && i < RANKS_TOLD; i++) {
+		if (i || !found)
+			str_add(&text, i > 1	    ? "; "
+				       : i && found ? "; runners-up: "
+				       : i	    ? "; "
+						    : "; nearest to it: ");
+		progress_words(&text, candidates, &ranks[i]);
+	}
+	run_add_note(job->run, found ? "progress-chosen" : "progress-not-found", text.at,
+		"say it with --progress FUNCTION, FILE:LINE or syscall:NAME");
+}
+
+static uint32_t choose(void *context, const struct causal_counted *counted)
+{
+	struct causal_job *job = context;
+	struct progress_candidate candidates[CAUSAL_PROBED_MAX] = {0};
+	struct progress_rank ranks[PROGRESS_CANDIDATES_MAX];
+	const struct causal_function *functions[CAUSAL_PROBED_MAX];
+	uint64_t callers[CAUSAL_PROBED_MAX];
+	uint32_t count = 0, chosen;
+
+	while (count < counted->count && !counted->points[count].output) {
+		functions[count] = &job->functions.at[counted->points[count].function];
+		count++;
+	}
+	causal_functions_callers(job->path, functions, count, callers);
+	for (uint32_t i = 0; i < counted->count; i++) {
+		const struct causal_counted_point *point = &counted->points[i];
+
+		candidates[i].name = point->output ? point->output : functions[i]->point.name;
+		candidates[i].visits = point->visits;
+		candidates[i].callers = point->output ? 0 : callers[i];
+		candidates[i].is_output = point->output;
+		candidates[i].is_hot = point->is_hot;
+	}
+	count = progress_choose(candidates, counted->count,
+		&(struct progress_slices){counted->slices, counted->slice_ns, counted->busy_ns},
+		ranks);
+	choice_note(job, candidates, ranks, count, counted);
+	if (!count || ranks[0].verdict != PROGRESS_FIT)
+		return UINT32_MAX;
+	chosen = counted->points[ranks[0].candidate].function;
+	job->judge = job->functions.at[chosen].point.name;
+	cli_progress(job->cli, NULL);
+	return chosen;
+}
+
+/* Asked for, or when the program visits nothing of its own for a while. */
+static void search_prepare(
+	struct causal_job *job, const char *file, struct causal_run_options *options)
+{
+	const char *progress = cli_value(job->cli, "progress");
+	bool asked = progress && str_equal(progress, "auto");
+	struct err ignored = {0};
+
+	if ((progress && !asked) || causal_functions_list(file, &job->scope, &job->arena,
+					    &job->functions, &ignored) < 0)
+		return;
+	vec_foreach (const struct causal_function, function, &job->functions)
+		vec_push(&job->entries, function->point);
+	job->path = file;
+	job->search = (struct causal_search){.functions = job->entries.at,
+		.count = job->entries.count,
+		.patience_ns = asked ? SEARCH_AT_ONCE_NS : SEARCH_PATIENCE_NS,
+		.is_asked = asked,
+		.choose = choose};
+	options->search = &job->search;
 }
 
 /* ---- while it runs ---- */
@@ -274,13 +370,39 @@ static int job_options(struct causal_job *job, struct causal_run_options *option
 	if (r >= 0)
 		r = targets_choose(job, err);
 	if (r >= 0)
-		r = progress_choose(job, err);
+		r = point_choose(job, err);
+	if (r >= 0)
+		search_prepare(job, file, options);
 	if (r >= 0 && output)
 		r = store_create(output, &job->store, err);
 	options->points = job->points.at;
 	options->point_count = job->points.count;
 	options->waits = cli_has(cli, "waits");
 	return r;
+}
+
+/* Its experiments are whole, but whether a program that crashes does its work is another question.
+ */
+static void crashes_note(struct run *run)
+{
+	str_auto struct str line = {0};
+	unsigned crashes = 0;
+	int by = 0;
+
+	for (row_id id = 1; id <= run->executions.count; id++) {
+		int signal = run_execution(run, id).signal;
+
+		if (signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS ||
+			signal == SIGILL || signal == SIGFPE) {
+			crashes++;
+			by = signal;
+		}
+	}
+	if (!crashes)
+		return;
+	str_addf(&line, "the program crashed in %u of %u executions (%s)", crashes,
+		run->executions.count, strsignal(by));
+	run_add_note(run, "target-crashed", line.at, "see whether it does so without assay");
 }
 
 static void no_bpf_note(struct run *run, const struct err *why)
@@ -300,6 +422,7 @@ static void notes_add(struct causal_job *job, const struct causal_summary *summa
 
 	if (summary->preload && summary->why.code)
 		no_bpf_note(job->run, &summary->why);
+	crashes_note(job->run);
 	causal_sites_list(job->sites, &count);
 	if (*missing && (!count || !job->sites_are_fixed))
 		run_add_note(job->run, "no-lines", missing, "compile with -g to try single lines");
@@ -309,55 +432,6 @@ static void notes_add(struct causal_job *job, const struct causal_summary *summa
 		run_add_note(job->run, "outside-scope", line.at,
 			"-s '%' takes every file that has lines");
 	}
-}
-
-static int text_write(
-	struct causal_job *job, const char *option, const struct str *text, struct err *err)
-{
-	const char *path = cli_value(job->cli, option);
-
-	return path ? io_replace(path, str_text(text), text->len, err) : 0;
-}
-
-static int files_write(struct causal_job *job, const struct causal_view *view, struct err *err)
-{
-	str_auto struct str coz = {0}, markdown = {0}, svg = {0};
-	const char *target = run_text(job->run, job->run->target);
-	struct causal_log log;
-	int r;
-
-	causal_log_make(job->run, &job->arena, &log);
-	causal_coz(&coz, &log);
-	causal_markdown(&markdown, view, target);
-	causal_svg(&svg, view, target);
-	r = text_write(job, "coz", &coz, err);
-	if (r >= 0)
-		r = text_write(job, "markdown", &markdown, err);
-	return r < 0 ? r : text_write(job, "svg", &svg, err);
-}
-
-static int causal_show(struct causal_job *job, struct err *err)
-{
-	struct cli *cli = job->cli;
-	struct cli_page page = {.run = job->run, .to_stderr = true};
-	struct causal_view view;
-	int r = causal_view_make(
-		job->run, job->run->experiments.count ? job->judge : NULL, &job->arena, &view, err);
-
-	if (r >= 0)
-		r = files_write(job, &view, err);
-	if (r < 0)
-		return r;
-	while (cli_page_next(cli, &page)) {
-		if (page.json)
-			causal_json(page.json, &view, cli_value(cli, "coz"));
-		else if (cli->mode == CLI_AGENT)
-			causal_agent(page.paper, &view);
-		else
-			causal_text(page.paper, &view);
-	}
-	r = cli_page_end(cli, &page, err);
-	return r < 0 ? r : view.pairs ? EXIT_DONE : EXIT_INCONCLUSIVE;
 }
 
 static int target_status(const struct causal_job *job, int status)
@@ -398,7 +472,8 @@ static int causal_run_job(struct causal_job *job, struct err *err)
 	if (job->store)
 		stored = store_finish(job->store, job->run, r < 0 ? &late : err);
 	run_freeze(job->run);
-	shown = causal_show(job, r < 0 || stored < 0 ? &late : err);
+	shown = causal_show(
+		job->cli, job->run, job->judge, true, r < 0 || stored < 0 ? &late : err);
 	if (r < 0 || stored < 0)
 		return r < 0 ? r : stored;
 	return shown < 0 ? shown : r > 0 ? EXIT_INTERRUPTED : target_status(job, shown);
@@ -406,9 +481,12 @@ static int causal_run_job(struct causal_job *job, struct err *err)
 
 static int causal_command_run(struct cli *cli, struct err *err)
 {
-	struct causal_job job = {.cli = cli, .run = run_open()};
+	struct causal_job job = {.cli = cli};
 	int r;
 
+	if (cli_has(cli, "show"))
+		return causal_show_stored(cli, err);
+	job.run = run_open();
 	job.ingest.run = job.run;
 	job.run->started_ns = clock_realtime_ns();
 	job.run->command = run_intern(job.run, "causal");
@@ -423,7 +501,8 @@ static const struct option_spec options[] = {
 	{"pid", 'p', "PID", false, NULL,
 		"attach to a process that runs; it is left running, as it was (needs --progress)"},
 	{"progress", 0, "POINT", false, NULL,
-		"what is progress: a counter's name, FILE:LINE, FUNCTION or syscall:NAME"},
+		"what is progress: a counter's name, FILE:LINE, FUNCTION, syscall:NAME, "
+		"usdt:PROVIDER:NAME, or auto"},
 	{"scope", 's', "SCOPE", false, NULL,
 		"try lines of these files only, % is any text (default: the program's own)"},
 	{"fixed", 'f', "TARGET", false, NULL,
@@ -436,6 +515,8 @@ static const struct option_spec options[] = {
 		"who sees the waits: the kernel, or (no rights needed) interposed functions"},
 	{"period", 0, "US", false, NULL, "microseconds between samples (default 1000)"},
 	{"output", 'o', "FILE", false, NULL, "store the experiments in this file (*.assay)"},
+	{"show", 0, "RUN", false, NULL,
+		"show stored experiments again, of several runs together, and run nothing"},
 	{"coz", 0, "FILE", false, NULL, "write a profile.coz for coz's viewer"},
 	{"markdown", 0, "FILE", false, NULL, "write a report"},
 	{"svg", 0, "FILE", false, NULL, "draw the curves"},
@@ -455,7 +536,9 @@ const struct command causal_command = {
 		"assay causal --budget 30s --svg gain.svg -o gain.assay -- ./program",
 		"half a minute, with the curves",
 		"assay causal -p 1234 --progress handle_request --budget 30s",
-		"a process that runs already, for half a minute", NULL},
+		"a process that runs already, for half a minute",
+		"assay causal --show gain.assay --markdown gain.md",
+		"the answer once more, without running anything", NULL},
 	.details =
 		"Slows everything but one line down for a moment, in proportion, and watches how "
 		"the progress of the program answers: what is left is what a faster line would "

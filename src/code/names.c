@@ -300,6 +300,24 @@ unsigned names_find(struct names *names, uint64_t addr, uint64_t time_ns,
 	return count ? count : ret_frames[0].function != NULL;
 }
 
+unsigned names_functions(struct names *names, struct names_frame *ret_frames, unsigned max)
+{
+	unsigned count = 0;
+
+	vec_foreach (struct symbol, symbol, &names->symbols.list) {
+		if (!symbol->is_function || !symbol->size || count == max ||
+			(count && ret_frames[count - 1].function_addr == symbol->addr))
+			continue;
+		ret_frames[count++] = (struct names_frame){
+			.function = symbol_name(symbol, &names->arena),
+			.linkage = symbol->linkage,
+			.function_addr = symbol->addr,
+			.function_bytes = symbol->size,
+		};
+	}
+	return count;
+}
+
 bool names_find_function(struct names *names, const char *function, struct names_frame *ret_frame)
 {
 	enum { CHAIN = 64 };

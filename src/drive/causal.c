@@ -28,7 +28,8 @@ static int engine_open(struct causal_runner *c, enum causal_engine engine, struc
 		.points = o->points,
 		.point_count = o->point_count,
 		.waits = o->waits,
-		.runs = !o->path};
+		.runs = !o->path,
+		.searches = o->search};
 	struct spawner_variable variables[3] = {{0}};
 	struct execution_options start = {.path = o->path,
 		.argv = o->argv,
@@ -87,14 +88,15 @@ static int no_points(const struct causal_runner *c, pid_t pid, struct err *err)
 	else
 		err_set(err, ERR_USAGE, EINVAL,
 			"process %d runs already, so it has no counters of assay's", (int)pid);
-	err_hint(err, "say what is progress: --progress FUNCTION, FILE:LINE or syscall:NAME");
+	err_hint(err, "say what is progress: --progress FUNCTION, FILE:LINE, syscall:NAME or auto");
 	return -EINVAL;
 }
 
 /* Put the handler into a process that has no runtime, if this engine can. */
 static int handler_put(struct causal_runner *c, pid_t pid, struct err *err)
 {
-	bool able = c->summary->preload || c->options->point_count;
+	const struct causal_search *search = c->options->search;
+	bool able = c->summary->preload || c->options->point_count || (search && search->is_asked);
 	int r = able ? causal_attach(c->causal, pid, err) : no_points(c, pid, err);
 
 	if (r >= 0)
@@ -125,10 +127,23 @@ static bool time_is_up(const struct causal_runner *c)
 	return clock_monotonic_ns() >= c->until_ns;
 }
 
+/* No point of its own for so long since it could be asked to pause.  The fallback counts no
+ * functions. */
+static bool search_is_due(const struct causal_runner *c, uint64_t *ready_ns)
+{
+	const struct causal_search *search = c->options->search;
+
+	if (!search || c->searched || c->summary->preload || !causal_is_ready(c->causal))
+		return false;
+	if (!*ready_ns)
+		*ready_ns = clock_monotonic_ns();
+	return clock_monotonic_ns() >= *ready_ns + search->patience_ns;
+}
+
 /* 1: it can be asked to pause and has made progress, 0: it or we ended first. */
 static int wait_for_progress(struct causal_runner *c, struct err *err)
 {
-	uint64_t patience = clock_monotonic_ns() + runtime_patience_ns;
+	uint64_t patience = clock_monotonic_ns() + runtime_patience_ns, ready_ns = 0;
 	int r = c->options->path ? 1 : handler_put(c, c->options->id, err);
 
 	if (r < 0)
@@ -139,8 +154,12 @@ static int wait_for_progress(struct causal_runner *c, struct err *err)
 			return 1;
 		}
 		r = runtime_replace(c, patience, err);
-		if (r >= 0)
+		if (r >= 0 && search_is_due(c, &ready_ns)) {
+			r = causal_search_points(c, err);
+			c->searched = r > 0;
+		} else if (r >= 0) {
 			r = causal_wait_ns(c, look_ns, err);
+		}
 	}
 	return r < 0 ? r : 0;
 }
@@ -177,6 +196,10 @@ static int look_around(struct causal_runner *c, struct err *err)
 	if (r < 0)
 		return r;
 	shown = spots_show(c, err);
+	if (shown == -ENOENT || shown == -ESRCH) { /* it has just ended */
+		*err = (struct err){0};
+		return 0;
+	}
 	return shown < 0 ? shown : r;
 }
 

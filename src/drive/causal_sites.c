@@ -13,6 +13,7 @@
 #include "code/image.h"
 #include "code/names.h"
 #include "code/places.h"
+#include "code/usdt.h"
 
 enum { CHAIN = 64, HOT_PERMILLE = 5 };
 
@@ -247,14 +248,75 @@ int causal_sites_add(struct causal_sites *sites, const char *text, bool waits, s
 	return r;
 }
 
+static const char usdt_prefix[] = "usdt:";
+
+static bool usdt_is(const struct usdt_probe *probe, const char *text)
+{
+	size_t provider = strlen(probe->provider);
+
+	return strncmp(text, probe->provider, provider) == 0 && text[provider] == ':' &&
+	       str_equal(text + provider + 1, probe->name);
+}
+
+/* Every place of a probe that the program was built with, [usdt:]PROVIDER:NAME.  One that a counter
+ * switches on is switched on by the kernel while it is counted. */
+static bool usdt_points(struct causal_sites *sites, const char *text, causal_point_vec *ret_points)
+{
+	const struct module *program = &sites->modules.at[0];
+	const char *bare = str_starts(text, usdt_prefix) ? text + strlen(usdt_prefix) : text;
+	uint32_t before = ret_points->count;
+	usdt_probe_vec probes = {0};
+
+	usdt_read(program->image, &probes);
+	vec_foreach (const struct usdt_probe, probe, &probes) {
+		struct causal_point point = {.kind = CAUSAL_UPROBE, .path = program->path};
+
+		if (!usdt_is(probe, bare) || ret_points->count == CAUSAL_PROBED_MAX ||
+			!image_offset_of_addr(program->image, probe->addr, &point.offset))
+			continue;
+		if (probe->semaphore &&
+			!image_offset_of_addr(program->image, probe->semaphore, &point.semaphore))
+			continue;
+		point.name = text_keep(sites, bare);
+		vec_push(ret_points, point);
+	}
+	vec_done(&probes);
+	return ret_points->count > before;
+}
+
+static int usdt_missing(struct causal_sites *sites, const char *text, struct err *err)
+{
+	enum { TOLD = 8 };
+	str_auto struct str known = {0};
+	usdt_probe_vec probes = {0};
+
+	usdt_read(sites->modules.at[0].image, &probes);
+	for (uint32_t i = 0; i < probes.count && i < TOLD; i++)
+		str_addf(
+			&known, "%s%s:%s", i ? ", " : "", probes.at[i].provider, probes.at[i].name);
+	err_set(err, ERR_USAGE, ENOENT, "%s has no USDT probe '%s' that can be counted",
+		sites->program, text + strlen(usdt_prefix));
+	if (probes.count)
+		err_hint(err, "it has: %s%s", known.at, probes.count > TOLD ? ", ..." : "");
+	else
+		err_hint(err, "it was built without any (sys/sdt.h); name a function or FILE:LINE");
+	vec_done(&probes);
+	return -ENOENT;
+}
+
 int causal_sites_points(
 	struct causal_sites *sites, const char *text, causal_point_vec *ret_points, struct err *err)
 {
 	struct causal_site site;
 	struct place place;
 	uint32_t module;
-	int r = text_search(sites, text, &place, &site, &module, err);
+	int r;
 
+	if (usdt_points(sites, text, ret_points))
+		return 0;
+	if (str_starts(text, usdt_prefix))
+		return usdt_missing(sites, text, err);
+	r = text_search(sites, text, &place, &site, &module, err);
 	if (r < 0)
 		return r;
 	vec_foreach (uint64_t, entry, &place.entries) {
@@ -262,8 +324,10 @@ int causal_sites_points(
 
 		if (ret_points->count < CAUSAL_PROBED_MAX &&
 			image_offset_of_addr(sites->modules.at[module].image, *entry, &offset))
-			vec_push(ret_points, (struct causal_point){CAUSAL_UPROBE, site.name,
-						     sites->modules.at[module].path, offset});
+			vec_push(ret_points, (struct causal_point){.kind = CAUSAL_UPROBE,
+						     .name = site.name,
+						     .path = sites->modules.at[module].path,
+						     .offset = offset});
 	}
 	place_done(&place);
 	return 0;

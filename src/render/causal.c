@@ -4,6 +4,12 @@
 #include <math.h>
 
 #include "causal_parts.h"
+#include "render/shorten.h"
+
+/* Bounds this far apart say no more than a question mark does. */
+#define TELLS_NOTHING 0.8
+
+enum { WIDE = 96, OTHER_COLUMNS = 64, SAMPLES_COLUMNS = 12, NAME_LEAST = 12 };
 
 enum { TARGETS_SHOWN = 10, FLAT_SHOWN = 6, AGENT_TARGETS = 6 };
 
@@ -13,7 +19,7 @@ static void cell_gain(struct table *table, const struct causal_gain *gain)
 
 	if (!gain->trials)
 		table_cell(table, INK_DIM, "-");
-	else if (!gain->is_known)
+	else if (!gain->is_known || gain->hi - gain->lo > TELLS_NOTHING)
 		table_cell(table, INK_DIM, "%.0f ?", 100 * gain->gain);
 	else
 		table_cell(table, ink, "%.1f ±%.1f", 100 * gain->gain, 50 * (gain->hi - gain->lo));
@@ -23,6 +29,11 @@ static void table_targets(
 	struct paper *paper, const struct causal_view *view, uint32_t from, uint32_t to)
 {
 	table_auto struct table table = {0};
+	unsigned width = paper->width ? paper->width : 100;
+	bool narrow = width < WIDE;
+	/* What the other columns take with bounds of usual width. */
+	unsigned others = narrow ? OTHER_COLUMNS : OTHER_COLUMNS + SAMPLES_COLUMNS;
+	unsigned room = width > others + NAME_LEAST ? width - others : NAME_LEAST;
 
 	table_column(&table, "target", false);
 	table_column(&table, "kind", false);
@@ -30,16 +41,24 @@ static void table_targets(
 	table_column(&table, "50 %", true);
 	table_column(&table, "75 %", true);
 	table_column(&table, "gone", true);
-	table_column(&table, "of samples", true);
+	if (!narrow)
+		table_column(&table, "of samples", true);
 	table_column(&table, "pairs", true);
 	for (uint32_t i = from; i < to; i++) {
 		const struct causal_target_view *target = &view->targets[i];
 
-		table_cell(&table, INK_BOLD, "%s%s", target->name, target->waits ? " (waits)" : "");
+		str_auto struct str name = {0};
+
+		path_shorten(target->name, room, &name);
+		table_cell(
+			&table, INK_BOLD, "%s%s", str_text(&name), target->waits ? " (waits)" : "");
 		table_cell(&table, INK_PLAIN, "%s", causal_class_name(target->curve.class));
 		for (uint32_t level = 0; level < CAUSAL_LEVELS; level++)
 			cell_gain(&table, &target->curve.gains[level]);
-		table_cell(&table, INK_PLAIN, "%.0f %%", 100 * target->sample_share);
+		if (!narrow && target->samples > 0)
+			table_cell(&table, INK_PLAIN, "%.0f %%", 100 * target->sample_share);
+		else if (!narrow)
+			table_cell(&table, INK_DIM, "-");
 		table_cell(&table, INK_PLAIN, "%u", target->curve.trials);
 	}
 	table_print(&table, paper, 2);

@@ -41,8 +41,11 @@ static void rows_markdown(
 				target->curve.slope_lo, target->curve.slope_hi);
 		else
 			str_add(out, " - |");
-		str_addf(
-			out, " %.0f %% | %u |\n", 100 * target->sample_share, target->curve.trials);
+		if (target->samples > 0)
+			str_addf(out, " %.0f %% |", 100 * target->sample_share);
+		else
+			str_add(out, " - |");
+		str_addf(out, " %u |\n", target->curve.trials);
 	}
 }
 

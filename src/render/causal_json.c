@@ -3,6 +3,8 @@
 
 #include "causal_parts.h"
 
+static const char no_samples[] = "the file does not say how many samples there were";
+
 static void gain_json(struct jsonw *json, const struct causal_gain *gain)
 {
 	jsonw_begin_object(json);
@@ -61,7 +63,10 @@ static void target_json(
 	jsonw_put_text(json, "kind", target->waits ? "waits" : "cpu");
 	slope_json(json, &target->curve);
 	jsonw_put_text(json, "class", causal_class_name(target->curve.class));
-	jsonw_put_double(json, "sample_share", target->sample_share);
+	if (target->samples > 0)
+		jsonw_put_double(json, "sample_share", target->sample_share);
+	else
+		jsonw_put_missing(json, "sample_share", no_samples);
 	jsonw_put_u64(json, "pairs", target->curve.trials);
 	jsonw_put_text(json, "sentence", str_text(&sentence));
 	jsonw_key(json, "points");
@@ -112,7 +117,10 @@ static void guards_json(struct jsonw *json, const struct causal_view *view)
 			causal_doubt_sentence(&text, guard);
 		jsonw_begin_object(json);
 		jsonw_put_text(json, "name", causal_doubt_name(guard->doubt));
-		jsonw_put_double(json, "value", guard->value);
+		if (guard->is_known)
+			jsonw_put_double(json, "value", guard->value);
+		else
+			jsonw_put_missing(json, "value", no_samples);
 		jsonw_put_bool(json, "bad", guard->is_bad);
 		jsonw_put_text(json, "text", text.len ? text.at : NULL);
 		jsonw_end_object(json);
@@ -144,6 +152,7 @@ void causal_json(struct jsonw *json, const struct causal_view *view, const char 
 	jsonw_put_u64(json, "pairs", view->pairs);
 	jsonw_put_u64(json, "cut", view->cut);
 	jsonw_put_u64(json, "disturbed", view->disturbed);
+	jsonw_put_u64(json, "alone", view->alone);
 	jsonw_put_u64(json, "measured_ns", view->measured_ns);
 	jsonw_put_bool(json, "paced_by_clock", view->is_paced);
 	guards_json(json, view);

@@ -3,8 +3,12 @@
 #include <math.h>
 
 #include "causal_parts.h"
+#include "render/shorten.h"
 
 enum { CHART_WIDTH = 260, CHART_HEIGHT = 190, CHARTS_PER_ROW = 3, CHARTS_MOST = 12 };
+enum { NAME_COLUMNS = 28, HEAD_COLUMNS = 70 };
+#define TICK 0.25
+
 enum { LEFT = 44, TOP = 46, PLOT_WIDTH = 190, PLOT_HEIGHT = 110, MARGIN = 16 };
 
 struct chart {
@@ -75,10 +79,11 @@ static void curve_draw(const struct chart *chart, const struct causal_curve *cur
 
 		if (gain->is_known)
 			str_addf(chart->out,
-				"<line class='bound' x1='%.1f' y1='%.1f' x2='%.1f' y2='%.1f'/>"
-				"<circle class='dot' cx='%.1f' cy='%.1f' r='3'><title>%.0f %% faster: "
+				"<path class='bound' d='M%.1f %.1fh6m-3 0V%.1fm-3 0h6'/>"
+				"<circle class='dot' cx='%.1f' cy='%.1f' r='2.5'><title>%.0f %% "
+				"faster: "
 				"%.1f %% (%.1f to %.1f), %u pairs</title></circle>\n",
-				x, y_of(chart, gain->lo), x, y_of(chart, gain->hi), x,
+				x - 3, y_of(chart, gain->lo), y_of(chart, gain->hi), x,
 				y_of(chart, gain->gain), 100 * gain->speedup, 100 * gain->gain,
 				100 * gain->lo, 100 * gain->hi, gain->trials);
 	}
@@ -86,12 +91,19 @@ static void curve_draw(const struct chart *chart, const struct causal_curve *cur
 
 static void chart_draw(const struct chart *chart, const struct causal_target_view *target)
 {
-	str_addf(chart->out, "<text class='name' x='%.1f' y='%.1f'>", chart->x, chart->y - 18);
+	str_auto struct str name = {0};
+
+	path_shorten(target->name, NAME_COLUMNS, &name);
+	str_addf(chart->out, "<text class='name' x='%.1f' y='%.1f'><title>", chart->x,
+		chart->y - 20);
 	text_add(chart->out, target->name);
-	str_addf(chart->out,
-		"</text><text class='tick' x='%.1f' y='%.1f'>%s, %.0f %% of samples</text>\n",
-		chart->x, chart->y - 6, causal_class_name(target->curve.class),
-		100 * target->sample_share);
+	str_add(chart->out, "</title>");
+	text_add(chart->out, str_text(&name));
+	str_addf(chart->out, "</text><text class='tick' x='%.1f' y='%.1f'>%s", chart->x,
+		chart->y - 7, causal_class_name(target->curve.class));
+	if (target->samples > 0)
+		str_addf(chart->out, ", %.0f %% of samples", 100 * target->sample_share);
+	str_add(chart->out, "</text>\n");
 	axes_draw(chart);
 	curve_draw(chart, &target->curve);
 }
@@ -111,7 +123,7 @@ static void scale_choose(const struct causal_view *view, uint32_t shown, struct 
 			high = fmax(high, gain->hi);
 		}
 	chart->low = low;
-	chart->high = high;
+	chart->high = fmin(ceil(high / TICK - 1e-9) * TICK, 1);
 }
 
 void causal_svg(struct str *out, const struct causal_view *view, const char *target)
@@ -119,6 +131,7 @@ void causal_svg(struct str *out, const struct causal_view *view, const char *tar
 	uint32_t shown = view->target_count < CHARTS_MOST ? view->target_count : CHARTS_MOST;
 	uint32_t rows = (shown + CHARTS_PER_ROW - 1) / CHARTS_PER_ROW;
 	struct chart chart = {.out = out};
+	str_auto struct str head = {0};
 
 	scale_choose(view, shown, &chart);
 	str_addf(out,
@@ -127,13 +140,14 @@ void causal_svg(struct str *out, const struct causal_view *view, const char *tar
 		"svg{background:#fff;color:#1b1f24}.name{font-size:12px;font-weight:600;"
 		"fill:currentColor}.tick{font-size:10px;fill:#68707a}.head{font-size:15px;"
 		"font-weight:600;fill:currentColor}.grid{stroke:#e3e6ea}.zero{stroke:#9aa2ab}"
-		".curve{fill:none;stroke:#1f6feb;stroke-width:2}.bound{stroke:#1f6feb;"
+		".curve{fill:none;stroke:#1f6feb;stroke-width:2}.bound{fill:none;stroke:#1f6feb;"
 		"stroke-width:1.5;opacity:.55}.dot{fill:#1f6feb}\n"
 		"@media(prefers-color-scheme:dark){svg{background:#14171a;color:#e8eaed}"
 		".grid{stroke:#2a2f35}.zero{stroke:#606870}.tick{fill:#9aa2ab}}\n</style>\n",
 		CHARTS_PER_ROW * CHART_WIDTH + 2 * MARGIN, rows * CHART_HEIGHT + 84);
 	str_addf(out, "<text class='head' x='%d' y='30'>Gain when this code is faster: ", MARGIN);
-	text_add(out, target);
+	name_shorten(target, HEAD_COLUMNS, &head);
+	text_add(out, str_text(&head));
 	str_addf(out,
 		"</text><text class='tick' x='%d' y='48'>across: how much faster the code, in %%; up: "
 		"gain of the program; bars: 95 %%; %u pairs of experiments</text>\n",

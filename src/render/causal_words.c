@@ -12,6 +12,9 @@ static const struct causal_gain *gain_to_tell(const struct causal_target_view *t
 			if (curve->gains[i].is_known)
 				return &curve->gains[i];
 	for (uint32_t i = 0; i < CAUSAL_LEVELS; i++)
+		if (curve->gains[i].is_known && (curve->gains[i].lo > 0 || curve->gains[i].hi < 0))
+			return &curve->gains[i];
+	for (uint32_t i = 0; i < CAUSAL_LEVELS; i++)
 		if (curve->gains[i].is_known)
 			return &curve->gains[i];
 	return NULL;
@@ -103,7 +106,7 @@ void causal_doubt_sentence(struct str *out, const struct causal_guard *guard)
 
 void causal_nothing(struct str *out, const struct causal_view *view)
 {
-	if (!view->point)
+	if (view->unvisited)
 		str_add(out,
 			"no progress point was visited, so nothing can be said: name one with "
 			"--progress FILE:LINE or FUNCTION, or put ASSAY_PROGRESS (assay.h) where a "
@@ -111,7 +114,11 @@ void causal_nothing(struct str *out, const struct causal_view *view)
 	else if (!view->target_count)
 		str_add(out,
 			"no line of the program was seen running, so nothing was tried: compile "
-			"with -g, widen -s, or name one with -f FILE:LINE");
+			"with -g, do not strip it, widen -s, or name one with -f FILE:LINE");
+	else if (view->alone && !view->pairs)
+		str_add(out,
+			"no line has an experiment without a speed-up to compare with: let coz run "
+			"longer");
 	else if (!view->pairs)
 		str_add(out,
 			"the program ended before one pair of experiments was whole: give it more "

@@ -193,7 +193,7 @@ def allocator(name):
 @case("without rights the fallback is chosen, named, and says what it does not see")
 def _():
     first = prepare()
-    r = run(*first, "./assay", "causal", "--budget", "6s", "--json", "-f", "work_a", "--",
+    r = run(*first, "./assay", "causal", "--budget", "4s", "--json", "-f", "work_a", "--",
             "./shapes", "fping", "30")
     assert r.status in (0, 3), r
     answer = json.loads(r.out)
@@ -201,7 +201,7 @@ def _():
         skip("nobody may use BPF here")
     assert answer["data"]["engine"] == "preload" and answer["data"]["pairs"] > 3, r
     assert "raw futexes" in answer["data"]["not_seen"], r
-    r = run(*first, "./assay", "causal", "--budget", "4s", "-f", "work_a", "--", "./shapes",
+    r = run(*first, "./assay", "causal", "--budget", "2s", "-f", "work_a", "--", "./shapes",
             "split", "30")
     assert "preload" in r.out + r.err and "raw futexes" in r.out + r.err and "BPF" in r.err, r
 
@@ -215,6 +215,16 @@ def _():
     r = run("./assay", "causal", "--engine", "preload", "--waits", "work_a", "--budget", "3s",
             "--", "./shapes", "split", "30")
     assert r.status == 6 and "BPF" in r.err, r
+    with subprocess.Popen(["./shapes", "split", "10"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.DEVNULL) as running:
+        r = run("./assay", "causal", "--engine", "preload", "--progress", "work_a", "-p",
+                running.pid)
+        running.kill()
+    assert r.status == 6 and "runs already" in r.err and "BPF" in r.err, r
+    if run("cc", "-static", os.path.join(SOURCE, "tests/workloads/causal/shapes.c"), "-I",
+           os.path.join(SOURCE, "include"), "-o", "still", "-lpthread").status == 0:
+        r = run("./assay", "causal", "--engine", "preload", "--", "./still", "split", "10")
+        assert r.status == 6 and "static" in r.err and "BPF" in r.err, r
     r = run("./assay", "causal", "--engine", "other", "--", "./shapes", "split", "1")
     assert r.status == 2 and "preload" in r.err, r
     if os.geteuid() == 0:
@@ -225,7 +235,7 @@ def _():
 @case("automatic choice of lines works by the samples that the program takes itself")
 def _():
     first = prepare()
-    r = run(*first, "./assay", "causal", "--engine", "preload", "--budget", "8s", "--json", "--",
+    r = run(*first, "./assay", "causal", "--engine", "preload", "--budget", "6s", "--json", "--",
             "./shapes", "split", "30")
     assert r.status == 0, r
     targets = json.loads(r.out)["data"]["targets"]
@@ -235,7 +245,7 @@ def _():
 
 @case("a line that takes most of a thread promises most of the gain")
 def _():
-    pairs, r = experiment("shapes", "split", "6", targets=["work_a", "work_b"])
+    pairs, r = experiment("shapes", "split", "5", targets=["work_a", "work_b"])
     gain = calm(pairs, "round")
     assert 35 < gain["work_a", 1000] < 95 and 5 < gain["work_b", 1000] < 60, (gain, r)
     assert gain["work_a", 1000] > gain["work_b", 1000] + 10, (gain, r)
@@ -243,7 +253,7 @@ def _():
 
 @case("a producer that waits anyway promises less than its consumer, over mutex and condition")
 def _():
-    pairs, r = experiment("shapes", "pipe", "8", targets=["work_a", "work_b"])
+    pairs, r = experiment("shapes", "pipe", "6", targets=["work_a", "work_b"])
     gain = calm(pairs, "round")
     assert gain["work_a", 1000] < 25 < gain["work_b", 1000], (gain, r)
     assert sum(p["faster"]["pauses"] for p in pairs) and sum(p["base"]["handed"] for p in pairs), r
@@ -251,14 +261,14 @@ def _():
 
 @case("who arrives first at a barrier has nothing to gain")
 def _():
-    pairs, r = experiment("shapes", "barrier", "8", targets=["work_a", "work_b"])
+    pairs, r = experiment("shapes", "barrier", "6", targets=["work_a", "work_b"])
     gain = calm(pairs, "round")
     assert 10 < gain["work_a", 1000] < 65 and gain["work_b", 1000] < 20, (gain, r)
 
 
 @case("both sides of a hand-off matter, the longer one more")
 def _():
-    pairs, r = experiment("shapes", "ping", "8", targets=["work_a", "work_b"])
+    pairs, r = experiment("shapes", "ping", "6", targets=["work_a", "work_b"])
     gain = calm(pairs, "round")
     assert gain["work_b", 1000] > gain["work_a", 1000] + 5, (gain, r)
     assert gain["work_a", 1000] > 5 and gain["work_b", 1000] > 25, (gain, r)
@@ -267,7 +277,7 @@ def _():
 @case("where perf events are forbidden the kernel's timers do")
 def _():
     wrapper = compiled("noperf", NO_PERF)
-    pairs, r = experiment("shapes", "split", "6", targets=["work_a", "work_b"], before=[wrapper])
+    pairs, r = experiment("shapes", "split", "5", targets=["work_a", "work_b"], before=[wrapper])
     half = pairs[-1]["base"]
     assert 0 < half["samples"] < half["wall"] / 1.5e6, r  # one per tick, not one per period
     gain = calm(pairs, "round")
@@ -283,7 +293,7 @@ def _():
         except Exception:  # noqa: BLE001  pylint: disable=broad-except
             missing.append(name)
             continue
-        pairs, r = experiment("shapes", "ping", "3", targets=["work_b"],
+        pairs, r = experiment("shapes", "ping", "2", targets=["work_b"],
                               env={"LD_PRELOAD": path})
         assert pairs and pairs[0]["base"]["points"]["round"][0] > 5, r
     if len(missing) == 2:
@@ -293,7 +303,7 @@ def _():
 @case("semaphores, read-write locks, many short threads and a SIGPROF of the program's own")
 def _():
     program = compiled("own", OWN, "-I", os.path.join(SOURCE, "include"), "-pthread")
-    pairs, r = experiment(program, "4", targets=["work"])
+    pairs, r = experiment(program, "3", targets=["work"])
     assert pairs and pairs[0]["base"]["points"]["tick"][0] > 5, r
     assert max(p["base"]["handed"] for p in pairs) > 5, r
     assert int(r.err.split()[0]) > 20, r
@@ -301,10 +311,10 @@ def _():
 
 @case("a thousand threads have a seat each; a forked child counts for itself")
 def _():
-    pairs, r = experiment("points", "threads", "6", targets=["work"], levels="500")
+    pairs, r = experiment("points", "threads", "4", targets=["work"], levels="500")
     assert max(p["base"]["threads"] for p in pairs) > 500, r
     assert all(p["base"]["no_seat"] == 0 for p in pairs), r
-    pairs, r = experiment("points", "children", "5", targets=["work"])
+    pairs, r = experiment("points", "children", "3", targets=["work"])
     assert pairs and all(p["base"]["points"]["tick"][0] < 10000 for p in pairs), r
 
 
@@ -321,7 +331,7 @@ def _():
     program = compiled("late", LATE, "-ldl")
     compiled("late.so", LATE_PART, "-shared", "-fPIC", "-pthread", "-I",
              os.path.join(SOURCE, "include"))
-    r = run(*first, "./assay", "causal", "--engine", "preload", "--budget", "5s", "--json", "--",
+    r = run(*first, "./assay", "causal", "--engine", "preload", "--budget", "4s", "--json", "--",
             program, os.path.abspath("late.so"), "20")
     assert r.status in (0, 3), r
     targets = json.loads(r.out)["data"]["targets"]
@@ -333,7 +343,7 @@ def _():
     if os.geteuid() != 0:
         skip("not root: no namespace can be made")
     prepare()
-    r = run("unshare", "--pid", "--fork", "--mount-proc", "./assay", "causal", "--budget", "4s",
+    r = run("unshare", "--pid", "--fork", "--mount-proc", "./assay", "causal", "--budget", "3s",
             "--json", "-f", "work_a", "--", "./shapes", "split", "30")
     if "unshare" in r.err:
         skip("unshare: " + r.err[:80])
@@ -359,7 +369,7 @@ def sampled(pid):
 @case("the tool is killed at any moment: the target runs on, and is sampled no longer")
 def _():
     first = prepare()
-    for _ in range(3):
+    for _ in range(2):
         with subprocess.Popen(first + ["./causal-engine", "--engine", "preload", "--target",
                                        place_of("shapes", "work_a"), "--levels", "1000", "--",
                                        "./shapes", "pipe", "8"], stdout=subprocess.DEVNULL,

@@ -47,17 +47,6 @@ static int socket_open(struct causal *causal, struct err *err)
 		err_words(errno));
 }
 
-static void points_copy(struct causal *causal, const struct causal_options *options)
-{
-	for (uint32_t i = 0; i < options->point_count && i < CAUSAL_PROBED_MAX; i++) {
-		struct causal_point point = options->points[i];
-
-		point.name = mem_copy_text(point.name, strlen(point.name));
-		point.path = point.path ? mem_copy_text(point.path, strlen(point.path)) : NULL;
-		vec_push(&causal->points, point);
-	}
-}
-
 int causal_open(const struct causal_options *options, struct causal **ret_causal, struct err *err)
 {
 	causal_auto struct causal *causal = mem_new(1, sizeof(*causal));
@@ -69,7 +58,8 @@ int causal_open(const struct causal_options *options, struct causal **ret_causal
 	causal->preload.fd = -1;
 	causal->period_ns = options->period_ns ? options->period_ns : CAUSAL_PERIOD_NS;
 	random_seed(&causal->random, clock_monotonic_ns() ^ (uint64_t)getpid() << 32);
-	points_copy(causal, options);
+	causal_points_copy(causal, options->points, options->point_count);
+	causal->searches = options->searches;
 	causal->waits = options->waits;
 	causal->runs = options->runs;
 	socket_name(causal);
@@ -100,11 +90,7 @@ void causal_close(struct causal *causal)
 	causal->engine->unload(causal);
 	preload_close(&causal->preload);
 	io_close_pointer(&causal->socket);
-	vec_foreach (struct causal_point, point, &causal->points) {
-		mem_free_pointer(&point->name);
-		mem_free_pointer(&point->path);
-	}
-	vec_done(&causal->points);
+	causal_points_forget(causal);
 	vec_done(&causal->visits);
 	vec_done(&causal->spots);
 	arena_done(&causal->spot_paths);

@@ -138,6 +138,14 @@ static int probes_place(struct causal *causal, struct err *err)
 	return 0;
 }
 
+static struct bpf_link *probe_place(struct causal *causal, uint32_t index)
+{
+	(void)causal;
+	(void)index;
+	errno = ENOTSUP;
+	return NULL;
+}
+
 /* The threads change their rhythm themselves, with each experiment.  Timers come with the kernel's
  * tick; a period below it would take every sample for four lost ones. */
 static void shuffle(struct causal *causal)
@@ -231,6 +239,7 @@ const struct causal_engine_parts causal_engine_inside = {
 	.attach = attach,
 	.detach = detach,
 	.place_probes = probes_place,
+	.place_probe = probe_place,
 	.shuffle = shuffle,
 	.descriptors = descriptors,
 	.count = count_threads,

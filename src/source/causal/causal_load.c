@@ -87,10 +87,10 @@ static int object_load(struct causal *causal, struct err *err)
 	if (!causal->object)
 		return load_failed(errno, false, err);
 	bpf_program__set_autoload(program_of(causal, "assay_causal_choose"), causal->waits);
-	bpf_program__set_autoload(
-		program_of(causal, "assay_causal_uprobe"), causal->points.count != 0);
-	bpf_program__set_autoload(
-		program_of(causal, "assay_causal_syscall"), causal->points.count != 0);
+	bpf_program__set_autoload(program_of(causal, "assay_causal_uprobe"),
+		causal->points.count || causal->searches);
+	bpf_program__set_autoload(program_of(causal, "assay_causal_syscall"),
+		causal->points.count || causal->searches);
 	r = bpf_object__load(causal->object);
 	return r < 0 ? load_failed(-r, causal->waits || causal->points.count, err) : 0;
 }
@@ -236,7 +236,8 @@ static int programs_load(struct causal *causal, struct err *err)
 static struct bpf_link *uprobe_place(
 	struct causal *causal, const struct causal_point *point, uint64_t index)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, how, .bpf_cookie = index);
+	LIBBPF_OPTS(bpf_uprobe_opts, how, .bpf_cookie = index,
+		.ref_ctr_offset = (size_t)point->semaphore);
 
 	return bpf_program__attach_uprobe_opts(program_of(causal, "assay_causal_uprobe"),
 		causal->pid, point->path, point->offset, &how);
@@ -270,6 +271,19 @@ static struct bpf_link *syscall_place(
 	return link;
 }
 
+static struct bpf_link *probe_place(struct causal *causal, uint32_t index)
+{
+	libbpf_print_fn_t talk = libbpf_set_print(silent);
+	const struct causal_point *point = &causal->points.at[index];
+	struct err ignored = {0};
+	struct bpf_link *link = point->kind == CAUSAL_UPROBE
+					? uprobe_place(causal, point, index)
+					: syscall_place(causal, point, index, &ignored);
+
+	libbpf_set_print(talk);
+	return link;
+}
+
 static int probe_failed(const struct causal_point *point, struct err *err)
 {
 	int code = errno ? errno : EINVAL;
@@ -288,10 +302,7 @@ static int probes_place(struct causal *causal, struct err *err)
 	libbpf_print_fn_t talk = libbpf_set_print(silent);
 	int r = 0;
 
-	vec_foreach (struct bpf_link *, link, &causal->probes)
-		bpf_link__destroy(*link);
-	vec_done(&causal->probes);
-
+	causal_probes_remove(causal);
 	for (uint32_t i = 0; causal->pid && r >= 0 && i < causal->points.count; i++) {
 		const struct causal_point *point = &causal->points.at[i];
 		struct bpf_link *link = point->kind == CAUSAL_UPROBE
@@ -361,11 +372,9 @@ static void count(struct causal *causal)
 
 void causal_silence(struct causal *causal)
 {
-	vec_foreach (struct bpf_link *, link, &causal->probes)
-		bpf_link__destroy(*link);
+	causal_probes_remove(causal);
 	vec_foreach (struct bpf_link *, link, &causal->links)
 		bpf_link__destroy(*link);
-	vec_done(&causal->probes);
 	vec_done(&causal->links);
 	vec_done(&causal->samplers);
 }
@@ -388,6 +397,7 @@ const struct causal_engine_parts causal_engine_bpf = {
 	.attach = causal_inject,
 	.detach = causal_take_out,
 	.place_probes = probes_place,
+	.place_probe = probe_place,
 	.shuffle = samplers_shuffle,
 	.descriptors = descriptors,
 	.count = count,

@@ -46,6 +46,8 @@ struct causal_engine_parts {
 	int (*attach)(struct causal *causal, pid_t pid, struct err *err);
 	int (*detach)(struct causal *causal, struct err *err); /* 0 too when none was put in */
 	int (*place_probes)(struct causal *causal, struct err *err); /* for the bound process */
+	/* One of the points; NULL: it cannot be placed, errno says why. */
+	struct bpf_link *(*place_probe)(struct causal *causal, uint32_t index);
 	void (*shuffle)(struct causal *causal);
 	unsigned (*descriptors)(
 		struct causal *causal, int ret_fds[3]); /* for the target: how many */
@@ -77,7 +79,7 @@ struct causal {
 	uint32_t epoch;
 	bool cut;
 	vec_of(struct causal_point) points; /* their texts are copies of our own */
-	bool waits, runs;
+	bool waits, runs, searches;
 	struct causal_counter counters[WIRE_CAUSAL_POINTS];
 	struct causal_snapshot before, after;
 	vec_of(struct causal_visits) visits;
@@ -105,6 +107,11 @@ int causal_map_code(pid_t pid, struct arena *arena, causal_code_vec *ret_code, s
 
 /* causal_check.c: say why not, as a failure of kind ERR_UNAVAILABLE; returns -EPERM. */
 int causal_check_permission(pid_t pid, struct err *err);
+
+/* causal_points.c */
+void causal_points_copy(struct causal *causal, const struct causal_point *points, uint32_t count);
+void causal_points_forget(struct causal *causal);
+void causal_probes_remove(struct causal *causal);
 
 /* causal_spots.c: samples at an address, for an engine's spots_read(). */
 void causal_spot_add(

@@ -5,7 +5,11 @@
  *     points children SECONDS   forks a child that makes progress too, and executes /bin/true
  *     points threads SECONDS    a thousand threads
  *     points masked SECONDS     two threads, all signals blocked, one in work()
- *     points plain SECONDS      nothing that counts; work() is called */
+ *     points plain SECONDS      nothing that counts; work() is called
+ *     points usdt SECONDS       the probes test:done, and test:gated where a tracer asks for it
+ *     points paced SECONDS      a round every 5 ms by the clock
+ *     points crash SECONDS      as assay, and ends by SIGSEGV
+ *     points mixed SECONDS      as assay: counts work and times it */
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
@@ -86,6 +90,42 @@ static void assay_round(void)
 {
 	ASSAY_SCOPE("request");
 	work(ITERATIONS);
+	ASSAY_PROGRESS_NAMED("tick");
+}
+
+/* What <sys/sdt.h> would write, without needing it: an instruction, and a note of where it is. */
+#define PROBE(name, semaphore)                                                                     \
+	__asm__ volatile("0: nop\n"                                                                \
+			 ".pushsection .note.stapsdt,\"\",@note\n.balign 4\n"                      \
+			 ".4byte 8, 2f - 1f, 3\n.asciz \"stapsdt\"\n"                              \
+			 "1: .8byte 0b, 0, " semaphore "\n.asciz \"test\"\n.asciz \"" name         \
+			 "\"\n.asciz \"\"\n"                                                       \
+			 "2: .balign 4\n.popsection\n")
+
+__attribute__((used, visibility("hidden"))) volatile unsigned short test_gated_semaphore
+	__attribute__((section(".probes"))) = 0;
+
+static void usdt_round(void)
+{
+	work(ITERATIONS);
+	PROBE("done", "0");
+	if (test_gated_semaphore)
+		PROBE("gated", "test_gated_semaphore");
+}
+
+static void paced_round(void)
+{
+	static struct timespec next;
+
+	if (!next.tv_sec)
+		clock_gettime(CLOCK_MONOTONIC, &next);
+	next.tv_nsec += 5000000;
+	if (next.tv_nsec >= 1000000000) {
+		next.tv_nsec -= 1000000000;
+		next.tv_sec++;
+	}
+	work(ITERATIONS / 2);
+	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &next, NULL);
 	ASSAY_PROGRESS_NAMED("tick");
 }
 
@@ -185,9 +225,15 @@ int main(int argc, char **argv)
 			masked_round();
 		else if (strcmp(what, "plain") == 0)
 			work(ITERATIONS);
+		else if (strcmp(what, "usdt") == 0)
+			usdt_round();
+		else if (strcmp(what, "paced") == 0)
+			paced_round();
 		else
 			assay_round();
 	}
+	if (strcmp(what, "crash") == 0)
+		raise(SIGSEGV);
 	printf("%lu rounds\n", rounds);
 	fflush(stdout);
 	_exit(0);

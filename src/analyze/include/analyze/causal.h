@@ -60,8 +60,9 @@ struct causal_curve {
 	uint32_t trials;
 };
 
-/* The curve of one target from all trials (those of other targets are passed over).  Levels that
- * are not among causal_levels are counted to the nearest. */
+/* The curve of one target from all trials (those of other targets are passed over).  Speed-ups
+ * that are not among causal_levels count for the nearest one, in proportion; those below half of
+ * the first say too little and are passed over. */
 void causal_curve_make(const struct causal_trial *trials, uint32_t trial_count, uint32_t target,
 	struct causal_curve *ret_curve);
 

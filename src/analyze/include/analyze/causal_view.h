@@ -18,6 +18,7 @@ struct causal_point_view {
 	bool is_latency;
 	double visits;	   /* in all experiments without a speed-up */
 	double per_second; /* there */
+	double seen;	   /* visits in all experiments */
 	bool is_chosen;
 };
 
@@ -27,8 +28,8 @@ struct causal_target_view {
 	uint32_t line;
 	bool waits;
 	struct causal_curve curve;
-	double sample_share; /* of the program's samples without a speed-up */
-	double hits, samples;
+	double sample_share;  /* of the program's samples without a speed-up */
+	double hits, samples; /* samples 0: not known how many there were */
 };
 
 /* What may make the numbers wrong. */
@@ -47,6 +48,7 @@ struct causal_guard {
 	enum causal_doubt doubt;
 	double value; /* what was measured: a share, or visits per experiment */
 	bool is_bad;
+	bool is_known; /* false: the experiments are another tool's, which does not say */
 };
 
 const char *causal_doubt_name(enum causal_doubt doubt);
@@ -61,9 +63,11 @@ struct causal_view {
 	uint32_t flat_from; /* targets[flat_from..] are not worth it, hottest first */
 	struct causal_point_view *points;
 	uint32_t point_count;
-	const struct causal_point_view *point; /* the judge; NULL: nothing was visited */
+	const struct causal_point_view *point; /* the judge; NULL: nothing was visited or tried */
+	bool unvisited;			       /* there is no judge because no point was visited */
 	uint32_t experiments, pairs, cut;
 	uint32_t disturbed; /* pairs that other programs disturbed: not used */
+	uint32_t alone;	    /* sped-up ones without a baseline of the same target */
 	uint64_t measured_ns;
 	struct causal_guard guards[CAUSAL_DOUBTS];
 	bool is_paced; /* no gain may be promised */

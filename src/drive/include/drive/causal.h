@@ -46,6 +46,35 @@ struct causal_pair {
 /* The kernel side where this machine and user can, else the fallback; or one of them. */
 enum causal_engine_choice { CAUSAL_AUTO, CAUSAL_ONLY_BPF, CAUSAL_ONLY_PRELOAD };
 
+enum { CAUSAL_SLICES = 20 };
+#define CAUSAL_SLICE_NS 75000000ULL
+
+/* How often functions were called, when the program visits no progress point. */
+struct causal_counted_point {
+	uint32_t function;  /* index of those asked for; UINT32_MAX: a system call */
+	const char *output; /* that puts something out; else NULL */
+	bool is_hot;	    /* called too often to be counted on */
+	uint64_t visits[CAUSAL_SLICES];
+};
+
+struct causal_counted {
+	struct causal_counted_point points[CAUSAL_PROBED_MAX];
+	uint32_t count, slices;
+	uint64_t slice_ns;
+	uint64_t busy_ns[CAUSAL_SLICES]; /* CPU time of the program in each */
+	uint32_t looked, hot; /* functions that were looked at, and those too hot to be counted */
+};
+
+/* Search a progress point among these functions once no point was visited for `patience_ns`. */
+struct causal_search {
+	const struct causal_point *functions;
+	uint32_t count;
+	uint64_t patience_ns;
+	bool is_asked; /* then also in a process that can have no counters of its own */
+	/* Which function is it?  UINT32_MAX: none. */
+	uint32_t (*choose)(void *context, const struct causal_counted *counted);
+};
+
 struct causal_run_options {
 	enum causal_engine_choice engine;
 	const char *path; /* the program's file; NULL: process `id`, which runs already */
@@ -58,6 +87,7 @@ struct causal_run_options {
 	bool stop_target;   /* end the program when there is enough; else it runs on to its end */
 	const struct causal_point *points; /* beside those the program has itself */
 	uint32_t point_count;
+	const struct causal_search *search; /* NULL: do not */
 	bool waits;
 	struct interrupt (*interrupted)(void);
 	/* Where the program spends its time: after a second of watching it, then after every few

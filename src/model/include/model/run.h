@@ -83,6 +83,10 @@ row_id run_add_access(struct run *run, const struct access_row *row);
 /* Execution `id`, in the units of its columns. */
 struct execution_row run_execution(const struct run *run, row_id id);
 
+/* Append the causal experiments of `more`, with its executions and notes.  Targets and points of
+ * the same name are joined. */
+void run_join_experiments(struct run *run, const struct run *more);
+
 /* Set the property `name` of the measurement: added once, replaced later. */
 void run_set_quality(struct run *run, const char *name, uint64_t value);
 

@@ -52,6 +52,7 @@ struct causal_point {
 	const char *name; /* what it is called; of a system call also which: "sendto" */
 	const char *path; /* CAUSAL_UPROBE: the file, and where in it */
 	uint64_t offset;
+	uint64_t semaphore; /* where in it the counter stands that switches a USDT probe on; or 0 */
 };
 
 /* Who samples and sees the waits.  The kernel side sees all of them and needs rights; the fallback
@@ -66,6 +67,7 @@ struct causal_options {
 	uint32_t point_count; /* at most CAUSAL_PROBED_MAX */
 	bool waits;	      /* targets that wait will be asked for (Linux 5.15) */
 	bool runs;	      /* the process is there already: causal_attach() will follow */
+	bool searches;	      /* the points will be changed */
 };
 
 /* What happened during the measured part of an experiment, beyond the result. */
@@ -151,6 +153,13 @@ bool causal_is_ready(const struct causal *causal);
 
 /* Visits of all progress points since the process was bound. */
 uint64_t causal_visits_total(struct causal *causal);
+
+/* Count other points of the bound process from now on; how many of them could be placed.  Not
+ * during an experiment.  drop: stop counting one of them; count: its visits since the change. */
+uint32_t causal_points_change(
+	struct causal *causal, const struct causal_point *points, uint32_t count);
+void causal_points_drop(struct causal *causal, uint32_t index);
+uint64_t causal_points_count(const struct causal *causal, uint32_t index);
 
 /* One experiment: the target runs virtually faster by `speedup_permille` from begin to end; what
  * happens between mark and end is measured.  -ENOENT when no place of it is mapped. */
