@@ -4,8 +4,8 @@
 The shapes of tests/workloads/causal, built once with coz's own macro and run as they are by both
 tools, in turns, for the same wall time.  Both find the lines themselves.  Errors are in percentage
 points against the formula, over two lines and four levels (coz's levels are pooled: 20-30, 45-55,
-70-80, 90-100 %); a level that a tool has nothing for is counted as empty.  `5 points after`: how long
-until the mean error of the line with the largest gain stays within 5 points.
+70-80, 90-100 %); a level that a tool has nothing for is counted as empty.  `5 points after`: how
+long until the mean error of the line with the largest gain stays within 5 points.
 
     -s SECONDS  20      -r ROUNDS  5      --period US  (assay's default)      --json FILE"""
 import argparse
@@ -65,8 +65,8 @@ def coz_run(shapes, shape, seconds, folder):
     profile = os.path.join(folder, "profile.coz")
     if os.path.exists(profile):
         os.unlink(profile)
-    subprocess.run(["coz", "run", "-o", profile, "--source-scope", "%shapes.c", "---", shapes, shape,
-                    str(seconds)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    subprocess.run(["coz", "run", "-o", profile, "--source-scope", "%shapes.c", "---", shapes,
+                    shape, str(seconds)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                    timeout=seconds * 3 + 30, check=False)
     steps, at, seen = [], 0., None
     if os.path.exists(profile):

@@ -209,6 +209,11 @@ static int ingest_take_sample(void *context, const struct wire_sample *sample)
 	return 0;
 }
 
+static void take_quality(struct run *run, const struct wire_quality *quality)
+{
+	run_set_quality(run, wire_text(&quality->head, quality->name), quality->value);
+}
+
 static int ingest_take(void *context, const struct wire_record *record)
 {
 	struct ingest *ingest = context;
@@ -250,9 +255,7 @@ static int ingest_take(void *context, const struct wire_record *record)
 			order_flush(ingest->profile, ((const struct wire_round *)record)->time_ns);
 		break;
 	case WIRE_QUALITY:
-		run_set_quality(ingest->run,
-			wire_text(record, ((const struct wire_quality *)record)->name),
-			((const struct wire_quality *)record)->value);
+		take_quality(ingest->run, (const struct wire_quality *)record);
 		break;
 	case WIRE_TARGET:
 		take_target(ingest->run, record);

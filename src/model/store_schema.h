@@ -63,7 +63,7 @@ struct store_table {
 	size_t row_size; /* of a row as the columns tell it */
 	const struct store_column *columns;
 	unsigned column_count;
-	int since; /* the first schema number that has it */
+	int since;   /* the first schema number that has it */
 	bool packed; /* kept in another form than the columns tell: store_get_row, store_put_row */
 };
 

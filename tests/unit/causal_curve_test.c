@@ -1,5 +1,5 @@
-/* causal_curve_test.c - trials drawn around a known curve give that curve, its kind, and bounds that hold
- * it; the planner spends its trials where they matter and stops. */
+/* causal_curve_test.c - trials drawn around a known curve give that curve, its kind, and bounds
+ * that hold it; the planner spends its trials where they matter and stops. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
