@@ -299,8 +299,11 @@ static int run(struct causal_runner *c, struct err *err)
 	if (r >= 0 && !c->summary->progressed)
 		r = emit_note(c->sink, "no-progress",
 			"no progress point was visited, so no experiment could be made",
-			"name one with --progress, or put ASSAY_PROGRESS (assay.h) where a unit of "
-			"work is done");
+			c->summary->preload
+				? "put ASSAY_PROGRESS (assay.h) where a unit of work is done; only "
+				  "the BPF engine counts functions"
+				: "name one with --progress, or put ASSAY_PROGRESS (assay.h) where "
+				  "a unit of work is done");
 	return r < 0 ? r : c->execution.stopped;
 }
 

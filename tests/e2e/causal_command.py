@@ -329,24 +329,14 @@ def _():
         assert "root" in r.err or "CAP_" in r.err, r
 
 
-@case("a thousand threads, children, an exec and jemalloc do not matter")
+@case("children of the program do not matter; an exec wants the program itself")
 def _():
-    data = answer("-f", "work", "--budget", "3s", "--progress", "tick", "--", POINTS, "threads",
-                  "20")["data"]
-    assert data["pairs"] >= 1, data
     data = answer("-f", "work", "--budget", "3s", "--progress", "tick", "--", POINTS, "children",
                   "20")["data"]
     assert data["pairs"] >= 1, data
     r = causal("-f", "work_a", "--budget", "4s", "--", "/usr/bin/env", "X=1", SHAPES, "split",
                "20", status=2)
-    assert "work_a" in r.err, r  # env has no such function: the program itself is to be named
-    found = [path for path in ("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2",
-                               "/usr/lib/aarch64-linux-gnu/libjemalloc.so.2")
-             if os.path.exists(path)]
-    if found:
-        data = answer("-f", "work_b", "--budget", "3s", "--", SHAPES, "fping", "20",
-                      env={"LD_PRELOAD": found[0]})["data"]
-        assert data["pairs"] >= 1, data
+    assert "work_a" in r.err, r  # env has no such function
 
 
 main()
