@@ -327,7 +327,7 @@ def _():
         _, r = attach(p.pid)
         assert r.status == 6 and "seccomp" in r.err, r
         assert p.wait() == 0 and p.out == "filtered 1 0\n", p.out
-    with Process(ATTACHED, "traced", "8") as p:
+    with Process(ATTACHED, "traced", "4") as p:
         child = p.child.stdout.readline().strip()
         _, r = attach(child)
         assert r.status == 6 and "attached" in r.err and str(p.pid) in r.err, r

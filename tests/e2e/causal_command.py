@@ -257,8 +257,10 @@ def _():
 @case("without -g functions are tried; a stripped program, DWARF 4 and DWARF 5 work")
 def _():
     data = answer("--progress", "handle", "--budget", "3s", "--", built("no-g"))["data"]
-    assert [t["location"] for t in data["targets"]] == ["heavy"], data
-    assert data["targets"][0]["line"] is None, data
+    # A sample in one of its callers is rare, and may become a target too.
+    hottest = max(data["targets"], key=lambda target: target["sample_share"] or 0)
+    assert hottest["location"] == "heavy", data
+    assert all(target["line"] is None for target in data["targets"]), data
     for version in ("4", "5"):
         program = built("dwarf" + version, "-g", "-gdwarf-" + version)
         data = answer("--progress", "handle", "--budget", "3s", "--", program)["data"]
