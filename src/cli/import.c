@@ -3,12 +3,14 @@
 #include <errno.h>
 
 #include "analyze/bench.h"
+#include "analyze/causal_view.h"
 #include "analyze/imported.h"
 #include "analyze/stat.h"
 #include "cli.h"
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "model/store.h"
+#include "render/causal.h"
 #include "render/imported.h"
 #include "render/stat.h"
 #include "source/import.h"
@@ -98,18 +100,49 @@ static int show_benchmark(
 	return cli_page_end(cli, &page, err);
 }
 
+static int show_experiments(
+	struct cli *cli, const struct run *run, const struct import_report *report, struct err *err)
+{
+	arena_auto struct arena arena = {0};
+	struct cli_page page = {.run = run};
+	struct causal_view view;
+	int r = causal_view_make(run, cli_value(cli, "progress"), &arena, &view, err);
+
+	if (r < 0)
+		return r;
+	while (cli_page_next(cli, &page)) {
+		if (page.json) {
+			jsonw_put_text(page.json, "kind", report->kind);
+			causal_json(page.json, &view, NULL);
+			skipped_json(page.json, report);
+		} else if (cli->mode == CLI_AGENT) {
+			causal_agent(page.paper, &view);
+		} else {
+			causal_text(page.paper, &view);
+		}
+	}
+	r = cli_page_end(cli, &page, err);
+	return r < 0 ? r : view.pairs ? EXIT_DONE : EXIT_INCONCLUSIVE;
+}
+
 static int import_show(
 	struct cli *cli, const struct run *run, const struct import_report *report, struct err *err)
 {
-	return report->profile	   ? show_profile(cli, run, report, err)
-	       : report->benchmark ? show_benchmark(cli, run, report, err)
-				   : show_counts(cli, run, report, err);
+	static int (*const shows[])(struct cli * cli, const struct run *run,
+		const struct import_report *report, struct err *err) = {
+		[IMPORT_COUNTS] = show_counts,
+		[IMPORT_PROFILE] = show_profile,
+		[IMPORT_BENCHMARK] = show_benchmark,
+		[IMPORT_EXPERIMENTS] = show_experiments,
+	};
+
+	return shows[report->holds](cli, run, report, err);
 }
 
 /* A file of results without a result; `assay audit` says so too, as a finding. */
 static int refuse_empty(const char *path, const struct import_report *report, struct err *err)
 {
-	if (!report->benchmark || report->commands)
+	if (report->holds != IMPORT_BENCHMARK || report->commands)
 		return 0;
 	err_set(err, ERR_USAGE, EINVAL, "%s (%s) holds no result", path, report->kind);
 	err_hint(err, "the tool that wrote it may have been stopped before the first one ended");
@@ -170,11 +203,12 @@ static int import_run(struct cli *cli, struct err *err)
 	run_freeze(run);
 	if (r >= 0)
 		r = import_show(cli, run, &report, err);
-	return r < 0 ? r : EXIT_DONE;
+	return r;
 }
 
 static const struct option_spec options[] = {
 	{"output", 'o', "RUN", false, NULL, "store what was read in this run file (*.assay)"},
+	{"progress", 0, "NAME", false, NULL, "of coz's experiments: the point that judges them"},
 	{"symfs", 0, "DIR", false, NULL, "look for the recorded programs below this folder"},
 	{0},
 };
@@ -189,12 +223,15 @@ const struct command import_command = {
 		"the same without a file", "assay import stat.json -o counts.assay",
 		"the counts of `perf stat -j -o stat.json -- PROGRAM`",
 		"assay import hyperfine.json -o before.assay",
-		"the runs of `hyperfine --export-json` or of Google Benchmark", NULL},
+		"the runs of `hyperfine --export-json` or of Google Benchmark",
+		"assay import profile.coz -o gain.assay",
+		"the experiments of coz; `assay causal --show` draws them", NULL},
 	.details =
 		"What the file is, is found out from its content. Read are perf.data of any age (from "
 		"a file or a pipe, compressed or not), the text of `perf script`, folded stacks, pprof, "
-		"callgrind.out and cachegrind.out, the output of `perf stat -j` and of `perf stat -x "
-		"SEPARATOR`, and the JSON of hyperfine and of Google Benchmark.\n"
+		"callgrind.out and cachegrind.out, coz's profile.coz and JSON lines, the output of "
+		"`perf stat -j` and of `perf stat -x SEPARATOR`, and the JSON of hyperfine and of Google "
+		"Benchmark.\n"
 		"User stacks that were recorded with --call-graph dwarf are unwound here. Nothing is "
 		"dropped in silence: what cannot be used is counted by reason. Of a file that is damaged "
 		"or cut off everything before the damage is kept, with a warning; a file of which "

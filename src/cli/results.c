@@ -58,7 +58,7 @@ static int import_results(const char *path, struct run **ret_run, struct err *er
 	ingest_done(&ingest);
 	if (r < 0)
 		return r;
-	if (!report.benchmark) {
+	if (report.holds != IMPORT_BENCHMARK) {
 		err_set(err, ERR_USAGE, EINVAL, "%s (%s) holds no times of whole runs", path,
 			report.kind);
 		err_hint(err,

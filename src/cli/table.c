@@ -7,6 +7,7 @@ extern const struct command annotate_command;
 extern const struct command attest_command;
 extern const struct command audit_command;
 extern const struct command bench_command;
+extern const struct command causal_command;
 extern const struct command completions_command;
 extern const struct command diff_command;
 extern const struct command doctor_command;
@@ -32,6 +33,7 @@ const struct command *const commands[] = {
 	&annotate_command,
 	&diff_command,
 	&flame_command,
+	&causal_command,
 	&bench_command,
 	&ab_command,
 	&gate_command,

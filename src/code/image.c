@@ -215,6 +215,18 @@ bool image_addr_of_offset(const struct image *image, uint64_t file_offset, uint6
 	return false;
 }
 
+bool image_offset_of_addr(const struct image *image, uint64_t addr, uint64_t *ret_offset)
+{
+	vec_foreach (const Elf64_Phdr, head, &image->elf.segments) {
+		if (head->p_type != PT_LOAD || addr < head->p_vaddr ||
+			addr - head->p_vaddr >= head->p_filesz)
+			continue;
+		*ret_offset = head->p_offset + (addr - head->p_vaddr);
+		return true;
+	}
+	return false;
+}
+
 struct image_bytes image_code(const struct image *image, uint64_t addr, size_t len)
 {
 	size_t there = 0;

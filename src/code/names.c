@@ -205,7 +205,7 @@ static uint32_t name_find(
 	return known;
 }
 
-static const struct debug_name *node_name(
+const struct debug_name *names_of_node(
 	struct names *names, struct debug_unit *unit, struct debug_node *node)
 {
 	if (!node->name)
@@ -258,7 +258,7 @@ static unsigned frames_of_unit(struct names *names, struct debug_unit *unit, uin
 	}
 	while (at != SPAN_NONE) {
 		struct debug_node *node = &full->nodes.at[at];
-		const struct debug_name *name = node_name(names, full, node);
+		const struct debug_name *name = names_of_node(names, full, node);
 		bool inlined = node->parent != SPAN_NONE;
 
 		frames[count] = (struct names_frame){.function = name->function,
@@ -298,6 +298,24 @@ unsigned names_find(struct names *names, uint64_t addr, uint64_t time_ns,
 		ret_frames[0] = (struct names_frame){0};
 	frame_of_symbol(names, addr, &ret_frames[count ? count - 1 : 0]);
 	return count ? count : ret_frames[0].function != NULL;
+}
+
+unsigned names_functions(struct names *names, struct names_frame *ret_frames, unsigned max)
+{
+	unsigned count = 0;
+
+	vec_foreach (struct symbol, symbol, &names->symbols.list) {
+		if (!symbol->is_function || !symbol->size || count == max ||
+			(count && ret_frames[count - 1].function_addr == symbol->addr))
+			continue;
+		ret_frames[count++] = (struct names_frame){
+			.function = symbol_name(symbol, &names->arena),
+			.linkage = symbol->linkage,
+			.function_addr = symbol->addr,
+			.function_bytes = symbol->size,
+		};
+	}
+	return count;
 }
 
 bool names_find_function(struct names *names, const char *function, struct names_frame *ret_frame)

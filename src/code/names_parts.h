@@ -56,6 +56,10 @@ struct names {
 	struct arena arena;
 };
 
+/* names.c: what a function in the code or an inlined one is called; valid until the next call. */
+const struct debug_name *names_of_node(
+	struct names *names, struct debug_unit *unit, struct debug_node *node);
+
 /* names_file.c: the file itself and the ones that belong to it. */
 struct names_search {
 	const struct names_options *options;

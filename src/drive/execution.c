@@ -32,6 +32,7 @@ int execution_open(
 	struct spawner_options spawn = {
 		.commands = &command,
 		.stdout_to_stderr = options->stdout_to_stderr,
+		.variables = options->variables,
 		.input_path = options->input_path,
 		.output_path = options->output_path,
 	};

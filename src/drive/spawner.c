@@ -13,6 +13,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -217,6 +218,32 @@ static void run_once(struct starter *starter, const struct spawner_request *requ
 	result->leftovers = leftovers_run();
 }
 
+static char *variable_text(const struct spawner_variable *variable)
+{
+	const char *value = strchr(variable->text, '=') + 1;
+	int name = (int)(value - variable->text);
+	size_t room = strlen(variable->text) + 24;
+	char *text = mem_new(room, 1);
+
+	if (variable->with_pid)
+		snprintf(text, room, "%.*s%d %s", name, variable->text, (int)getpid(), value);
+	else
+		snprintf(text, room, "%s", variable->text);
+	return text;
+}
+
+/* Take the place of the variable of the same name, or the next free one. */
+static void variable_put(struct starter *starter, const struct spawner_variable *variable)
+{
+	size_t name = (size_t)(strchr(variable->text, '=') + 1 - variable->text);
+	unsigned i = 0;
+
+	while (i < starter->own_at && strncmp(starter->environment[i], variable->text, name) != 0)
+		i++;
+	starter->own_at += i == starter->own_at;
+	starter->environment[i] = variable_text(variable);
+}
+
 /* Run them one behind the other; how many were run. */
 static uint32_t run_all(struct starter *starter, const struct spawner_request *requests,
 	uint32_t count, struct spawner_result *results)
@@ -260,18 +287,24 @@ static bool variable_is_set(
 	return found;
 }
 
-/* Our environment, behind it room for a command's own and the variable that moves the stack. */
+/* Our environment with the variables asked for; behind it room for a command's own and the variable
+ * that moves the stack. */
 static void starter_open(struct starter *starter)
 {
-	size_t count = 0, most = 0;
+	const struct spawner_variable *variables = starter->options.variables;
+	size_t count = 0, more = 0, most = 0;
 
 	while (environ[count])
 		count++;
+	while (variables && variables[more].text)
+		more++;
 	(void)variable_is_set(&starter->options, "", &most);
-	starter->environment = mem_new(count + most + 2, sizeof(*starter->environment));
+	starter->environment = mem_new(count + more + most + 2, sizeof(*starter->environment));
 	for (char **entry = environ; *entry; entry++)
 		if (!variable_is_set(&starter->options, *entry, &most))
 			starter->environment[starter->own_at++] = *entry;
+	for (size_t i = 0; i < more; i++)
+		variable_put(starter, &variables[i]);
 	starter->pad = mem_new(sizeof(PAD_NAME) + SPAWNER_PAD_MAX, 1);
 	memset(starter->pad, 'x', sizeof(PAD_NAME) + SPAWNER_PAD_MAX - 1);
 	memcpy(starter->pad, PAD_NAME, sizeof(PAD_NAME) - 1);

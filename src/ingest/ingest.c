@@ -119,6 +119,83 @@ static bool take_count(struct run *run, const struct wire_record *record)
 	return true;
 }
 
+static void take_target(struct run *run, const struct wire_record *record)
+{
+	const struct wire_target *target = (const struct wire_target *)record;
+
+	run_add_causal_target(
+		run, &(struct causal_target_row){
+			     .name = run_intern(run, wire_text(record, target->name)),
+			     .file = run_intern(run, wire_text(record, target->file)),
+			     .function = run_intern(run, wire_text(record, target->function)),
+			     .line = target->line,
+			     .kind = (enum causal_target_kind)target->kind,
+		     });
+}
+
+static void take_progress(struct run *run, const struct wire_record *record)
+{
+	const struct wire_progress *point = (const struct wire_progress *)record;
+
+	run_add_progress_point(run, &(struct progress_point_row){
+					    .name = run_intern(run, wire_text(record, point->name)),
+					    .kind = (enum progress_kind)point->kind,
+				    });
+}
+
+/* Its execution has its row only when it has ended. */
+static bool take_experiment(struct run *run, const struct wire_record *record)
+{
+	const struct wire_experiment *e = (const struct wire_experiment *)record;
+
+	if (!e->target || e->target > run->causal_targets.count ||
+		e->execution > run->executions.count + 1)
+		return false;
+	run_add_experiment(run, &(struct experiment_row){
+					.target = e->target,
+					.execution = e->execution,
+					.pair = e->pair,
+					.speedup_permille = e->speedup_permille,
+					.threads = e->threads,
+					.flags = e->flags,
+					.start_ns = e->start_ns,
+					.wall_ns = e->wall_ns,
+					.virtual_ns = e->virtual_ns,
+					.owed_ns = e->owed_ns,
+					.unpaid_ns = e->unpaid_ns,
+					.samples = e->samples,
+					.hits = e->hits,
+					.hit_ns = e->hit_ns,
+					.lost = e->lost,
+					.handed = e->handed,
+					.outside = e->outside,
+					.timer = e->timer,
+					.signals = e->signals,
+					.unheard = e->unheard,
+					.paused_ns = e->paused_ns,
+					.queued_ns = e->queued_ns,
+					.ran_ns = e->ran_ns,
+				});
+	return true;
+}
+
+static bool take_visit(struct run *run, const struct wire_record *record)
+{
+	const struct wire_visit *visit = (const struct wire_visit *)record;
+
+	if (!run->experiments.count || !visit->point || visit->point > run->progress_points.count)
+		return false;
+	run_add_visit(run, &(struct visit_row){
+				   .experiment = run->experiments.count,
+				   .point = visit->point,
+				   .arrivals = visit->arrivals,
+				   .departures = visit->departures,
+				   .open_before = visit->open_before,
+				   .open_after = visit->open_after,
+			   });
+	return true;
+}
+
 static struct profile *ingest_profile(struct ingest *ingest)
 {
 	if (!ingest->profile)
@@ -130,6 +207,11 @@ static int ingest_take_sample(void *context, const struct wire_sample *sample)
 {
 	profile_sample(ingest_profile(context), sample);
 	return 0;
+}
+
+static void take_quality(struct run *run, const struct wire_quality *quality)
+{
+	run_set_quality(run, wire_text(&quality->head, quality->name), quality->value);
 }
 
 static int ingest_take(void *context, const struct wire_record *record)
@@ -173,9 +255,19 @@ static int ingest_take(void *context, const struct wire_record *record)
 			order_flush(ingest->profile, ((const struct wire_round *)record)->time_ns);
 		break;
 	case WIRE_QUALITY:
-		run_set_quality(ingest->run,
-			wire_text(record, ((const struct wire_quality *)record)->name),
-			((const struct wire_quality *)record)->value);
+		take_quality(ingest->run, (const struct wire_quality *)record);
+		break;
+	case WIRE_TARGET:
+		take_target(ingest->run, record);
+		break;
+	case WIRE_PROGRESS:
+		take_progress(ingest->run, record);
+		break;
+	case WIRE_EXPERIMENT:
+		ingest->malformed += !take_experiment(ingest->run, record);
+		break;
+	case WIRE_VISIT:
+		ingest->malformed += !take_visit(ingest->run, record);
 		break;
 	case WIRE_COMMAND:
 		ingest->malformed += !take_command(ingest->run, record);

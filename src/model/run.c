@@ -40,6 +40,10 @@ void run_close(struct run *run)
 	vec_done(&run->executions);
 	vec_done(&run->counts);
 	vec_done(&run->qualities);
+	vec_done(&run->causal_targets);
+	vec_done(&run->progress_points);
+	vec_done(&run->experiments);
+	vec_done(&run->visits);
 	vec_done(&run->threads);
 	vec_done(&run->modules);
 	vec_done(&run->functions);
@@ -104,6 +108,10 @@ RUN_ADD(capability, capabilities)
 RUN_ADD(event, events)
 RUN_ADD(command, commands)
 RUN_ADD(count, counts)
+RUN_ADD(causal_target, causal_targets)
+RUN_ADD(progress_point, progress_points)
+RUN_ADD(experiment, experiments)
+RUN_ADD(visit, visits)
 RUN_ADD(thread, threads)
 RUN_ADD(module, modules)
 RUN_ADD(function, functions)

@@ -39,6 +39,7 @@ struct reader {
 	sqlite3 *db;
 	struct run *run;
 	bool has_journal;
+	int schema;	      /* the file's number */
 	uint64_t bytes;	      /* of the database */
 	uint64_t looks_left;  /* the progress handler's budget */
 	uint64_t texts_bytes; /* so far */
@@ -248,7 +249,8 @@ static int settle(struct reader *reader)
 	if (rc != SQLITE_OK)
 		return refuse(reader, rc);
 	r = prepare(reader,
-		"SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()",
+		"SELECT page_count * page_size, user_version FROM pragma_page_count(), "
+		"pragma_page_size(), pragma_user_version()",
 		&pages);
 	if (r < 0)
 		return r;
@@ -256,6 +258,7 @@ static int settle(struct reader *reader)
 	if (rc != SQLITE_ROW)
 		return refuse(reader, rc);
 	reader->bytes = (uint64_t)sqlite3_column_int64(pages, 0);
+	reader->schema = sqlite3_column_int(pages, 1);
 	if (reader->bytes == 0) /* killed while the tables were being made */
 		return store_header_check(NULL, 0, false, reader->name, reader->err);
 	return 0;
@@ -527,7 +530,8 @@ static int read_all(struct reader *reader, struct run **ret_run)
 	if (r == 0)
 		r = read_meta(reader);
 	for (unsigned t = 0; r == 0 && t < STORE_TABLES; t++)
-		r = read_table(reader, &store_tables[t]);
+		if (store_tables[t].since <= reader->schema) /* an older file has no rows of it */
+			r = read_table(reader, &store_tables[t]);
 	if (r < 0)
 		return r;
 	if (reader->saturated) {

@@ -89,6 +89,54 @@ static const struct store_column quality_columns[] = {
 	COLUMN(quality_row, value, STORE_U64),
 };
 
+static const struct store_column causal_target_columns[] = {
+	COLUMN(causal_target_row, name, STORE_TEXT),
+	COLUMN(causal_target_row, file, STORE_TEXT),
+	COLUMN(causal_target_row, function, STORE_TEXT),
+	COLUMN(causal_target_row, line, STORE_U32),
+	LIMITED(causal_target_row, kind, STORE_ENUM, CAUSAL_TARGET_KINDS),
+};
+
+static const struct store_column progress_point_columns[] = {
+	COLUMN(progress_point_row, name, STORE_TEXT),
+	LIMITED(progress_point_row, kind, STORE_ENUM, PROGRESS_KINDS),
+};
+
+static const struct store_column experiment_columns[] = {
+	LIMITED(experiment_row, target, STORE_ROW, STORE_CAUSAL_TARGET),
+	LIMITED(experiment_row, execution, STORE_LATE, STORE_EXECUTION), /* stored when it ended */
+	COLUMN(experiment_row, pair, STORE_U32),
+	COLUMN(experiment_row, speedup_permille, STORE_U32),
+	COLUMN(experiment_row, threads, STORE_U32),
+	COLUMN(experiment_row, flags, STORE_U32),
+	COLUMN(experiment_row, start_ns, STORE_U64),
+	COLUMN(experiment_row, wall_ns, STORE_U64),
+	COLUMN(experiment_row, virtual_ns, STORE_U64),
+	COLUMN(experiment_row, owed_ns, STORE_U64),
+	COLUMN(experiment_row, unpaid_ns, STORE_U64),
+	COLUMN(experiment_row, samples, STORE_U64),
+	COLUMN(experiment_row, hits, STORE_U64),
+	COLUMN(experiment_row, hit_ns, STORE_U64),
+	COLUMN(experiment_row, lost, STORE_U64),
+	COLUMN(experiment_row, handed, STORE_U64),
+	COLUMN(experiment_row, outside, STORE_U64),
+	COLUMN(experiment_row, timer, STORE_U64),
+	COLUMN(experiment_row, signals, STORE_U64),
+	COLUMN(experiment_row, unheard, STORE_U64),
+	COLUMN(experiment_row, paused_ns, STORE_U64),
+	COLUMN(experiment_row, queued_ns, STORE_U64),
+	COLUMN(experiment_row, ran_ns, STORE_U64),
+};
+
+static const struct store_column visit_columns[] = {
+	LIMITED(visit_row, experiment, STORE_ROW, STORE_EXPERIMENT),
+	LIMITED(visit_row, point, STORE_ROW, STORE_PROGRESS_POINT),
+	COLUMN(visit_row, arrivals, STORE_U64),
+	COLUMN(visit_row, departures, STORE_U64),
+	COLUMN(visit_row, open_before, STORE_U64),
+	COLUMN(visit_row, open_after, STORE_U64),
+};
+
 static const struct store_column thread_columns[] = {
 	COLUMN(thread_row, pid, STORE_U32),
 	COLUMN(thread_row, tid, STORE_U32),
@@ -154,12 +202,14 @@ static const struct store_column access_columns[] = {
 	COLUMN(access_row, data_source, STORE_U64),
 };
 
-#define TABLE(singular, plural)                                                                    \
+#define TABLE_SINCE(singular, plural, since)                                                       \
 	{                                                                                          \
 #singular, offsetof(struct run, plural), sizeof(struct singular##_row),            \
 			singular##_columns,                                                        \
-			sizeof(singular##_columns) / sizeof(*singular##_columns), false            \
+			sizeof(singular##_columns) / sizeof(*singular##_columns), since, false     \
 	}
+
+#define TABLE(singular, plural) TABLE_SINCE(singular, plural, 1)
 
 const struct store_table store_tables[STORE_TABLES] = {
 	[STORE_NOTE] = TABLE(note, notes),
@@ -169,9 +219,13 @@ const struct store_table store_tables[STORE_TABLES] = {
 	[STORE_COMMAND] = TABLE(command, commands),
 	[STORE_EXECUTION] = {"execution", offsetof(struct run, executions),
 		sizeof(struct execution_row), execution_columns,
-		sizeof(execution_columns) / sizeof(*execution_columns), true},
+		sizeof(execution_columns) / sizeof(*execution_columns), 1, true},
 	[STORE_COUNT] = TABLE(count, counts),
 	[STORE_QUALITY] = TABLE(quality, qualities),
+	[STORE_CAUSAL_TARGET] = TABLE_SINCE(causal_target, causal_targets, 2),
+	[STORE_PROGRESS_POINT] = TABLE_SINCE(progress_point, progress_points, 2),
+	[STORE_EXPERIMENT] = TABLE_SINCE(experiment, experiments, 2),
+	[STORE_VISIT] = TABLE_SINCE(visit, visits, 2),
 	[STORE_THREAD] = TABLE(thread, threads),
 	[STORE_MODULE] = TABLE(module, modules),
 	[STORE_FUNCTION] = TABLE(function, functions),

@@ -21,6 +21,10 @@ enum store_table_id {
 	STORE_EXECUTION,
 	STORE_COUNT,
 	STORE_QUALITY,
+	STORE_CAUSAL_TARGET,
+	STORE_PROGRESS_POINT,
+	STORE_EXPERIMENT,
+	STORE_VISIT,
 	STORE_THREAD,
 	STORE_MODULE,
 	STORE_FUNCTION,
@@ -59,6 +63,7 @@ struct store_table {
 	size_t row_size; /* of a row as the columns tell it */
 	const struct store_column *columns;
 	unsigned column_count;
+	int since;   /* the first schema number that has it */
 	bool packed; /* kept in another form than the columns tell: store_get_row, store_put_row */
 };
 

@@ -1,4 +1,5 @@
-/* runtime.c - libassay-rt.so, preloaded into the target: find the shared page and say so.
+/* runtime.c - libassay-rt.so, preloaded into the target: find the shared page and say so,
+ * then start its parts.
  *
  * Runs inside other people's programs before their main: no malloc, no stdio, no lock, errno as it
  * was.  Whatever is wrong (no page, another version, a short file) it does nothing, and the tool
@@ -10,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runtime_parts.h"
 #include "wire/page.h"
 
 /* The page, or NULL.  A file shorter than the page would be a SIGBUS in the target. */
@@ -39,5 +41,6 @@ __attribute__((constructor)) static void runtime_start(void)
 			atomic_fetch_add_explicit(&page->attached, 1, memory_order_release);
 		munmap(page, WIRE_PAGE_BYTES);
 	}
+	runtime_causal_start();
 	errno = saved;
 }

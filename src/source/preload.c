@@ -15,9 +15,9 @@
 
 #include "wire/page.h"
 
-static int runtime_find(char *ret_path, size_t room, struct err *err)
+static int runtime_find(const char *library, char *ret_path, size_t room, struct err *err)
 {
-	static const char *const places[] = {"libassay-rt.so", "../lib/assay/libassay-rt.so"};
+	static const char *const places[] = {"", "../lib/assay/"};
 	char folder[4000];
 	ssize_t len = readlink("/proc/self/exe", folder, sizeof(folder) - 1);
 	char *slash;
@@ -30,12 +30,12 @@ static int runtime_find(char *ret_path, size_t room, struct err *err)
 	if (slash)
 		*slash = '\0';
 	for (unsigned i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		snprintf(ret_path, room, "%s/%s", folder, places[i]);
+		snprintf(ret_path, room, "%s/%s%s", folder, places[i], library);
 		if (access(ret_path, R_OK) == 0)
 			return 0;
 	}
-	err_set(err, ERR_UNAVAILABLE, ENOENT,
-		"libassay-rt.so is neither in %s nor in %s/../lib/assay", folder, folder);
+	err_set(err, ERR_UNAVAILABLE, ENOENT, "%s is neither in %s nor in %s/../lib/assay", library,
+		folder, folder);
 	err_hint(err, "build or install assay whole (ninja install), not the program alone");
 	return -ENOENT;
 }
@@ -59,11 +59,11 @@ static int page_open(struct preload *preload, struct err *err)
 	return 0;
 }
 
-int preload_open(struct preload *ret_preload, struct err *err)
+int preload_open(const char *library, struct preload *ret_preload, struct err *err)
 {
 	const char *others = getenv("LD_PRELOAD");
 	char path[4096];
-	int r = runtime_find(path, sizeof(path), err);
+	int r = runtime_find(library, path, sizeof(path), err);
 
 	*ret_preload = (struct preload){.fd = -1};
 	if (r < 0)

@@ -42,6 +42,14 @@ static const struct shape shapes[WIRE_TYPES] = {
 	[WIRE_COMMAND] = {sizeof(struct wire_command), {offsetof(struct wire_command, argv)}, 0, 0},
 	[WIRE_EXECUTION] = {sizeof(struct wire_execution), {0}, 0, 0},
 	[WIRE_COUNT] = {sizeof(struct wire_count), {0}, 0, 0},
+	[WIRE_TARGET] = {sizeof(struct wire_target),
+		{offsetof(struct wire_target, name), offsetof(struct wire_target, file),
+			offsetof(struct wire_target, function)},
+		offsetof(struct wire_target, kind), WIRE_TARGET_KINDS},
+	[WIRE_PROGRESS] = {sizeof(struct wire_progress), {offsetof(struct wire_progress, name)},
+		offsetof(struct wire_progress, kind), WIRE_PROGRESS_KINDS},
+	[WIRE_EXPERIMENT] = {sizeof(struct wire_experiment), {0}, 0, 0},
+	[WIRE_VISIT] = {sizeof(struct wire_visit), {0}, 0, 0},
 };
 
 static bool wire_text_fits(const struct wire_record *record, uint16_t where, uint16_t fixed)

@@ -142,7 +142,8 @@ def _():
         for k in (2, 7, 23):
             if os.path.exists("count"):
                 os.unlink("count")
-            with subprocess.Popen([ASSAY, "bench", "-n", "1000", "-o", f"{name}{k}.assay", counting],
+            with subprocess.Popen([ASSAY, "bench", "-n", "1000", "-o", f"{name}{k}.assay",
+                                   counting],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tool:
                 while not os.path.exists("count") or os.path.getsize("count") < 2 * k:
                     time.sleep(0.001)

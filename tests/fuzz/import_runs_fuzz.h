@@ -52,7 +52,7 @@ static inline int import_runs_fuzz(const uint8_t *data, size_t size)
 			abort();
 		return 0;
 	}
-	if (!report.benchmark)
+	if (report.holds != IMPORT_BENCHMARK)
 		return 0;
 	if (ingest.malformed || report.executions != run->executions.count ||
 		report.commands != run->commands.count)

@@ -1,9 +1,11 @@
 #!/bin/sh
-# imports_test.sh LIBRARY ALLOWED - the runtime imports only what its allow-list names: no malloc,
+# imports_test.sh LIBRARY ALLOWED... - the runtime imports only what its allow-lists name: no malloc,
 # no stdio, no locks can slip in unseen.
 set -eu
-bad=$(nm -D --undefined-only "$1" | awk '{ sub(/@.*/, "", $NF); print $NF }' | sort -u |
-	grep -vxF -f "$2" || true)
+library=$1
+shift
+bad=$(nm -D --undefined-only "$library" | awk '{ sub(/@.*/, "", $NF); print $NF }' | sort -u |
+	grep -vxF "$(cat "$@")" || true)
 [ -z "$bad" ] && exit 0
-printf 'libassay-rt.so imports what tests/runtime/imports.txt does not allow:\n%s\n' "$bad" >&2
+printf '%s imports what %s does not allow:\n%s\n' "$library" "$*" "$bad" >&2
 exit 1

@@ -24,6 +24,8 @@ static const struct import_format *const formats[] = {
 	&import_perf_data,
 	&import_pprof,
 	&import_callgrind,
+	&import_coz,
+	&import_coz_json,
 	&import_perf_stat_json,
 	&import_hyperfine,
 	&import_gbench,
@@ -147,14 +149,14 @@ static int note_skipped(const struct import_report *report, const struct wire_si
 
 static int note_damage(const struct import_report *report, const struct wire_sink *sink)
 {
+	bool runs = report->holds == IMPORT_BENCHMARK;
 	str_auto struct str text = {0};
 
 	if (!*report->damage)
 		return 0;
 	str_addf(&text, "the file is damaged: %s; the %llu %s before that were kept",
-		report->damage,
-		(unsigned long long)(report->benchmark ? report->executions : report->samples),
-		report->benchmark ? "runs" : "samples");
+		report->damage, (unsigned long long)(runs ? report->executions : report->samples),
+		runs ? "runs" : "samples");
 	return emit_note(sink, "import-damaged", str_text(&text),
 		"shares and totals are of what was kept; record again for the whole");
 }
@@ -171,8 +173,9 @@ static int format_unknown(struct import_text text, const char *name, struct err 
 	else
 		err_hint(err,
 			"it reads perf.data, the text of `perf script`, folded stacks, pprof, "
-			"callgrind.out, cachegrind.out, the output of `perf stat -j` and `perf stat "
-			"-x SEPARATOR`, and the JSON of hyperfine and Google Benchmark");
+			"callgrind.out, cachegrind.out, profile.coz, the output of `perf stat -j` "
+			"and `perf stat -x SEPARATOR`, and the JSON of hyperfine and Google "
+			"Benchmark");
 	return -EINVAL;
 }
 
@@ -182,7 +185,7 @@ static int format_read(const struct import_format *format, struct import_text te
 	int r;
 
 	report->kind = format->kind;
-	report->profile = format->profile;
+	report->holds = format->holds;
 	r = format->read(text, sink, report);
 	if (r == 0)
 		r = note_damage(report, sink);

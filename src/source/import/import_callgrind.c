@@ -312,4 +312,4 @@ static bool detect(struct import_text text)
 	return false;
 }
 
-const struct import_format import_callgrind = {"callgrind", true, detect, read_callgrind};
+const struct import_format import_callgrind = {"callgrind", IMPORT_PROFILE, detect, read_callgrind};

@@ -141,4 +141,4 @@ static int read_folded(
 	return r;
 }
 
-const struct import_format import_folded = {"folded", true, detect, read_folded};
+const struct import_format import_folded = {"folded", IMPORT_PROFILE, detect, read_folded};

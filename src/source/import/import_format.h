@@ -22,7 +22,7 @@ bool import_line_is_empty(struct import_text line);
 
 struct import_format {
 	const char *kind;
-	bool profile;
+	enum import_holds holds;
 	bool (*detect)(struct import_text text);
 	/* Emit everything usable, count the rest, tell a damage.  0, or what the sink returned. */
 	int (*read)(struct import_text text, const struct wire_sink *sink,
@@ -30,6 +30,8 @@ struct import_format {
 };
 
 extern const struct import_format import_callgrind;
+extern const struct import_format import_coz;
+extern const struct import_format import_coz_json;
 extern const struct import_format import_folded;
 extern const struct import_format import_gbench;
 extern const struct import_format import_hyperfine;

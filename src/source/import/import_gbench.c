@@ -312,4 +312,4 @@ static int read_gbench(
 	return r;
 }
 
-const struct import_format import_gbench = {"gbench-json", false, detect, read_gbench};
+const struct import_format import_gbench = {"gbench-json", IMPORT_BENCHMARK, detect, read_gbench};

@@ -192,4 +192,5 @@ static int read_hyperfine(
 	return r;
 }
 
-const struct import_format import_hyperfine = {"hyperfine-json", false, detect, read_hyperfine};
+const struct import_format import_hyperfine = {
+	"hyperfine-json", IMPORT_BENCHMARK, detect, read_hyperfine};

@@ -259,4 +259,4 @@ static int read_perf_data(
 	return r;
 }
 
-const struct import_format import_perf_data = {"perf-data", true, detect, read_perf_data};
+const struct import_format import_perf_data = {"perf-data", IMPORT_PROFILE, detect, read_perf_data};

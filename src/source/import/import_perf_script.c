@@ -176,4 +176,5 @@ static bool detect(struct import_text text)
 	return good * 4 >= seen * 3 && (heads || frames);
 }
 
-const struct import_format import_perf_script = {"perf-script", true, detect, read_script};
+const struct import_format import_perf_script = {
+	"perf-script", IMPORT_PROFILE, detect, read_script};

@@ -474,5 +474,6 @@ static int read_csv(
 }
 
 const struct import_format import_perf_stat_json = {
-	"perf-stat-json", false, detect_json, read_json};
-const struct import_format import_perf_stat_csv = {"perf-stat-csv", false, detect_csv, read_csv};
+	"perf-stat-json", IMPORT_COUNTS, detect_json, read_json};
+const struct import_format import_perf_stat_csv = {
+	"perf-stat-csv", IMPORT_COUNTS, detect_csv, read_csv};

@@ -389,4 +389,4 @@ static int read_pprof(
 	return r;
 }
 
-const struct import_format import_pprof = {"pprof", true, detect, read_pprof};
+const struct import_format import_pprof = {"pprof", IMPORT_PROFILE, detect, read_pprof};

@@ -63,7 +63,6 @@ int runs_begin(struct runs_out *out, const char *kind)
 {
 	int r = emit_field(out->sink, "import", "kind", WIRE_FIELD_VALUE, kind);
 
-	out->report->benchmark = true;
 	return r < 0 ? r : emit_quality(out->sink, "blocked_order", 1);
 }
 

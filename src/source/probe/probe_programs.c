@@ -27,7 +27,7 @@ void probe_preload(const struct probe *probe, struct finding *ret_finding)
 	int r;
 
 	(void)probe;
-	r = preload_open(&preload, &err);
+	r = preload_open(PRELOAD_RUNTIME, &preload, &err);
 	if (r < 0) {
 		finding_from(ret_finding, WIRE_NO, &err);
 		return;

@@ -40,5 +40,8 @@ struct image_bytes image_section(struct image *image, const char *name);
 /* The address of the byte at `file_offset`, through the program headers. */
 bool image_addr_of_offset(const struct image *image, uint64_t file_offset, uint64_t *ret_addr);
 
+/* The way back: where in the file the byte at an address stands. */
+bool image_offset_of_addr(const struct image *image, uint64_t addr, uint64_t *ret_offset);
+
 /* The loaded bytes at an address, at most `len` and as many as one segment has in the file. */
 struct image_bytes image_code(const struct image *image, uint64_t addr, size_t len);

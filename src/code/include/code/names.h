@@ -63,6 +63,10 @@ unsigned names_find(struct names *names, uint64_t addr, uint64_t time_ns,
 /* The address range and file:line of the function whose (demangled or linkage) name this is. */
 bool names_find_function(struct names *names, const char *function, struct names_frame *ret_frame);
 
+/* The functions of the symbol table that have a size, one for each address, in order: name, address
+ * and bytes of each; at most `max`. */
+unsigned names_functions(struct names *names, struct names_frame *ret_frames, unsigned max);
+
 /* What the answers rest on, for people: "symbols of FILE, lines of DEBUGFILE"; and what is missing
  * and how to get it, "" when nothing is. */
 const char *names_basis(const struct names *names);

@@ -22,6 +22,7 @@ struct execution_options {
 	const char *folder; /* and the next two: see spawner.h */
 	const char *input_path, *output_path;
 	bool stdout_to_stderr;
+	const struct spawner_variable *variables; /* see spawner.h; NULL: none */
 	enum counters_mode mode; /* COUNTERS_CHILDREN: it is about the program itself */
 	pid_t id;		 /* with COUNTERS_PROCESS and COUNTERS_THREAD */
 	struct interrupt (*interrupted)(void); /* asked when a signal wakes us */

@@ -26,6 +26,12 @@ struct spawner_command {
 	const char *input_path; /* its stdin, in place of the options'; NULL: that one */
 };
 
+/* NAME=VALUE, in place of a variable of that name. */
+struct spawner_variable {
+	const char *text;
+	bool with_pid; /* the spawner's process id and a blank stand before the value */
+};
+
 /* Zero: the target runs as if our caller had started it. */
 struct spawner_options {
 	const struct spawner_command *commands;
@@ -34,6 +40,7 @@ struct spawner_options {
 	const char *input_path;	 /* opened anew as stdin of each run; NULL: our stdin */
 	const char *output_path; /* takes stdout and stderr, a file is emptied; NULL: ours */
 	bool own_group; /* each target leads a process group: it can be stopped with its children */
+	const struct spawner_variable *variables; /* the last one has no text; NULL: none */
 	bool watch_machine; /* what the machine did to all tasks during a run */
 	/* Keep stderr of a run, to show its end when the run fails, and stdout, to be read by the
 	 * caller: in memory files, instead of output_path.  A writer neither waits for a reader nor

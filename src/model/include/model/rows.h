@@ -189,3 +189,5 @@ struct access_row {
 	row_id sample;
 	uint64_t addr, weight, data_source; /* data_source: union perf_mem_data_src */
 };
+
+#include "model/experiment_rows.h"

@@ -23,6 +23,10 @@ struct run {
 	vec_of(struct execution_packed) executions; /* run_execution() reads one */
 	vec_of(struct count_row) counts;
 	vec_of(struct quality_row) qualities;
+	vec_of(struct causal_target_row) causal_targets;
+	vec_of(struct progress_point_row) progress_points;
+	vec_of(struct experiment_row) experiments;
+	vec_of(struct visit_row) visits;
 	vec_of(struct thread_row) threads;
 	vec_of(struct module_row) modules;
 	vec_of(struct function_row) functions;
@@ -62,6 +66,10 @@ row_id run_add_event(struct run *run, const struct event_row *row);
 row_id run_add_command(struct run *run, const struct command_row *row);
 row_id run_add_execution(struct run *run, const struct execution_row *row);
 row_id run_add_count(struct run *run, const struct count_row *row);
+row_id run_add_causal_target(struct run *run, const struct causal_target_row *row);
+row_id run_add_progress_point(struct run *run, const struct progress_point_row *row);
+row_id run_add_experiment(struct run *run, const struct experiment_row *row);
+row_id run_add_visit(struct run *run, const struct visit_row *row);
 row_id run_add_thread(struct run *run, const struct thread_row *row);
 row_id run_add_module(struct run *run, const struct module_row *row);
 row_id run_add_function(struct run *run, const struct function_row *row);
@@ -74,6 +82,10 @@ row_id run_add_access(struct run *run, const struct access_row *row);
 
 /* Execution `id`, in the units of its columns. */
 struct execution_row run_execution(const struct run *run, row_id id);
+
+/* Append the causal experiments of `more`, with its executions and notes.  Targets and points of
+ * the same name are joined. */
+void run_join_experiments(struct run *run, const struct run *more);
 
 /* Set the property `name` of the measurement: added once, replaced later. */
 void run_set_quality(struct run *run, const char *name, uint64_t value);

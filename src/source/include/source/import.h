@@ -39,12 +39,14 @@ enum import_skip {
 	IMPORT_SKIPS,
 };
 
+/* IMPORT_BENCHMARK: executions of commands. */
+enum import_holds { IMPORT_COUNTS, IMPORT_PROFILE, IMPORT_BENCHMARK, IMPORT_EXPERIMENTS };
+
 struct import_report {
-	const char *kind;	       /* "perf-stat-json" */
-	bool profile;		       /* it holds samples, not counts */
+	const char *kind; /* "perf-stat-json" */
+	enum import_holds holds;
 	uint64_t lines;		       /* that held something; 0: not a file of lines */
 	uint64_t samples;	       /* handed over */
-	bool benchmark;		       /* it holds executions of commands */
 	uint64_t commands, executions; /* handed over */
 	uint64_t skipped[IMPORT_SKIPS];
 	char damage[160]; /* what is broken, from there on nothing was read; "": nothing */

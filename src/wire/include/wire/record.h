@@ -22,6 +22,10 @@ enum wire_type {
 	WIRE_LOST,	 /* struct wire_lost: what the kernel or a file could not give */
 	WIRE_ROUND,	 /* struct wire_round: all samples up to a time have been handed over */
 	WIRE_QUALITY,	 /* struct wire_quality: a counted property of the measurement */
+	WIRE_TARGET,	 /* struct wire_target: code that experiments are made on */
+	WIRE_PROGRESS,	 /* struct wire_progress: where the program makes progress */
+	WIRE_EXPERIMENT, /* struct wire_experiment: one experiment, ended */
+	WIRE_VISIT,	 /* struct wire_visit: progress made in the last experiment */
 	WIRE_COMMAND,	 /* struct wire_command: one of several commands, before its executions */
 	WIRE_TYPES,
 };
@@ -166,4 +170,5 @@ bool wire_check(const struct wire_record *record, size_t available);
 /* The text, or "" when there is none.  Only after wire_check(). */
 const char *wire_text(const struct wire_record *record, struct wire_text text);
 
+#include "wire/experiment.h"
 #include "wire/sampling.h"

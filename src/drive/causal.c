@@ -1,0 +1,335 @@
+/* causal.c - see drive/causal.h.
+ *
+ * The order of the start matters.  The spawner is forked before the kernel side is loaded: it lives
+ * as long as the target, and if it held the programs they would go on delaying the target after we
+ * were killed.  Experiments begin with the first visits of a progress point: what a program does
+ * before is its start-up, which nobody asked about. */
+#include "drive/causal.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include "base/clock.h"
+#include "causal_parts.h"
+#include "drive/urgency.h"
+#include "source/emit.h"
+
+enum { PAIRS_BETWEEN_LOOKS = 16 };
+static const uint64_t look_ns = 5000000, window_first_ns = 200000000, watch_ns = 1000000000;
+static const uint64_t runtime_patience_ns = 3000000000, stop_patience_ns = 2000000000;
+
+/* ---- starting ---- */
+
+static int engine_open(struct causal_runner *c, enum causal_engine engine, struct err *err)
+{
+	const struct causal_run_options *o = c->options;
+	struct causal_options how = {.engine = engine,
+		.period_ns = o->period_ns,
+		.points = o->points,
+		.point_count = o->point_count,
+		.waits = o->waits,
+		.runs = !o->path,
+		.searches = o->search};
+	struct spawner_variable variables[3] = {{0}};
+	struct execution_options start = {.path = o->path,
+		.argv = o->argv,
+		.stdout_to_stderr = o->stdout_to_stderr,
+		.variables = variables,
+		.mode = o->path ? COUNTERS_CHILDREN : COUNTERS_PROCESS,
+		.id = o->id,
+		.interrupted = o->interrupted};
+	int r = causal_open(&how, &c->causal, err);
+
+	if (r < 0)
+		return r;
+	variables[0].text = causal_preload_variable(c->causal);
+	variables[1].text = causal_socket_variable(c->causal);
+	variables[1].with_pid = true;
+	r = execution_open(&start, &c->execution, err);
+	c->execution.options.variables = NULL;
+	return r < 0 ? r : causal_load(c->causal, err);
+}
+
+/* Which library the target loads is settled before the kernel side is tried, so a refusal of that
+ * means to begin anew.  If the fallback cannot either, the first reason is the one to tell. */
+static int open_all(struct causal_runner *c, struct err *err)
+{
+	enum causal_engine_choice choice = c->options->engine;
+	struct err ignored = {0}, *why = &c->summary->why;
+	int r = choice == CAUSAL_ONLY_PRELOAD ? -ENOTSUP : engine_open(c, CAUSAL_ENGINE_BPF, err);
+
+	if (r >= 0 || choice == CAUSAL_ONLY_BPF ||
+		(choice == CAUSAL_AUTO && err->kind != ERR_UNAVAILABLE))
+		return r;
+	if (choice == CAUSAL_ONLY_PRELOAD) {
+		c->summary->preload = true;
+		return engine_open(c, CAUSAL_ENGINE_PRELOAD, err);
+	}
+	*why = *err;
+	causal_close(c->causal);
+	c->causal = NULL;
+	execution_close(&c->execution);
+	c->execution = (struct execution){.watched = -1};
+	if (!c->options->path || engine_open(c, CAUSAL_ENGINE_PRELOAD, &ignored) < 0)
+		return r;
+	*err = (struct err){0};
+	c->summary->preload = true;
+	return 0;
+}
+
+/* Counters of the program's own need the preloaded runtime. */
+static int no_points(const struct causal_runner *c, pid_t pid, struct err *err)
+{
+	if (c->options->path)
+		err_set(err, ERR_USAGE, EINVAL,
+			"%s does not load assay's runtime (a static or set-uid program), so it "
+			"has no counters",
+			c->options->path);
+	else
+		err_set(err, ERR_USAGE, EINVAL,
+			"process %d runs already, so it has no counters of assay's", (int)pid);
+	err_hint(err, "say what is progress: --progress FUNCTION, FILE:LINE, syscall:NAME or auto");
+	return -EINVAL;
+}
+
+/* Put the handler into a process that has no runtime, if this engine can. */
+static int handler_put(struct causal_runner *c, pid_t pid, struct err *err)
+{
+	const struct causal_search *search = c->options->search;
+	bool able = c->summary->preload || c->options->point_count || (search && search->is_asked);
+	int r = able ? causal_attach(c->causal, pid, err) : no_points(c, pid, err);
+
+	if (r >= 0)
+		c->summary->stop_ns = causal_stop_ns(c->causal);
+	return r;
+}
+
+/* The program that we started has not asked for the memory yet: it may be static, where that is
+ * clear at once, or ignore LD_PRELOAD for another reason. */
+static int runtime_replace(struct causal_runner *c, uint64_t patience, struct err *err)
+{
+	pid_t pid = c->options->path ? spawner_target(c->execution.spawner) : 0;
+	int r;
+
+	if (!pid || causal_is_ready(c->causal) ||
+		(clock_monotonic_ns() < patience && !causal_process_is_static(pid)))
+		return 0;
+	r = handler_put(c, pid, err);
+	if (r == -ESRCH) { /* it has just ended */
+		*err = (struct err){0};
+		r = 0;
+	}
+	return r;
+}
+
+static bool time_is_up(const struct causal_runner *c)
+{
+	return clock_monotonic_ns() >= c->until_ns;
+}
+
+/* No point of its own for so long since it could be asked to pause.  The fallback counts no
+ * functions. */
+static bool search_is_due(const struct causal_runner *c, uint64_t *ready_ns)
+{
+	const struct causal_search *search = c->options->search;
+
+	if (!search || c->searched || c->summary->preload || !causal_is_ready(c->causal))
+		return false;
+	if (!*ready_ns)
+		*ready_ns = clock_monotonic_ns();
+	return clock_monotonic_ns() >= *ready_ns + search->patience_ns;
+}
+
+/* 1: it can be asked to pause and has made progress, 0: it or we ended first. */
+static int wait_for_progress(struct causal_runner *c, struct err *err)
+{
+	uint64_t patience = clock_monotonic_ns() + runtime_patience_ns, ready_ns = 0;
+	int r = c->options->path ? 1 : handler_put(c, c->options->id, err);
+
+	if (r < 0)
+		return r;
+	for (r = 1; r > 0 && !time_is_up(c);) {
+		if (causal_is_ready(c->causal) && causal_visits_total(c->causal) > 1) {
+			c->summary->progressed = true;
+			return 1;
+		}
+		r = runtime_replace(c, patience, err);
+		if (r >= 0 && search_is_due(c, &ready_ns)) {
+			r = causal_search_points(c, err);
+			c->searched = r > 0;
+		} else if (r >= 0) {
+			r = causal_wait_ns(c, look_ns, err);
+		}
+	}
+	return r < 0 ? r : 0;
+}
+
+/* ---- running ---- */
+
+static int spots_show(struct causal_runner *c, struct err *err)
+{
+	const struct causal_spot *spots;
+	uint32_t count;
+	int r = causal_spots(c->causal, &spots, &count, err);
+
+	return r < 0 ? r : c->options->seen(c->options->context, spots, count, err);
+}
+
+/* Watch the program without a target, to see where it is.  1, or 0 when it ended. */
+static int look_around(struct causal_runner *c, struct err *err)
+{
+	struct causal_result ignored;
+	int shown, r = 1;
+
+	if (!c->options->seen)
+		return 1;
+	if (!c->looked) {
+		r = causal_window_begin(c->causal, &(struct causal_target){0}, 0, err);
+		if (r >= 0)
+			r = causal_wait_ns(c, watch_ns, err);
+		causal_window_mark(c->causal);
+		causal_window_end(c->causal, &ignored);
+		c->looked = r > 0;
+	} else if (c->summary->pairs % PAIRS_BETWEEN_LOOKS) {
+		return 1;
+	}
+	if (r < 0)
+		return r;
+	shown = spots_show(c, err);
+	if (shown == -ENOENT || shown == -ESRCH) { /* it has just ended */
+		*err = (struct err){0};
+		return 0;
+	}
+	return shown < 0 ? shown : r;
+}
+
+/* 1: there is enough, 0: the program ended or someone stopped it. */
+static int experiments_make(struct causal_runner *c, struct err *err)
+{
+	struct causal_choice choice;
+	int r = wait_for_progress(c, err);
+
+	while (r > 0 && !time_is_up(c)) {
+		choice = (struct causal_choice){0};
+		r = look_around(c, err);
+		if (r <= 0)
+			break;
+		r = c->options->next(c->options->context, &choice, err);
+		if (r <= 0)
+			return r < 0 ? r : 1;
+		r = causal_measure_pair(c, &choice, err);
+		if (r == -ENOENT || r == -ESRCH) { /* it ends, or has not loaded that code yet */
+			*err = (struct err){0};
+			r = causal_wait_ns(c, look_ns, err);
+		}
+	}
+	return r < 0 ? r : time_is_up(c);
+}
+
+/* Let the program run on, or end it, and take its result. */
+static int execution_await(struct causal_runner *c, bool stop, struct err *err)
+{
+	uint64_t kill_at = clock_monotonic_ns() + stop_patience_ns;
+	int r = 0;
+
+	if (stop && !c->ended)
+		spawner_signal(c->execution.spawner, SIGTERM);
+	while (r >= 0 && !c->ended) {
+		r = causal_wait_ns(c, look_ns, err);
+		if (stop && !c->ended && clock_monotonic_ns() > kill_at)
+			spawner_signal(c->execution.spawner, SIGKILL);
+	}
+	return r < 0 ? r : execution_finish(&c->execution, err);
+}
+
+/* Leave a process that was attached to as it was found. */
+static int leave(struct causal_runner *c, struct err *err)
+{
+	struct err why = {0};
+	int r = causal_detach(c->causal, &why);
+
+	if (r < 0)
+		r = emit_note(c->sink, "left-behind", why.text,
+			"the process runs on at full speed; a handler for a signal that nobody "
+			"sends, or its memory, stays in it");
+	if (r >= 0)
+		r = execution_emit(&c->execution, c->sink);
+	return r < 0 ? err_set(err, ERR_OUTPUT, EIO, "cannot keep the execution") : 0;
+}
+
+/* Start it, experiment, see it end.  1: there is enough. */
+static int execution_run(struct causal_runner *c, struct err *err)
+{
+	int enough, r = execution_start(&c->execution, err);
+	struct err later = {0};
+
+	if (r < 0)
+		return r;
+	c->ended = false;
+	c->summary->executions++;
+	enough = experiments_make(c, err);
+	if (c->options->path) {
+		bool stop = enough < 0 || (enough && c->options->stop_target);
+
+		r = execution_await(c, stop, enough < 0 ? &later : err);
+		if (enough >= 0 && r < 0)
+			return r;
+		if (execution_emit(&c->execution, c->sink) < 0 && enough >= 0)
+			return err_set(err, ERR_OUTPUT, EIO, "cannot keep the execution");
+	} else {
+		r = leave(c, enough < 0 ? &later : err);
+		if (enough >= 0 && r < 0)
+			return r;
+	}
+	(void)causal_bind(c->causal, 0, &later);
+	return enough;
+}
+
+static int run(struct causal_runner *c, struct err *err)
+{
+	uint32_t pairs;
+	int r;
+
+	do {
+		pairs = c->summary->pairs;
+		r = execution_run(c, err);
+		/* A program that ends before one pair is measured would be started for ever. */
+	} while (r == 0 && c->options->path && !c->execution.stopped && c->options->budget_ns &&
+		 !time_is_up(c) && c->summary->pairs > pairs);
+	if (r >= 0 && !c->summary->progressed)
+		r = emit_note(c->sink, "no-progress",
+			"no progress point was visited, so no experiment could be made",
+			c->summary->preload
+				? "put ASSAY_PROGRESS (assay.h) where a unit of work is done; only "
+				  "the BPF engine counts functions"
+				: "name one with --progress, or put ASSAY_PROGRESS (assay.h) where "
+				  "a unit of work is done");
+	return r < 0 ? r : c->execution.stopped;
+}
+
+int causal_run(const struct causal_run_options *options, const struct wire_sink *sink,
+	struct causal_summary *ret_summary, struct err *err)
+{
+	struct causal_runner c = {
+		.options = options,
+		.sink = sink,
+		.summary = ret_summary,
+		.execution = {.watched = -1},
+		.window_ns = options->window_ns ? options->window_ns : window_first_ns,
+		.until_ns =
+			options->budget_ns ? clock_monotonic_ns() + options->budget_ns : UINT64_MAX,
+	};
+	struct urgency urgency;
+	int r;
+
+	*ret_summary = (struct causal_summary){0};
+	random_seed(&c.random, clock_monotonic_ns());
+	r = open_all(&c, err);
+	urgency = urgency_begin();
+	if (r >= 0)
+		r = run(&c, err);
+	causal_close(c.causal);
+	execution_close(&c.execution);
+	urgency_end(&urgency);
+	return r;
+}

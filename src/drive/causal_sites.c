@@ -1,0 +1,499 @@
+/* causal_sites.c - see causal_sites.h.
+ *
+ * Every address that was sampled is named once; what is summed up again each time are numbers. */
+#include "drive/causal_sites.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "code/image.h"
+#include "code/names.h"
+#include "code/places.h"
+#include "code/usdt.h"
+
+enum { CHAIN = 64, HOT_PERMILLE = 5 };
+
+struct module {
+	const char *path;
+	struct image *image; /* NULL: cannot be read */
+	struct names *names;
+};
+
+/* A line in scope, or a function where there are no lines, that samples fell on. */
+struct heat {
+	uint32_t module;
+	const char *file, *function;
+	uint32_t line;
+	uint64_t ns;
+	bool is_site;
+	uint32_t site;
+};
+
+struct causal_sites {
+	const struct scope *scope;
+	const char *program;
+	vec_of(struct module) modules;
+	struct map module_by_path, heat_by_key, heat_by_spot;
+	vec_of(struct heat) heats;
+	vec_of(struct causal_site) sites;
+	uint64_t all_ns, outside_ns;
+	struct arena arena;
+};
+
+static const char *text_keep(struct causal_sites *sites, const char *text)
+{
+	return text ? arena_text(&sites->arena, text, strlen(text)) : NULL;
+}
+
+static uint32_t module_of(struct causal_sites *sites, const char *path)
+{
+	struct module module = {0};
+	struct err ignored = {0};
+	uint32_t known;
+
+	if (map_get(&sites->module_by_path, path, strlen(path), &known))
+		return known;
+	module.path = text_keep(sites, path);
+	if (image_open(path, &module.image, &ignored) < 0 ||
+		names_open(&(struct names_options){.path = path}, &module.names, &ignored) < 0) {
+		image_close(module.image);
+		module.image = NULL;
+	}
+	known = sites->modules.count;
+	map_put(&sites->module_by_path, path, strlen(path), known);
+	vec_push(&sites->modules, module);
+	return known;
+}
+
+int causal_sites_open(const char *program, const struct scope *scope,
+	struct causal_sites **ret_sites, struct err *err)
+{
+	struct causal_sites *sites = mem_new(1, sizeof(*sites));
+	mem_auto char *real = realpath(program, NULL);
+
+	sites->scope = scope;
+	sites->program = text_keep(sites, real ? real : program);
+	(void)module_of(sites, sites->program); /* the first */
+	if (sites->modules.at[0].names) {
+		*ret_sites = sites;
+		return 0;
+	}
+	err_set(err, ERR_TARGET, ENOEXEC, "%s is not a program file that can be read", program);
+	err_hint(err, "name the program itself, not a script that starts it");
+	causal_sites_close(sites);
+	return -ENOEXEC;
+}
+
+void causal_sites_close(struct causal_sites *sites)
+{
+	if (!sites)
+		return;
+	vec_foreach (struct module, module, &sites->modules) {
+		names_close(module->names);
+		image_close(module->image);
+	}
+	vec_done(&sites->modules);
+	vec_done(&sites->heats);
+	vec_done(&sites->sites);
+	map_done(&sites->module_by_path);
+	map_done(&sites->heat_by_key);
+	map_done(&sites->heat_by_spot);
+	arena_done(&sites->arena);
+	free(sites);
+}
+
+/* ---- a name into bytes of a file ---- */
+
+static uint32_t places_of(struct causal_sites *sites, const struct module *module,
+	const struct place *place, const struct causal_place **ret_places)
+{
+	struct causal_place *places =
+		arena_take(&sites->arena, CAUSAL_RANGES_MAX * sizeof(*places));
+	uint32_t count = 0;
+
+	vec_foreach (const struct place_range, range, &place->ranges) {
+		uint64_t offset;
+
+		if (count < CAUSAL_RANGES_MAX &&
+			image_offset_of_addr(module->image, range->low, &offset))
+			places[count++] = (struct causal_place){
+				module->path, offset, range->high - range->low};
+	}
+	*ret_places = places;
+	return count;
+}
+
+static const char *name_of_line(struct causal_sites *sites, const char *file, uint32_t line)
+{
+	const char *slash = strrchr(file, '/');
+
+	return arena_format(&sites->arena, "%s:%u", slash ? slash + 1 : file, line);
+}
+
+/* FILE:LINE; false: the text has not that form. */
+static bool line_parse(
+	struct causal_sites *sites, const char *text, const char **ret_file, uint32_t *ret_line)
+{
+	const char *colon = strrchr(text, ':');
+	uint64_t line;
+
+	if (!colon || colon == text || str_to_u64(colon + 1, &line) < 0 || !line ||
+		line > UINT32_MAX)
+		return false;
+	*ret_file = arena_text(&sites->arena, text, (size_t)(colon - text));
+	*ret_line = (uint32_t)line;
+	return true;
+}
+
+/* Where the text stands in one module.  The place is the caller's to free in each case. */
+static bool text_find(struct causal_sites *sites, const struct module *module, const char *text,
+	struct place *ret_place, struct causal_site *ret_site)
+{
+	const char *file;
+	uint32_t line;
+
+	*ret_site = (struct causal_site){.name = text_keep(sites, text)};
+	*ret_place = (struct place){0};
+	if (!module->names)
+		return false;
+	if (line_parse(sites, text, &file, &line)) {
+		/* The user names the line: no file is out of scope then. */
+		static const char *const everything[] = {"%", NULL};
+
+		if (!place_of_line(
+			    module->names, &(struct scope){everything}, file, line, ret_place))
+			return false;
+		ret_site->file = text_keep(sites, ret_place->file);
+		ret_site->line = line;
+		ret_site->name = name_of_line(sites, ret_site->file, line);
+		return true;
+	}
+	ret_site->function = ret_site->name;
+	return place_of_function(module->names, text, ret_place);
+}
+
+static int not_found(
+	struct causal_sites *sites, const char *text, uint32_t nearest, struct err *err)
+{
+	const char *missing = names_missing(sites->modules.at[0].names), *file;
+	uint32_t line;
+
+	err_set(err, ERR_USAGE, ENOENT, "%s names no code of %s", text, sites->program);
+	if (nearest && line_parse(sites, text, &file, &line))
+		err_hint(err, "the nearest line with code is %s:%u", file, nearest);
+	else if (*missing)
+		err_hint(err, "%s", missing);
+	else
+		err_hint(err, "write FILE:LINE or a function's name, as `assay report` shows them");
+	return -ENOENT;
+}
+
+/* The first module that has it, the program first. */
+static int text_search(struct causal_sites *sites, const char *text, struct place *ret_place,
+	struct causal_site *ret_site, uint32_t *ret_module, struct err *err)
+{
+	uint32_t nearest = 0;
+
+	for (uint32_t i = 0; i < sites->modules.count; i++) {
+		if (text_find(sites, &sites->modules.at[i], text, ret_place, ret_site)) {
+			*ret_module = i;
+			return 0;
+		}
+		nearest = nearest ? nearest : ret_place->nearest_line;
+		place_done(ret_place);
+	}
+	return not_found(sites, text, nearest, err);
+}
+
+/* The part behind @: who calls. */
+static int caller_add(
+	struct causal_sites *sites, const char *text, struct causal_site *site, struct err *err)
+{
+	struct causal_site caller;
+	struct place place;
+	uint32_t module;
+	int r = text_search(sites, text, &place, &caller, &module, err);
+
+	if (r < 0)
+		return r;
+	site->what.caller_count =
+		places_of(sites, &sites->modules.at[module], &place, &site->what.callers);
+	site->name = arena_format(&sites->arena, "%s@%s", site->name, caller.name);
+	place_done(&place);
+	return 0;
+}
+
+int causal_sites_add(struct causal_sites *sites, const char *text, bool waits, struct err *err)
+{
+	const char *at = strchr(text, '@');
+	const char *what = at ? arena_text(&sites->arena, text, (size_t)(at - text)) : text;
+	struct causal_site site;
+	struct place place;
+	uint32_t module;
+	int r = text_search(sites, what, &place, &site, &module, err);
+
+	if (r < 0)
+		return r;
+	site.what.count = places_of(sites, &sites->modules.at[module], &place, &site.what.places);
+	site.what.waits = waits;
+	site.is_fixed = true;
+	place_done(&place);
+	r = at ? caller_add(sites, at + 1, &site, err) : 0;
+	if (r >= 0)
+		vec_push(&sites->sites, site);
+	return r;
+}
+
+static const char usdt_prefix[] = "usdt:";
+
+static bool usdt_is(const struct usdt_probe *probe, const char *text)
+{
+	size_t provider = strlen(probe->provider);
+
+	return strncmp(text, probe->provider, provider) == 0 && text[provider] == ':' &&
+	       str_equal(text + provider + 1, probe->name);
+}
+
+/* Every place of a probe that the program was built with, [usdt:]PROVIDER:NAME.  One that a counter
+ * switches on is switched on by the kernel while it is counted. */
+static bool usdt_points(struct causal_sites *sites, const char *text, causal_point_vec *ret_points)
+{
+	const struct module *program = &sites->modules.at[0];
+	const char *bare = str_starts(text, usdt_prefix) ? text + strlen(usdt_prefix) : text;
+	uint32_t before = ret_points->count;
+	usdt_probe_vec probes = {0};
+
+	usdt_read(program->image, &probes);
+	vec_foreach (const struct usdt_probe, probe, &probes) {
+		struct causal_point point = {.kind = CAUSAL_UPROBE, .path = program->path};
+
+		if (!usdt_is(probe, bare) || ret_points->count == CAUSAL_PROBED_MAX ||
+			!image_offset_of_addr(program->image, probe->addr, &point.offset))
+			continue;
+		if (probe->semaphore &&
+			!image_offset_of_addr(program->image, probe->semaphore, &point.semaphore))
+			continue;
+		point.name = text_keep(sites, bare);
+		vec_push(ret_points, point);
+	}
+	vec_done(&probes);
+	return ret_points->count > before;
+}
+
+static int usdt_missing(struct causal_sites *sites, const char *text, struct err *err)
+{
+	enum { TOLD = 8 };
+	str_auto struct str known = {0};
+	usdt_probe_vec probes = {0};
+
+	usdt_read(sites->modules.at[0].image, &probes);
+	for (uint32_t i = 0; i < probes.count && i < TOLD; i++)
+		str_addf(
+			&known, "%s%s:%s", i ? ", " : "", probes.at[i].provider, probes.at[i].name);
+	err_set(err, ERR_USAGE, ENOENT, "%s has no USDT probe '%s' that can be counted",
+		sites->program, text + strlen(usdt_prefix));
+	if (probes.count)
+		err_hint(err, "it has: %s%s", known.at, probes.count > TOLD ? ", ..." : "");
+	else
+		err_hint(err, "it was built without any (sys/sdt.h); name a function or FILE:LINE");
+	vec_done(&probes);
+	return -ENOENT;
+}
+
+int causal_sites_points(
+	struct causal_sites *sites, const char *text, causal_point_vec *ret_points, struct err *err)
+{
+	struct causal_site site;
+	struct place place;
+	uint32_t module;
+	int r;
+
+	if (usdt_points(sites, text, ret_points))
+		return 0;
+	if (str_starts(text, usdt_prefix))
+		return usdt_missing(sites, text, err);
+	r = text_search(sites, text, &place, &site, &module, err);
+	if (r < 0)
+		return r;
+	vec_foreach (uint64_t, entry, &place.entries) {
+		uint64_t offset;
+
+		if (ret_points->count < CAUSAL_PROBED_MAX &&
+			image_offset_of_addr(sites->modules.at[module].image, *entry, &offset))
+			vec_push(ret_points, (struct causal_point){.kind = CAUSAL_UPROBE,
+						     .name = site.name,
+						     .path = sites->modules.at[module].path,
+						     .offset = offset});
+	}
+	place_done(&place);
+	return 0;
+}
+
+/* ---- where the time goes ---- */
+
+static bool same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && str_equal(a, b));
+}
+
+/* The heat of a line or function, new or known. */
+static uint32_t heat_of(struct causal_sites *sites, const struct heat *heat)
+{
+	str_auto struct str key = {0};
+	uint32_t known;
+
+	if (heat->line)
+		str_addf(&key, "%s:%u", heat->file, heat->line);
+	else
+		str_addf(&key, "%u %s", heat->module, heat->function);
+	if (map_get(&sites->heat_by_key, key.at, key.len, &known))
+		return known;
+	known = sites->heats.count;
+	map_put(&sites->heat_by_key, key.at, key.len, known);
+	vec_push(&sites->heats, (struct heat){.module = heat->module,
+					.file = text_keep(sites, heat->file),
+					.function = text_keep(sites, heat->function),
+					.line = heat->line});
+	return known;
+}
+
+/* The innermost frame in scope; of the program without lines, its function.  UINT32_MAX: neither.
+ */
+static uint32_t spot_name(struct causal_sites *sites, const struct causal_spot *spot)
+{
+	uint32_t module = module_of(sites, spot->path);
+	const struct module *m = &sites->modules.at[module];
+	struct names_frame frames[CHAIN];
+	struct heat heat = {.module = module};
+	uint64_t addr;
+	unsigned count;
+	int at;
+
+	if (!m->names || !image_addr_of_offset(m->image, spot->offset, &addr))
+		return UINT32_MAX;
+	count = names_find(m->names, addr, UINT64_MAX, frames, CHAIN);
+	at = place_frame(sites->scope, frames, count);
+	if (at >= 0) {
+		heat.file = frames[at].file;
+		heat.line = frames[at].line;
+		heat.function = frames[at].function;
+	} else if (count && !frames[count - 1].file && !module && frames[count - 1].function) {
+		heat.function = frames[count - 1].function;
+	} else {
+		return UINT32_MAX;
+	}
+	return heat_of(sites, &heat);
+}
+
+static uint32_t spot_heat(struct causal_sites *sites, const struct causal_spot *spot)
+{
+	str_auto struct str key = {0};
+	uint32_t known;
+
+	str_addf(&key, "%s %llx", spot->path, (unsigned long long)spot->offset);
+	if (map_get(&sites->heat_by_spot, key.at, key.len, &known))
+		return known;
+	known = spot_name(sites, spot);
+	map_put(&sites->heat_by_spot, key.at, key.len, known);
+	return known;
+}
+
+/* Does a site that the user named stand for this line or function? */
+static bool heat_find_site(struct causal_sites *sites, struct heat *heat)
+{
+	vec_foreach (struct causal_site, site, &sites->sites)
+		if (site->line == heat->line &&
+			(heat->line ? same_text(site->file, heat->file)
+				    : same_text(site->function, heat->function))) {
+			heat->is_site = true;
+			heat->site = (uint32_t)(site - sites->sites.at);
+			return true;
+		}
+	return false;
+}
+
+static void heat_promote(struct causal_sites *sites, struct heat *heat)
+{
+	const struct module *module = &sites->modules.at[heat->module];
+	struct causal_site site = {
+		.file = heat->file, .function = heat->function, .line = heat->line};
+	struct place place = {0};
+	bool found;
+
+	if (heat_find_site(sites, heat))
+		return;
+	found = heat->line
+			? place_of_line(module->names, sites->scope, heat->file, heat->line, &place)
+			: place_of_function(module->names, heat->function, &place);
+	if (found) {
+		site.name =
+			heat->line ? name_of_line(sites, heat->file, heat->line) : heat->function;
+		site.what.count = places_of(sites, module, &place, &site.what.places);
+		heat->is_site = true;
+		heat->site = sites->sites.count;
+		vec_push(&sites->sites, site);
+	}
+	place_done(&place);
+}
+
+/* The hottest line that is no site yet and hot enough to be one. */
+static struct heat *hottest(struct causal_sites *sites)
+{
+	struct heat *found = NULL;
+
+	vec_foreach (struct heat, heat, &sites->heats)
+		if (!heat->is_site && heat->ns * 1000 > sites->all_ns * HOT_PERMILLE &&
+			(!found || heat->ns > found->ns))
+			found = heat;
+	return found;
+}
+
+void causal_sites_see(
+	struct causal_sites *sites, const struct causal_spot *spots, uint32_t count, uint32_t most)
+{
+	struct heat *heat;
+
+	sites->all_ns = sites->outside_ns = 0;
+	vec_foreach (struct heat, each, &sites->heats)
+		each->ns = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t at = spot_heat(sites, &spots[i]);
+
+		sites->all_ns += spots[i].ns;
+		if (at == UINT32_MAX)
+			sites->outside_ns += spots[i].ns;
+		else
+			sites->heats.at[at].ns += spots[i].ns;
+	}
+	while (sites->sites.count < most && (heat = hottest(sites))) {
+		heat_promote(sites, heat);
+		if (!heat->is_site)
+			heat->ns = 0; /* no code of its own: not asked again in this round */
+	}
+	vec_foreach (struct causal_site, site, &sites->sites)
+		site->ns = 0;
+	vec_foreach (struct heat, each, &sites->heats)
+		if (each->is_site || heat_find_site(sites, each))
+			sites->sites.at[each->site].ns += each->ns;
+}
+
+const struct causal_site *causal_sites_list(const struct causal_sites *sites, uint32_t *ret_count)
+{
+	*ret_count = sites->sites.count;
+	return sites->sites.at;
+}
+
+uint64_t causal_sites_ns(const struct causal_sites *sites, uint64_t *ret_outside_ns)
+{
+	*ret_outside_ns = sites->outside_ns;
+	return sites->all_ns;
+}
+
+const char *causal_sites_missing(const struct causal_sites *sites)
+{
+	return names_missing(sites->modules.at[0].names);
+}

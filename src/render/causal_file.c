@@ -1,0 +1,152 @@
+/* causal_file.c - see causal.h: Markdown, and coz's format. */
+#include "causal_parts.h"
+
+/* ---- Markdown ---- */
+
+static void gain_markdown(struct str *out, const struct causal_gain *gain)
+{
+	if (!gain->is_known)
+		str_add(out, gain->trials ? " (few) |" : " - |");
+	else
+		str_addf(out, " %.1f (%.1f to %.1f) |", 100 * gain->gain, 100 * gain->lo,
+			100 * gain->hi);
+}
+
+/* A | in a name would end the cell. */
+static void name_markdown(struct str *out, const char *name)
+{
+	for (; *name; name++) {
+		if (*name == '|')
+			str_add_char(out, '\\');
+		str_add_char(out, *name);
+	}
+}
+
+static void rows_markdown(
+	struct str *out, const struct causal_view *view, uint32_t from, uint32_t to)
+{
+	str_add(out,
+		"\n| target | kind | 25 % | 50 % | 75 % | gone | slope | of samples | pairs |\n"
+		"|---|---|---|---|---|---|---|---|---|\n");
+	for (uint32_t i = from; i < to; i++) {
+		const struct causal_target_view *target = &view->targets[i];
+
+		str_add(out, "| `");
+		name_markdown(out, target->name);
+		str_addf(out, "` | %s |", causal_class_name(target->curve.class));
+		for (uint32_t level = 0; level < CAUSAL_LEVELS; level++)
+			gain_markdown(out, &target->curve.gains[level]);
+		if (target->curve.slope_is_known)
+			str_addf(out, " %.2f (%.2f to %.2f) |", target->curve.slope,
+				target->curve.slope_lo, target->curve.slope_hi);
+		else
+			str_add(out, " - |");
+		if (target->samples > 0)
+			str_addf(out, " %.0f %% |", 100 * target->sample_share);
+		else
+			str_add(out, " - |");
+		str_addf(out, " %u |\n", target->curve.trials);
+	}
+}
+
+static void reasons_markdown(struct str *out, const struct causal_view *view)
+{
+	str_addf(out,
+		"\n## Why believe it\n\n%u pairs of experiments, each target against itself "
+		"undisturbed, in random order; intervals are 95 %%.\n",
+		view->pairs);
+	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++) {
+		if (!view->guards[i].is_bad)
+			continue;
+		str_add(out, "- **");
+		str_add(out, causal_doubt_name(view->guards[i].doubt));
+		str_add(out, "**: ");
+		causal_doubt_sentence(out, &view->guards[i]);
+		str_add(out, "\n");
+	}
+}
+
+void causal_markdown(struct str *out, const struct causal_view *view, const char *target)
+{
+	str_auto struct str nothing = {0};
+
+	str_add(out, "# What would the program gain?\n\n`");
+	name_markdown(out, target);
+	str_add(out, "`\n");
+	causal_nothing(&nothing, view);
+	if (nothing.len) {
+		str_addf(out, "\n%s.\n", nothing.at);
+		return;
+	}
+	str_addf(out, "\nProgress is judged by '%s' (%.1f per second).\n", view->point->name,
+		view->point->per_second);
+	for (uint32_t i = 0; i < view->flat_from && i < 3; i++) {
+		str_auto struct str sentence = {0};
+
+		causal_sentence(&sentence, view, &view->targets[i]);
+		if (sentence.len)
+			str_addf(out, "%s- %s.\n", i ? "" : "\n", sentence.at);
+	}
+	if (view->flat_from) {
+		str_add(out, "\n## Worth touching: gain of the program in %\n");
+		rows_markdown(out, view, 0, view->flat_from);
+	}
+	if (view->flat_from < view->target_count) {
+		str_add(out, "\n## Hot, but not worth touching (or not told apart from that)\n");
+		rows_markdown(out, view, view->flat_from, view->target_count);
+	}
+	reasons_markdown(out, view);
+}
+
+/* ---- coz ---- */
+
+/* A tab or a new line in a name would break the line. */
+static void name_coz(struct str *out, const char *name)
+{
+	for (; *name; name++)
+		str_add_char(out, *name == '\t' || *name == '\n' ? ' ' : *name);
+}
+
+/* The name that coz's viewer groups by: FILE:LINE where there is a line. */
+static void target_coz(struct str *out, const struct causal_entry_target *target)
+{
+	name_coz(out, target->line && *target->file ? target->file : target->name);
+	str_addf(out, ":%u", target->line);
+}
+
+static void visit_coz(struct str *out, const struct causal_entry_visit *visit)
+{
+	str_add(out, visit->is_latency ? "latency-point\tname=" : "throughput-point\tname=");
+	name_coz(out, visit->name);
+	if (visit->is_latency)
+		str_addf(out, "\tarrivals=%llu\tdepartures=%llu\tdifference=%llu\n",
+			(unsigned long long)visit->arrivals, (unsigned long long)visit->departures,
+			(unsigned long long)visit->open_after);
+	else
+		str_addf(out, "\tdelta=%llu\n", (unsigned long long)visit->departures);
+}
+
+void causal_coz(struct str *out, const struct causal_log *log)
+{
+	uint64_t measured = 0;
+
+	str_addf(out, "startup\ttime=%llu\n", (unsigned long long)log->started_ns);
+	for (uint32_t i = 0; i < log->entry_count; i++) {
+		const struct causal_entry *entry = &log->entries[i];
+
+		measured += entry->virtual_ns;
+		str_add(out, "experiment\tselected=");
+		target_coz(out, &log->targets[entry->target]);
+		str_addf(out, "\tspeedup=%.2f\tduration=%llu\tselected-samples=%llu\n",
+			entry->speedup, (unsigned long long)entry->virtual_ns,
+			(unsigned long long)entry->hits);
+		for (uint32_t v = 0; v < entry->visit_count; v++)
+			visit_coz(out, &entry->visits[v]);
+	}
+	str_addf(out, "runtime\ttime=%llu\n", (unsigned long long)measured);
+	for (uint32_t i = 0; i < log->target_count; i++) {
+		str_add(out, "samples\tlocation=");
+		target_coz(out, &log->targets[i]);
+		str_addf(out, "\tcount=%llu\n", (unsigned long long)log->targets[i].hits);
+	}
+}

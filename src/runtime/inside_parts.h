@@ -1,0 +1,44 @@
+/* inside_parts.h - what the parts of the engine inside the target share. */
+#pragma once
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "wire/causal_inside.h"
+
+/* ---- inside_sampler.c: a signal for each period of a thread's own CPU time ---- */
+
+struct inside_sampler {
+	void *event;   /* mapped; NULL: none */
+	int32_t timer; /* valid while has_timer */
+	bool has_timer;
+};
+
+/* Sample the calling thread. @asyncsignalsafe */
+enum wire_causal_sampler inside_sampler_open(
+	struct inside_sampler *sampler, int signal, uint64_t period_ns);
+void inside_sampler_close(struct inside_sampler *sampler);
+/* When the sample was taken that brought the signal; `now_ns` where that is not known. */
+uint64_t inside_sampler_time(const struct inside_sampler *sampler, uint64_t now_ns);
+
+/* ---- inside.c: accounts of the threads of this process, each written by its own thread ---- */
+
+/* Whether there is a tool at all: if not, interposed functions do nothing of their own. */
+bool inside_is_on(void);
+
+/* The calling thread is going to wait, and has waited.  `object`: what it waited for, if someone
+ * gave it free; 0: a clock ended the wait. */
+void inside_wait_begin(void);
+void inside_wait_end(const volatile void *object);
+/* The calling thread is about to give `object` free. */
+void inside_release(const volatile void *object);
+
+/* Begin and end of a thread of the program; a new thread goes on where its creator stands. */
+struct inside_birth {
+	uint64_t taken_ns;
+	uint32_t epoch;
+};
+struct inside_birth inside_birth_now(void);
+void inside_thread_begin(const struct inside_birth *birth);
+void inside_thread_end(void);

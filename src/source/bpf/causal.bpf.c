@@ -1,0 +1,670 @@
+/* causal.bpf.c - the kernel side of a causal experiment: who is in the line, who waits for whom,
+ * who owes a pause.
+ *
+ * The arithmetic is wire/causal_rule.h; here it is tied to the events of the scheduler.
+ *
+ * - A sample (cpu-clock, one event per CPU) in the target of the experiment adds to the account of
+ *   its thread, weighted with the CPU time the thread used since its last sample, and raises what
+ *   all owe.  A thread that owes is asked by a signal to pause; only when the sample found it in
+ *   user space, so that no system call of the program ever returns EINTR on our account, and only
+ *   while the handler that is set is ours: an unhandled real-time signal would end the program.
+ * - A wake hands the account of the waker on.  A wake from an interrupt shows the interrupted
+ *   thread as the waker, so entries and exits of hard and soft interrupts and of timers are
+ *   counted per CPU.
+ * - A CPU that one thread of the program leaves to another is handed on too.
+ *
+ * Only the threads of one process; a forked child is another process and is left alone.  All maps,
+ * programs and links live in file descriptors of the tool and end with it. */
+#include "kernel_types.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <stdbool.h>
+
+#include "causal.shared.h"
+
+char LICENSE[] SEC("license") = "Dual MIT/GPL";
+
+/* ---- the kernel's types: only what is read ---- */
+
+#define KERNEL __attribute__((preserve_access_index))
+
+struct sigaction {
+	void *sa_handler;
+} KERNEL;
+struct k_sigaction {
+	struct sigaction sa;
+} KERNEL;
+struct sighand_struct {
+	struct k_sigaction action[64];
+} KERNEL;
+typedef struct {
+	unsigned long sig[1];
+} sigset_t;
+struct sigpending {
+	sigset_t signal;
+} KERNEL;
+struct task_struct {
+	int pid, tgid;
+	unsigned int __state;
+	struct sighand_struct *sighand;
+	sigset_t blocked;
+	struct sigpending pending;
+} KERNEL;
+struct task_struct___before_5_14 {
+	long state;
+} KERNEL;
+
+/* What a perf_event program gets: the registers of the interrupted code first. */
+struct assay_sample_context {
+	__u64 registers[33];
+};
+struct pt_regs {
+	__u64 words[33];
+};
+
+/* ---- maps ---- */
+
+enum { MMAPABLE = 1 << 10, USER_STACK = 1 << 8, NO_EXIST = 1 };
+enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6 };
+
+struct {
+	__uint(type, MAP_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct wire_causal_board);
+} assay_board SEC(".maps");
+
+struct {
+	__uint(type, MAP_ARRAY);
+	__uint(max_entries, WIRE_CAUSAL_SEATS);
+	__uint(map_flags, MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct wire_causal_seat);
+} assay_seats SEC(".maps");
+
+struct assay_cpu {
+	__s32 interrupts, timers; /* how deep */
+	__u64 sampled_ns;
+};
+
+struct {
+	__uint(type, MAP_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct assay_cpu);
+} assay_cpus SEC(".maps");
+
+/* Where the program is, by address, with the CPU time that the samples stand for. */
+struct {
+	__uint(type, MAP_HASH);
+	__uint(max_entries, ASSAY_CAUSAL_SPOTS);
+	__type(key, __u64);
+	__type(value, __u64);
+} assay_spots SEC(".maps");
+
+struct assay_causal causal;
+
+#define COUNT(what, by) __sync_fetch_and_add(&causal.counts.what, by)
+
+static __always_inline struct wire_causal_board *board(void)
+{
+	__u32 key = 0;
+
+	return bpf_map_lookup_elem(&assay_board, &key);
+}
+
+static __always_inline struct assay_cpu *this_cpu(void)
+{
+	__u32 key = 0;
+
+	return bpf_map_lookup_elem(&assay_cpus, &key);
+}
+
+static __always_inline bool is_target(__u32 pid)
+{
+	return causal.settings.active && pid == causal.settings.pid;
+}
+
+/* ---- seats ---- */
+
+static __always_inline struct wire_causal_seat *seat_search(__u32 tid)
+{
+	for (__u32 probe = 0; probe < WIRE_CAUSAL_PROBES; probe++) {
+		__u32 key = wire_causal_place(tid, probe);
+		struct wire_causal_seat *seat = bpf_map_lookup_elem(&assay_seats, &key);
+
+		if (seat && seat->tid == tid)
+			return seat;
+	}
+	return 0;
+}
+
+static __always_inline struct wire_causal_seat *seat_take(__u32 tid)
+{
+	for (__u32 probe = 0; probe < WIRE_CAUSAL_PROBES; probe++) {
+		__u32 key = wire_causal_place(tid, probe);
+		struct wire_causal_seat *seat = bpf_map_lookup_elem(&assay_seats, &key);
+
+		if (seat && !seat->tid && __sync_val_compare_and_swap(&seat->tid, 0, tid) == 0) {
+			seat->epoch = 0;
+			seat->account.pause_ns = 0;
+			return seat;
+		}
+	}
+	return 0;
+}
+
+/* The seat of a thread of the target, its account begun anew with each experiment. */
+static __noinline struct wire_causal_seat *seat_of(__u32 tid, __u64 now, int waits)
+{
+	struct wire_causal_seat *seat = seat_search(tid);
+
+	if (!seat)
+		seat = seat_take(tid);
+	if (!seat) {
+		COUNT(no_seat, 1);
+		return 0;
+	}
+	if (seat->epoch != causal.settings.epoch) {
+		__u64 pause = seat->account.pause_ns;
+
+		causal_begin(&seat->account, causal.settings.owed_start_ns,
+			causal.settings.start_ns, waits);
+		seat->account.pause_ns = pause; /* one from before ends by itself */
+		seat->account.cpu_ns = 0;
+		seat->cpu_ns = 0;
+		seat->running_ns = waits ? 0 : now;
+		seat->blocked_ns = seat->account.since_ns;
+		seat->asked_ns = 0;
+		seat->robbed_ns = 0;
+		seat->halted = 0;
+		seat->chosen = 0;
+		seat->epoch = causal.settings.epoch;
+	}
+	return seat;
+}
+
+/* Raise what all owe to at least `to`. */
+static __always_inline void owed_raise(struct wire_causal_board *b, __u64 to)
+{
+	for (int tries = 0; tries < 16; tries++) {
+		__u64 owed = *(volatile __u64 *)&b->owed_ns;
+
+		if (owed >= to || __sync_val_compare_and_swap(&b->owed_ns, owed, to) == owed)
+			return;
+	}
+}
+
+static __always_inline void seat_hit(
+	struct wire_causal_board *b, struct wire_causal_seat *seat, __u64 weight)
+{
+	COUNT(hits, 1);
+	COUNT(hit_ns, weight);
+	owed_raise(b,
+		causal_hit(&seat->account, b->owed_ns, weight, causal.settings.speedup_permille));
+}
+
+/* ---- samples ---- */
+
+static __noinline bool range_has(__u64 addr)
+{
+	for (__u32 i = 0; i < WIRE_CAUSAL_RANGES && i < causal.settings.ranges; i++)
+		if (addr >= causal.settings.range[i].low && addr < causal.settings.range[i].high)
+			return true;
+	return false;
+}
+
+static __noinline bool caller_has(__u64 addr)
+{
+	for (__u32 i = 0; i < WIRE_CAUSAL_RANGES && i < causal.settings.callers; i++)
+		if (addr >= causal.settings.caller[i].low && addr < causal.settings.caller[i].high)
+			return true;
+	return false;
+}
+
+static __always_inline bool is_kernel(__u64 addr)
+{
+	return addr >> 63;
+}
+
+/* Also time in the kernel is the line's that called it.  0: not known. */
+static __always_inline __u64 user_address(struct assay_sample_context *context, __u64 ip)
+{
+	if (is_kernel(ip) && bpf_get_stack(context, &ip, sizeof(ip), USER_STACK) < 8)
+		return 0;
+	return ip;
+}
+
+/* Only without a speed-up: pauses shift who is seen where. */
+static __noinline int spot_count(__u64 ip, __u64 weight)
+{
+	__u64 *sum;
+
+	if (!ip || causal.settings.speedup_permille)
+		return 0;
+	sum = bpf_map_lookup_elem(&assay_spots, &ip);
+	if (sum)
+		__sync_fetch_and_add(sum, weight);
+	else if (bpf_map_update_elem(&assay_spots, &ip, &weight, NO_EXIST) < 0)
+		COUNT(no_spot, 1);
+	return 0;
+}
+
+static __always_inline bool sample_in_target(struct assay_sample_context *context, __u64 ip)
+{
+	enum { DEPTH = 24 };
+	__u64 frames[DEPTH] = {0};
+
+	if (!ip || !range_has(ip))
+		return false;
+	if (!causal.settings.callers)
+		return true;
+	/* A function that calls nobody may have no frame of its own: its return address is then the
+	 * first on the stack, and not in the chain. */
+	bpf_probe_read_user(&ip, sizeof(ip), (void *)context->registers[ASSAY_SP_REGISTER]);
+	if (caller_has(ip - 1))
+		return true;
+	bpf_get_stack(context, frames, sizeof(frames), USER_STACK);
+	for (int i = 1; i < DEPTH && frames[i]; i++)
+		if (caller_has(frames[i] - 1))
+			return true;
+	return false;
+}
+
+/* Whether the handler that would take the signal now is the runtime's. */
+static __always_inline bool handler_is_set(struct task_struct *task)
+{
+	struct sighand_struct *hands = BPF_CORE_READ(task, sighand);
+	__u32 index = causal.settings.signal - 1;
+	__u64 handler = 0;
+
+	if (!hands || index >= 64)
+		return false;
+	bpf_probe_read_kernel(&handler, sizeof(handler),
+		(char *)hands + bpf_core_field_offset(struct sighand_struct, action) +
+			(__u64)index * bpf_core_type_size(struct k_sigaction) +
+			bpf_core_field_offset(struct k_sigaction, sa) +
+			bpf_core_field_offset(struct sigaction, sa_handler));
+	return handler && handler == causal.settings.handler;
+}
+
+static __always_inline bool signal_in(const sigset_t *set)
+{
+	__u64 bits = 0;
+
+	bpf_probe_read_kernel(&bits, sizeof(bits), set);
+	return bits >> ((causal.settings.signal - 1) & 63) & 1;
+}
+
+/* Ask the current thread to pay what it owes. */
+static __always_inline void pause_ask(
+	struct wire_causal_board *b, struct wire_causal_seat *seat, __u64 ip, __u64 now)
+{
+	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
+
+	if (causal_debt(&seat->account, b->owed_ns) < CAUSAL_DEBT_MIN_NS)
+		return;
+	if (is_kernel(ip))
+		COUNT(in_kernel, 1);
+	else if (!handler_is_set(task))
+		COUNT(unheard, 1);
+	else if (signal_in(&task->blocked))
+		COUNT(masked, 1);
+	else if (!signal_in(&task->pending.signal)) {
+		seat->asked_ns = now;
+		if (bpf_send_signal_thread(causal.settings.signal) == 0)
+			COUNT(signals, 1);
+	}
+}
+
+static __always_inline void cpu_sampled(__u64 now)
+{
+	struct assay_cpu *cpu = this_cpu();
+	__u64 period = causal.settings.period_ns;
+
+	if (!cpu)
+		return;
+	if (causal.settings.active && period && cpu->sampled_ns > causal.settings.start_ns &&
+		now - cpu->sampled_ns > 2 * period) /* periods vary by a quarter */
+		COUNT(lost, (now - cpu->sampled_ns) / period - 1);
+	cpu->sampled_ns = now;
+}
+
+/* A thread whose first event of an experiment is a wake that finds it still on its CPU never
+ * switches in; the sample knows better. */
+static __always_inline void seat_runs(struct wire_causal_seat *seat, __u64 now)
+{
+	if (seat->running_ns)
+		return;
+	seat->running_ns = now;
+	seat->blocked_ns = 0;
+	seat->account.since_ns = 0;
+}
+
+enum { CARRY_PERIODS = 32 };
+
+/* The CPU time this sample stands for.  What is more than one sample may stand for is left to the
+ * next one: where a program's rhythm hides a thread from the samples for a while, dropping it would
+ * make its code look cheaper than it is (a hand-off of 2.06 ms sampled each 1.03 ms: 6 % of one
+ * thread was lost). */
+static __always_inline __u64 seat_weight(struct wire_causal_seat *seat, __u64 now)
+{
+	__u64 cpu = seat->cpu_ns + (seat->running_ns ? now - seat->running_ns : 0);
+	__u64 before = seat->account.cpu_ns;
+	__u64 weight = causal_weight(&seat->account, cpu, causal.settings.period_ns);
+
+	if (cpu > before + weight) {
+		__u64 most = CARRY_PERIODS * causal.settings.period_ns;
+
+		seat->account.cpu_ns = cpu - before - weight < most ? before + weight : cpu - most;
+	}
+	weight += seat->robbed_ns;
+	seat->robbed_ns = 0;
+	return weight;
+}
+
+SEC("perf_event")
+int assay_causal_sample(struct assay_sample_context *context)
+{
+	__u64 now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid(), weight;
+	__u64 ip = context->registers[ASSAY_IP_REGISTER], user;
+	struct wire_causal_board *b = board();
+	struct wire_causal_seat *seat;
+
+	cpu_sampled(now);
+	if (!b || !is_target(id >> 32))
+		return 0;
+	seat = seat_of((__u32)id, now, 0);
+	if (!seat)
+		return 0;
+	COUNT(samples, 1);
+	seat_runs(seat, now);
+	if (seat->account.pause_ns)
+		return 0;
+	weight = seat_weight(seat, now);
+	user = user_address(context, ip);
+	spot_count(user, weight);
+	if (!causal.settings.waits && sample_in_target(context, user))
+		seat_hit(b, seat, weight);
+	pause_ask(b, seat, ip, now);
+	return 0;
+}
+
+/* ---- interrupts: attached exits first, counters zeroed afterwards ---- */
+
+#define NESTING(name, member)                                                                      \
+	SEC("tp_btf/" #name "_entry")                                                              \
+	int assay_causal_##name##_entry(__u64 *arguments)                                          \
+	{                                                                                          \
+		struct assay_cpu *cpu = this_cpu();                                                \
+                                                                                                   \
+		(void)arguments;                                                                   \
+		if (cpu)                                                                           \
+			cpu->member++;                                                             \
+		return 0;                                                                          \
+	}                                                                                          \
+	SEC("tp_btf/" #name "_exit")                                                               \
+	int assay_causal_##name##_exit(__u64 *arguments)                                           \
+	{                                                                                          \
+		struct assay_cpu *cpu = this_cpu();                                                \
+                                                                                                   \
+		(void)arguments;                                                                   \
+		if (cpu && cpu->member > 0)                                                        \
+			cpu->member--;                                                             \
+		return 0;                                                                          \
+	}
+
+NESTING(irq_handler, interrupts)
+NESTING(softirq, interrupts)
+NESTING(hrtimer_expire, timers)
+
+/* ---- waits ---- */
+
+enum { STATE_DEAD = 0x80 };
+
+static __always_inline __u64 task_state(struct task_struct *task)
+{
+	struct task_struct___before_5_14 *before = (void *)task;
+
+	return bpf_core_field_exists(task->__state) ? BPF_CORE_READ(task, __state)
+						    : (__u64)BPF_CORE_READ(before, state);
+}
+
+/* Where the clock of a thread stands that leaves something to another: a pause that has not been
+ * booked yet counts. */
+static __always_inline __u64 seat_taken(const struct wire_causal_seat *seat, __u64 now)
+{
+	__u64 pause = seat->account.pause_ns;
+
+	return seat->account.taken_ns + (pause && now > pause ? now - pause : 0);
+}
+
+static __always_inline __u64 slack_most(void)
+{
+	return CAUSAL_SLACK_PERIODS * causal.settings.period_ns;
+}
+
+static __always_inline void seat_leave(
+	struct wire_causal_seat *seat, __u64 now, bool blocks, bool to_stranger)
+{
+	if (seat->running_ns && now > seat->running_ns) {
+		seat->cpu_ns += now - seat->running_ns;
+		COUNT(ran_ns, now - seat->running_ns);
+	}
+	seat->running_ns = 0;
+	if (seat->account.pause_ns && blocks)
+		return; /* it sleeps, as it should */
+	if (seat->account.pause_ns) {
+		causal_pause_end(&seat->account, now, 0);
+		seat->halted = 1;
+	}
+	causal_wait(&seat->account, now);
+	seat->blocked_ns = blocks ? now : 0;
+	seat->robbed = !blocks && to_stranger;
+	seat->chosen = 0;
+}
+
+/* A CPU that another process took away for a while is a slower CPU: code that needs less of it
+ * would lose less to the others, so that time counts as used.  (At a load of 18 on two CPUs a
+ * thread ran a fifth of the time, and half its line was said to be worth a tenth.)  A CPU that a
+ * thread of the program took is handed on by the rule instead. */
+static __always_inline void seat_enter(
+	struct wire_causal_seat *seat, struct wire_causal_seat *left, __u64 now)
+{
+	__u64 since = seat->account.since_ns;
+
+	seat->running_ns = now;
+	seat->blocked_ns = 0;
+	if (seat->account.pause_ns)
+		return;
+	if (since && now > since)
+		COUNT(queued_ns, now - since);
+	if (since && seat->robbed && !seat->halted && !left && now > since)
+		seat->robbed_ns += now - since;
+	seat->robbed = 0;
+	if (since && left)
+		causal_hand_on(&seat->account, seat_taken(left, now), now, slack_most());
+	seat->account.since_ns = 0;
+	if (seat->halted)
+		causal_pause_begin(&seat->account, now);
+	seat->halted = 0;
+}
+
+/* sched_switch(bool preempt, struct task_struct *prev, struct task_struct *next, ...) */
+SEC("tp_btf/sched_switch")
+int assay_causal_switch(__u64 *arguments)
+{
+	struct task_struct *from = (struct task_struct *)arguments[1];
+	struct task_struct *to = (struct task_struct *)arguments[2];
+	__u32 pid = causal.settings.pid;
+	struct wire_causal_seat *left = 0, *seat;
+	__u64 now, state;
+
+	if (!pid || (from->tgid != (int)pid && to->tgid != (int)pid))
+		return 0;
+	now = bpf_ktime_get_ns();
+	if (from->tgid == (int)pid) {
+		state = task_state(from);
+		if (state & STATE_DEAD) {
+			seat = seat_search(from->pid);
+			if (seat)
+				seat->tid = 0;
+		} else if (causal.settings.active) {
+			left = seat_of(from->pid, now, 0);
+			if (left)
+				seat_leave(left, now, state && !(arguments[0] & 1),
+					to->tgid != (int)pid);
+		}
+	}
+	if (to->tgid == (int)pid && causal.settings.active) {
+		seat = seat_of(to->pid, now, 1);
+		if (seat)
+			seat_enter(seat, left, now);
+	}
+	return 0;
+}
+
+/* A wait at a chosen place, ended by nobody of the program, would have been shorter. */
+static __always_inline void wait_shorten(
+	struct wire_causal_board *b, struct wire_causal_seat *seat, __u64 now, bool handed)
+{
+	if (!seat->chosen || !seat->blocked_ns || now <= seat->blocked_ns)
+		return;
+	if (handed)
+		COUNT(inside, 1);
+	else
+		seat_hit(b, seat, now - seat->blocked_ns);
+}
+
+/* Who ends this wait: true for a thread of the program. */
+static __always_inline bool wake_is_handed(__u32 waker_pid)
+{
+	struct assay_cpu *cpu = this_cpu();
+
+	if (cpu && cpu->timers > 0)
+		COUNT(timer, 1);
+	else if (cpu && cpu->interrupts > 0)
+		COUNT(irq, 1);
+	else if (waker_pid != causal.settings.pid)
+		COUNT(outside, 1);
+	else
+		return true;
+	return false;
+}
+
+SEC("tp_btf/sched_waking")
+int assay_causal_waking(__u64 *arguments)
+{
+	struct task_struct *task = (struct task_struct *)arguments[0];
+	__u64 now, id = bpf_get_current_pid_tgid();
+	struct wire_causal_seat *seat, *waker;
+	struct wire_causal_board *b;
+	bool handed;
+
+	if (!is_target(task->tgid))
+		return 0;
+	now = bpf_ktime_get_ns();
+	b = board();
+	seat = seat_of(task->pid, now, 1);
+	if (!b || !seat || seat->account.pause_ns)
+		return 0;
+	handed = wake_is_handed(id >> 32);
+	waker = handed ? seat_of((__u32)id, now, 0) : 0;
+	if (waker) {
+		COUNT(handed, 1);
+		causal_hand_on(&seat->account, seat_taken(waker, now), now, slack_most());
+	}
+	wait_shorten(b, seat, now, handed);
+	causal_wait(&seat->account, now);
+	seat->blocked_ns = 0;
+	seat->chosen = 0;
+	return 0;
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int assay_causal_new(__u64 *arguments)
+{
+	struct task_struct *task = (struct task_struct *)arguments[0];
+	__u64 now, id = bpf_get_current_pid_tgid();
+	struct wire_causal_seat *seat, *parent;
+
+	if (!is_target(task->tgid) || !is_target(id >> 32))
+		return 0;
+	now = bpf_ktime_get_ns();
+	parent = seat_of((__u32)id, now, 0);
+	seat = seat_of(task->pid, now, 1);
+	if (!parent || !seat)
+		return 0;
+	seat->account.taken_ns = parent->account.taken_ns;
+	seat->blocked_ns = 0;
+	causal_wait(&seat->account, now);
+	return 0;
+}
+
+/* ---- waits at a chosen place (only loaded when asked for: Linux 5.15) ---- */
+
+/* A system call is made by the C library, which keeps no frame pointers: the return address into
+ * the program stands somewhere near the top of the stack.  A stale one there is taken for it. */
+static __always_inline bool stack_in_target(void)
+{
+	enum { WORDS = 40 };
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct pt_regs *registers = (struct pt_regs *)bpf_task_pt_regs(task);
+	__u64 words[WORDS] = {0}, sp = 0, ip = 0;
+
+	bpf_probe_read_kernel(&sp, sizeof(sp), &registers->words[ASSAY_SP_REGISTER]);
+	bpf_probe_read_kernel(&ip, sizeof(ip), &registers->words[ASSAY_IP_REGISTER]);
+	if (range_has(ip))
+		return true;
+	bpf_probe_read_user(words, sizeof(words), (void *)sp);
+	for (int i = 0; i < WORDS; i++)
+		if (words[i] && range_has(words[i] - 1))
+			return true;
+	return false;
+}
+
+SEC("tp_btf/sched_switch")
+int assay_causal_choose(__u64 *arguments)
+{
+	struct task_struct *from = (struct task_struct *)arguments[1];
+	struct wire_causal_seat *seat;
+
+	if (!causal.settings.waits || !is_target(from->tgid))
+		return 0;
+	seat = seat_search(from->pid);
+	if (seat && seat->blocked_ns && !seat->account.pause_ns)
+		seat->chosen = stack_in_target();
+	return 0;
+}
+
+/* ---- progress points that the program knows nothing of ---- */
+
+static __always_inline void visit(__u64 point)
+{
+	if (point < WIRE_CAUSAL_PROBED &&
+		(__u32)(bpf_get_current_pid_tgid() >> 32) == causal.settings.pid)
+		__sync_fetch_and_add(&causal.visits[point], 1);
+}
+
+SEC("uprobe")
+int assay_causal_uprobe(void *context)
+{
+	visit(bpf_get_attach_cookie(context));
+	return 0;
+}
+
+/* syscalls:sys_exit_*: eight bytes of the tracepoint's own, the number, the result. */
+struct assay_syscall_exit {
+	__u64 common;
+	__s64 number, result;
+};
+
+SEC("tracepoint")
+int assay_causal_syscall(struct assay_syscall_exit *context)
+{
+	if (context->result >= 0)
+		visit(bpf_get_attach_cookie(context));
+	return 0;
+}

@@ -1,0 +1,123 @@
+/* causal_parts.h - what the files of the causal front end share. */
+#pragma once
+
+#include <sys/types.h>
+
+#include "../bpf/causal.shared.h"
+#include "base/arena.h"
+#include "base/random.h"
+#include "base/vec.h"
+#include "inject.h"
+#include "source/causal.h"
+#include "source/preload.h"
+#include "wire/causal_inside.h"
+
+struct bpf_object;
+struct bpf_link;
+
+/* Counters of one moment. */
+struct causal_snapshot {
+	uint64_t now_ns, owed_ns, taken_ns; /* taken_ns: the furthest clock that runs */
+	uint64_t pauses, paused_ns;
+	struct assay_causal_counts counts;
+	uint64_t points[WIRE_CAUSAL_POINTS];
+	uint64_t probed[WIRE_CAUSAL_PROBED];
+};
+
+/* One counter of the target's table, as it was first seen. */
+struct causal_counter {
+	uint32_t type; /* 0: not seen */
+	char name[CAUSAL_NAME_ROOM];
+};
+
+/* A file that is mapped as code. */
+struct causal_code {
+	uint64_t start, end, offset;
+	const char *path;
+};
+typedef vec_of(struct causal_code) causal_code_vec;
+
+/* What the two engines do each in its own way.  Both keep the experiment in a struct assay_causal,
+ * the board and the seats. */
+struct causal_engine_parts {
+	const char *library; /* preloaded into the target */
+	int (*load)(struct causal *causal, struct err *err);
+	/* Put the handler into a process without the library, and take it out again. */
+	int (*attach)(struct causal *causal, pid_t pid, struct err *err);
+	int (*detach)(struct causal *causal, struct err *err); /* 0 too when none was put in */
+	int (*place_probes)(struct causal *causal, struct err *err); /* for the bound process */
+	/* One of the points; NULL: it cannot be placed, errno says why. */
+	struct bpf_link *(*place_probe)(struct causal *causal, uint32_t index);
+	void (*shuffle)(struct causal *causal);
+	unsigned (*descriptors)(
+		struct causal *causal, int ret_fds[3]); /* for the target: how many */
+	void (*count)(struct causal *causal); /* what the tool itself counts, at both ends */
+	void (*spots_read)(struct causal *causal, const causal_code_vec *code);
+	void (*spots_forget)(struct causal *causal);
+	void (*unload)(struct causal *causal);
+};
+extern const struct causal_engine_parts causal_engine_bpf, causal_engine_inside;
+
+struct causal {
+	const struct causal_engine_parts *engine;
+	struct preload preload;
+	int socket;
+	char socket_name[96];
+	char socket_variable[128];
+	struct bpf_object *object;
+	vec_of(struct bpf_link *) links;
+	vec_of(struct bpf_link *) probes;  /* of the bound process */
+	vec_of(int) samplers;		   /* descriptors, one per CPU */
+	struct assay_causal *kernel;	   /* the kernel side's, or in `inside` */
+	struct wire_causal_inside *inside; /* untrusted; NULL with a kernel side */
+	int memory[3];			   /* the memfds of board, seats, inside */
+	struct wire_causal_board *board;   /* untrusted */
+	struct wire_causal_seat *seats;	   /* untrusted */
+	struct random random;
+	uint64_t period_ns;
+	pid_t pid;
+	uint32_t epoch;
+	bool cut;
+	vec_of(struct causal_point) points; /* their texts are copies of our own */
+	bool waits, runs, searches;
+	struct causal_counter counters[WIRE_CAUSAL_POINTS];
+	struct causal_snapshot before, after;
+	vec_of(struct causal_visits) visits;
+	uint32_t emitted; /* points */
+	vec_of(struct causal_spot) spots;
+	struct arena spot_paths;
+	struct injection injection; /* pid 0: the target has the preloaded runtime, or none */
+};
+
+/* causal_load.c, of the BPF engine */
+void causal_silence(struct causal *causal); /* nobody samples, counts or sends signals any more */
+int causal_map_descriptor(const struct causal *causal, const char *name);
+
+/* causal_attach.c: attach and detach of the BPF engine */
+int causal_inject(struct causal *causal, pid_t pid, struct err *err);
+int causal_take_out(struct causal *causal, struct err *err);
+
+/* causal_map.c: addresses of `places` in process `pid`; how many of at most `room`, or a negative
+ * errno. */
+int causal_map_places(pid_t pid, const struct causal_place *places, uint32_t count,
+	struct assay_causal_range *ret_ranges, uint32_t room, struct err *err);
+
+/* Files that are mapped as code, in order of address; their paths are in `arena`. */
+int causal_map_code(pid_t pid, struct arena *arena, causal_code_vec *ret_code, struct err *err);
+
+/* causal_check.c: say why not, as a failure of kind ERR_UNAVAILABLE; returns -EPERM. */
+int causal_check_permission(pid_t pid, struct err *err);
+
+/* causal_points.c */
+void causal_points_copy(struct causal *causal, const struct causal_point *points, uint32_t count);
+void causal_points_forget(struct causal *causal);
+void causal_probes_remove(struct causal *causal);
+
+/* causal_spots.c: samples at an address, for an engine's spots_read(). */
+void causal_spot_add(
+	struct causal *causal, const causal_code_vec *code, uint64_t addr, uint64_t ns);
+
+/* causal_progress.c */
+void causal_progress_read(struct causal *causal, struct causal_snapshot *snapshot);
+void causal_progress_conclude(struct causal *causal);
+void causal_progress_forget(struct causal *causal);

@@ -1,0 +1,196 @@
+/* causal.h - experiments on one running process: what if this code were faster?
+ *
+ * Does: load the kernel side, hand the shared memory to the runtime in the target, make one
+ * experiment at a time (begin, mark the end of its warm-up, end) and read it out.  Does not: start
+ * the target, choose what to try, compare experiments; drive does.
+ * Owns: programs, links, maps and the socket, until causal_close(); the kernel takes all of it away
+ * when this process dies, and the target runs on at full speed.  Threads: one.
+ *
+ * What a target is: code of the process (its time on a CPU, with the kernel's work for it), or the
+ * places where it blocks.  Only the threads of the one process take part; children of it run as if
+ * nothing were there.  Everything read from the target's side is bounded, and may still be a lie of
+ * the target about itself. */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/err.h"
+
+struct causal;
+struct wire_sink;
+
+enum {
+	CAUSAL_PERIOD_NS = 1000000, /* between two samples of a CPU, unless asked otherwise */
+	CAUSAL_RANGES_MAX = 64,
+	CAUSAL_PROBED_MAX = 64,
+	CAUSAL_POINTS_MAX = 256 + CAUSAL_PROBED_MAX,
+	CAUSAL_NAME_ROOM = 104,
+};
+
+/* Bytes of a file that is mapped executable; without a path `offset` is an address in memory. */
+struct causal_place {
+	const char *path;
+	uint64_t offset, len;
+};
+
+struct causal_target {
+	const struct causal_place *places; /* at most CAUSAL_RANGES_MAX */
+	uint32_t count;
+	const struct causal_place *callers; /* only when called from here (frame pointers) */
+	uint32_t caller_count;
+	bool waits; /* not time on a CPU but time blocked in a call made here */
+};
+
+/* A progress point that the program does not know of. */
+enum causal_point_kind { CAUSAL_UPROBE, CAUSAL_SYSCALL };
+
+struct causal_point {
+	enum causal_point_kind kind;
+	const char *name; /* what it is called; of a system call also which: "sendto" */
+	const char *path; /* CAUSAL_UPROBE: the file, and where in it */
+	uint64_t offset;
+	uint64_t semaphore; /* where in it the counter stands that switches a USDT probe on; or 0 */
+};
+
+/* Who samples and sees the waits.  The kernel side sees all of them and needs rights; the fallback
+ * works from inside the target, for any user, and sees only what goes through the pthread functions
+ * that it interposes (analyze/causal_view.h lists what it does not). */
+enum causal_engine { CAUSAL_ENGINE_BPF, CAUSAL_ENGINE_PRELOAD };
+
+struct causal_options {
+	enum causal_engine engine;
+	uint64_t period_ns; /* 0: CAUSAL_PERIOD_NS */
+	const struct causal_point *points;
+	uint32_t point_count; /* at most CAUSAL_PROBED_MAX */
+	bool waits;	      /* targets that wait will be asked for (Linux 5.15) */
+	bool runs;	      /* the process is there already: causal_attach() will follow */
+	bool searches;	      /* the points will be changed */
+};
+
+/* What happened during the measured part of an experiment, beyond the result. */
+struct causal_counts {
+	uint64_t samples, hits, lost;
+	uint64_t hit_ns;			      /* time that the hits stand for */
+	uint64_t handed;			      /* wakes of one thread by another */
+	uint64_t outside, irq, timer;		      /* wakes by others */
+	uint64_t signals, masked, unheard, in_kernel; /* pauses asked for, and why not */
+	uint64_t pauses, paused_ns;
+	uint64_t queued_ns, ran_ns; /* threads waited for a CPU, were on one */
+	uint64_t no_seat, inside;
+};
+
+struct causal_result {
+	uint64_t start_ns;   /* CLOCK_MONOTONIC */
+	uint64_t wall_ns;    /* of the measured part */
+	uint64_t virtual_ns; /* the same on the program's virtual clock; 0: it did not move */
+	uint64_t owed_ns;    /* delay that the target bought */
+	uint64_t unpaid_ns;  /* owed by running threads at the end, the largest debt */
+	uint32_t threads;    /* that were seen */
+	bool cut;	     /* the process ended or changed its program meanwhile */
+	struct causal_counts counts;
+};
+
+enum causal_progress_kind { CAUSAL_THROUGHPUT, CAUSAL_LATENCY, CAUSAL_PROGRESS_KINDS };
+
+/* One progress point and its visits during the measured part.  Throughput: both counts are the
+ * same.  Latency: what had begun and not ended, when it began and when it ended. */
+struct causal_visits {
+	uint32_t point; /* 1, 2, 3...: as emitted */
+	enum causal_progress_kind kind;
+	char name[CAUSAL_NAME_ROOM];
+	uint64_t arrivals, departures;
+	uint64_t open_before, open_after;
+};
+
+/* Find the runtime and make up the names for the environment.  Opens nothing in the kernel yet:
+ * a process forked after causal_load() would keep the programs alive when we die, so whoever starts
+ * the target is forked between the two. */
+int causal_open(const struct causal_options *options, struct causal **ret_causal, struct err *err);
+
+/* Load and attach everything.  ERR_UNAVAILABLE with the reason and the way out when this machine or
+ * user cannot, or the fallback was asked for what only the kernel side can do (points that the
+ * program does not know of, waits). */
+int causal_load(struct causal *causal, struct err *err);
+
+void causal_close(struct causal *causal);
+void causal_close_pointer(struct causal **causal);
+#define causal_auto __attribute__((cleanup(causal_close_pointer)))
+
+/* The environment that the target needs: LD_PRELOAD=... and ASSAY_RT_CAUSAL=NAME, before whose
+ * value the starter of the target writes its own process id and a blank. */
+const char *causal_preload_variable(const struct causal *causal);
+const char *causal_socket_variable(const struct causal *causal);
+
+/* Readable when a runtime asks for the shared memory; then causal_admit() answers it if it is
+ * process `pid`, and turns it away if not.  1: admitted (anew: it may be after an exec), 0: not. */
+int causal_descriptor(const struct causal *causal);
+int causal_admit(struct causal *causal, pid_t pid, struct err *err);
+
+/* For a process that cannot have the runtime preloaded, because it runs already or is static. Check
+ * whether it can be attached to: ERR_TARGET there is none, ERR_UNAVAILABLE with the reason.  Its
+ * program's file, through /proc when its name does not lead to it any more. */
+int causal_check_process(pid_t pid, struct err *err);
+int causal_process_path(pid_t pid, char *ret_path, size_t room, struct err *err);
+bool causal_process_is_static(pid_t pid);
+
+/* Bind to it and put the handler in: one of its threads stands still for some milliseconds. Later
+ * take it out again (causal_close() does too); then no experiment can follow.  When assay is killed
+ * the handler stays, for a signal that nobody sends. */
+int causal_attach(struct causal *causal, pid_t pid, struct err *err);
+int causal_detach(struct causal *causal, struct err *err);
+
+/* How long the thread stood still. */
+uint64_t causal_stop_ns(const struct causal *causal);
+
+/* Work on this process from now on; 0: on none.  Places the uprobes. */
+int causal_bind(struct causal *causal, pid_t pid, struct err *err);
+
+/* Whether the process can be asked to pause.  If not, only speed-up 0 makes sense. */
+bool causal_is_ready(const struct causal *causal);
+
+/* Visits of all progress points since the process was bound. */
+uint64_t causal_visits_total(struct causal *causal);
+
+/* Count other points of the bound process from now on; how many of them could be placed.  Not
+ * during an experiment.  drop: stop counting one of them; count: its visits since the change. */
+uint32_t causal_points_change(
+	struct causal *causal, const struct causal_point *points, uint32_t count);
+void causal_points_drop(struct causal *causal, uint32_t index);
+uint64_t causal_points_count(const struct causal *causal, uint32_t index);
+
+/* One experiment: the target runs virtually faster by `speedup_permille` from begin to end; what
+ * happens between mark and end is measured.  -ENOENT when no place of it is mapped. */
+int causal_window_begin(struct causal *causal, const struct causal_target *target,
+	uint32_t speedup_permille, struct err *err);
+void causal_window_mark(struct causal *causal);
+void causal_window_end(struct causal *causal, struct causal_result *ret_result);
+
+/* Sample at another rhythm from now on: to be called every 10 to 30 ms of an experiment. */
+void causal_shuffle(struct causal *causal);
+
+/* The points and their visits in the last experiment; valid until the next one ends. */
+const struct causal_visits *causal_visits(const struct causal *causal, uint32_t *ret_count);
+
+/* Where the program was while nothing was sped up, since it was bound: the file, where in it, and
+ * the CPU time.  Valid until the next call; in no order. */
+struct causal_spot {
+	const char *path;
+	uint64_t offset, ns;
+};
+int causal_spots(struct causal *causal, const struct causal_spot **ret_spots, uint32_t *ret_count,
+	struct err *err);
+
+/* How the runner had it placed. */
+struct causal_order {
+	uint32_t target;    /* as the caller numbers its targets: 1, 2, 3... */
+	uint32_t pair;	    /* 1, 2, 3... */
+	uint32_t execution; /* of the program */
+	uint32_t speedup_permille;
+};
+
+/* Emit WIRE_PROGRESS for new points, WIRE_EXPERIMENT, and WIRE_VISIT for each visited point. */
+int causal_emit(struct causal *causal, const struct causal_order *order,
+	const struct causal_result *result, const struct wire_sink *sink);

@@ -1,0 +1,10 @@
+/* causal_blob.h - the head of the code that is put into a running process (runtime/causal_blob.c):
+ * what the tool fills in before it writes the bytes, and where the two entries are. */
+#pragma once
+
+#include <linux/types.h>
+
+struct wire_causal_blob {
+	__u64 board, seats;   /* addresses in the target, filled in by the tool */
+	__u64 handler, leave; /* offsets: of the handler, and of what it returns to */
+};

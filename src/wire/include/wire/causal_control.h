@@ -1,0 +1,58 @@
+/* causal_control.h - what an experiment is, and what was counted in it: whom to sample, where the
+ * target of the experiment lies, how much of it is taken away.
+ *
+ * Two sides obey it.  The kernel side has it in a map of the tool's own, which the target never
+ * sees.  The fallback without a kernel side (wire/causal_inside.h) has it in memory that the target
+ * shares: there it decides over nobody but the target itself. */
+#pragma once
+
+#include "wire/causal.h"
+
+struct assay_causal_range {
+	__u64 low, high; /* low <= address < high */
+};
+
+/* Set by the tool while no experiment is active. */
+struct assay_causal_settings {
+	__u32 active;
+	__u32 epoch;
+	__u32 pid;    /* of the target, 0: none */
+	__u32 signal; /* 0: nobody can be asked to pause */
+	__u32 speedup_permille;
+	__u32 waits;  /* the target is time blocked at a place, not time on a CPU */
+	__u32 ranges; /* how many */
+	__u32 callers;
+	__u64 handler;	 /* address of the runtime's handler: no signal while another is set */
+	__u64 period_ns; /* between two samples of a CPU */
+	__u64 start_ns;
+	__u64 owed_start_ns;
+	struct assay_causal_range range[WIRE_CAUSAL_RANGES];
+	struct assay_causal_range caller[WIRE_CAUSAL_RANGES];
+};
+
+/* Only added to. */
+struct assay_causal_counts {
+	__u64 samples;	 /* of the target's threads */
+	__u64 hits;	 /* of those, in the target of the experiment */
+	__u64 hit_ns;	 /* CPU time, or time blocked, that the hits stand for */
+	__u64 lost;	 /* samples of a CPU that did not come */
+	__u64 handed;	 /* wakes of one thread of the program by another */
+	__u64 outside;	 /* wakes by other processes and the kernel's threads */
+	__u64 irq;	 /* wakes from interrupts */
+	__u64 timer;	 /* wakes from timers */
+	__u64 signals;	 /* pauses asked for */
+	__u64 masked;	 /* not asked for: the thread blocks the signal */
+	__u64 unheard;	 /* not asked for: the handler is not set */
+	__u64 in_kernel; /* not asked for yet: the thread was in the kernel */
+	__u64 queued_ns; /* threads waited for a CPU */
+	__u64 ran_ns;	 /* threads were on a CPU */
+	__u64 no_seat;	 /* events of threads that found no seat */
+	__u64 no_spot;	 /* samples whose address found no room in the table */
+	__u64 inside;	 /* waits of the target that another thread ended: not shortened */
+};
+
+struct assay_causal {
+	struct assay_causal_settings settings;
+	struct assay_causal_counts counts;
+	__u64 visits[WIRE_CAUSAL_PROBED]; /* of points that the kernel side counts */
+};

@@ -1,0 +1,119 @@
+/* causal_rule.h - the account arithmetic of causal profiling: who owes how much delay.
+ *
+ * Included by the kernel-side program, by the handler in the target and by the simulator that
+ * settled the rule (tests/causal-model, docs/decisions/012-causal-rule.md), so that what was
+ * simulated is what runs.  No loops, no libc, no memory of its own; 64-bit integers only.
+ *
+ * The idea: each thread has a virtual clock, v = now - taken.  It runs with real time, at (1 - s)
+ * in the selected line, and stands still in a pause.  `owed` (one number for all) is how much delay
+ * the line has bought so far; a thread with taken < owed pauses for the difference, so that all
+ * clocks agree.  A thread that had to wait goes on at the later of two virtual times: when it
+ * began to wait, and when what it waited for was done.  taken > owed is delay taken too much
+ * (oversleep, a late signal): a credit that the next debts use up, never pushed onto others.
+ *
+ * Threads: an account is written by its own thread (sample, pause) or by who wakes it while it
+ * waits; `owed` is raised by a compare-and-swap of the caller. */
+#pragma once
+
+#ifndef __bpf__ /* there kernel_types.h has them */
+#include <linux/types.h>
+#endif
+
+struct causal_account {
+	__u64 taken_ns; /* delay taken in pauses, bought in the line, or handed on by a wake */
+	__u64 slack_ns; /* room for the lumps of sampling, see causal_hand_on */
+	__u64 since_ns; /* waits since: blocked, or in the run queue; 0: it runs */
+	__u64 pause_ns; /* pauses since; 0: it does not */
+	__u64 cpu_ns;	/* its CPU time at its last sample, pauses that spun not counted */
+};
+
+/* Below this a debt is not worth a signal: delivery alone takes 20 to 40 us. */
+#define CAUSAL_DEBT_MIN_NS 20000ULL
+/* A sample stands for at most so many periods of the CPU time of its thread. */
+#define CAUSAL_WEIGHT_MAX 4ULL
+/* Slack, in periods. */
+#define CAUSAL_SLACK_PERIODS 3ULL
+
+/* A thread seen for the first time in this experiment: it owes nothing.  One that waits is taken
+ * to wait since the start. */
+static inline void causal_begin(struct causal_account *a, __u64 owed_ns, __u64 start_ns, int waits)
+{
+	a->taken_ns = owed_ns;
+	a->slack_ns = 0;
+	a->since_ns = waits ? start_ns : 0;
+	a->pause_ns = 0;
+}
+
+static inline __u64 causal_debt(const struct causal_account *a, __u64 owed_ns)
+{
+	return owed_ns > a->taken_ns ? owed_ns - a->taken_ns : 0;
+}
+
+/* The CPU time that a sample stands for: what its thread used since its last one. */
+static inline __u64 causal_weight(struct causal_account *a, __u64 cpu_ns, __u64 period_ns)
+{
+	__u64 used = cpu_ns > a->cpu_ns ? cpu_ns - a->cpu_ns : 0;
+
+	a->cpu_ns = cpu_ns;
+	return used < CAUSAL_WEIGHT_MAX * period_ns ? used : CAUSAL_WEIGHT_MAX * period_ns;
+}
+
+/* A sample in the selected line, standing for `weight_ns`.  Returns what `owed` must be raised to
+ * (atomic maximum, by the caller).  Credit of an earlier pause stays a credit. */
+static inline __u64 causal_hit(
+	struct causal_account *a, __u64 owed_ns, __u64 weight_ns, __u32 speedup_permille)
+{
+	__u64 credit = a->taken_ns > owed_ns ? a->taken_ns - owed_ns : 0;
+
+	a->taken_ns += weight_ns * speedup_permille / 1000;
+	return a->taken_ns - credit;
+}
+
+/* It waits from now on: a blocking switch-out, a preemption, or a wake that puts it in the queue.
+ */
+static inline void causal_wait(struct causal_account *a, __u64 now_ns)
+{
+	a->since_ns = now_ns;
+}
+
+/* What `a` waited for was handed on by a thread of the program whose account stands at from_ns: it
+ * woke `a`, or it left the CPU that `a` stood in the run queue for (a CPU is handed on like a
+ * lock). v = max(v when it began to wait, v of the giver); in accounts, the smaller of from_ns and
+ * taken + waited.  Samples come in lumps, so over one short wait the giver's account can outgrow
+ * the time waited by chance; what earlier waits had to spare (at most slack_max_ns) evens that
+ * out.  Without a wait (woken before it was off its CPU) waited is 0. */
+static inline void causal_hand_on(
+	struct causal_account *a, __u64 from_ns, __u64 now_ns, __u64 slack_max_ns)
+{
+	__u64 waited = a->since_ns && now_ns > a->since_ns ? now_ns - a->since_ns : 0;
+	__u64 cap = a->taken_ns + waited;
+
+	if (from_ns <= cap) {
+		__u64 slack = a->slack_ns + (cap - from_ns);
+
+		a->slack_ns = slack < slack_max_ns ? slack : slack_max_ns;
+		a->taken_ns = from_ns;
+	} else {
+		__u64 use = from_ns - cap < a->slack_ns ? from_ns - cap : a->slack_ns;
+
+		a->slack_ns -= use;
+		a->taken_ns = cap + use;
+	}
+	a->since_ns = 0;
+}
+
+/* A pause runs from the sample that asked for it (not from the handler's first instruction) to the
+ * moment the handler leaves; all of it is delay taken. */
+static inline void causal_pause_begin(struct causal_account *a, __u64 sample_ns)
+{
+	a->pause_ns = sample_ns;
+}
+
+/* `spun_ns`: CPU time of its own that the pause burned; it is not work. */
+static inline void causal_pause_end(struct causal_account *a, __u64 now_ns, __u64 spun_ns)
+{
+	if (a->pause_ns && now_ns > a->pause_ns)
+		a->taken_ns += now_ns - a->pause_ns;
+	a->cpu_ns += spun_ns;
+	a->pause_ns = 0;
+}

@@ -1,0 +1,249 @@
+/* accuracy.c - how far each rule is from the truth, by shape. */
+#include "model.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define WARM_NS (60 * MS)
+#define LONG_NS (2000 * MS)
+
+const struct options decided = {
+	.rule = RULE_CLOCK,
+	.pause = PAUSE_SPIN,
+	.weight = WEIGHT_CPU_TIME,
+	.period_ns = 250 * US,
+	.slack_periods = CAUSAL_SLACK_PERIODS,
+	.debt_min_ns = CAUSAL_DEBT_MIN_NS,
+	.lost_permille = 20,
+	.cpu_edge = true,
+};
+
+void errors_add(struct errors *errors, double points)
+{
+	if (errors->count == errors->room) {
+		errors->room = errors->room ? 2 * errors->room : 256;
+		errors->values =
+			realloc(errors->values, (size_t)errors->room * sizeof *errors->values);
+		if (!errors->values)
+			abort();
+	}
+	errors->values[errors->count++] = fabs(points);
+	errors->sum += fabs(points);
+	errors->bias += points;
+	if (fabs(points) > errors->worst)
+		errors->worst = fabs(points);
+}
+
+double errors_mean(const struct errors *errors)
+{
+	return errors->count ? errors->sum / errors->count : 0;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double errors_quantile(struct errors *errors, double share)
+{
+	if (!errors->count)
+		return 0;
+	qsort(errors->values, (size_t)errors->count, sizeof *errors->values, by_value);
+	return errors->values[(int)(share * (errors->count - 1))];
+}
+
+/* Virtual time per item, over LONG_NS. */
+static double per_item(struct sim *sim, enum measure measure)
+{
+	__u64 owed;
+
+	sim_run(sim, WARM_NS);
+	sim_measure(sim);
+	owed = sim->owed_ns;
+	sim_run(sim, WARM_NS + LONG_NS);
+	if (measure == MEASURE_VISITS)
+		return (sim->last_visit_ns - sim->first_visit_ns) / (double)(sim->visits_from - 1);
+	return (double)(LONG_NS - (int64_t)(sim->owed_ns - owed)) / (double)sim->counts.items;
+}
+
+double truth_per_item(const struct program *program, int line, int speedup_permille)
+{
+	static struct sim sim;
+	struct options options = decided;
+
+	options.period_ns = 1000000 * MS; /* nobody looks */
+	sim_init(&sim, program, &options);
+	sim.shrunk_line = line;
+	sim.shrink = 1 - speedup_permille / 1000.0;
+	return per_item(&sim, MEASURE_GROWTH);
+}
+
+static int cell_line(int cell)
+{
+	return cell < 0 ? -1 : cell / 2;
+}
+
+static int cell_speedup(int cell)
+{
+	return cell % 2 ? 1000 : 500;
+}
+
+static double predicted_per_item(const struct program *program, const struct options *options,
+	enum measure measure, int cell)
+{
+	static struct sim sim;
+
+	sim_init(&sim, program, options);
+	sim_experiment(&sim, cell_line(cell), cell_speedup(cell));
+	return per_item(&sim, measure);
+}
+
+/* Programs paced by the clock are recognised, not predicted; spinning waits are invisible. */
+bool family_is_counted(int family)
+{
+	const char *name = program_family(family);
+
+	return strcmp(name, "paced") != 0 && !strstr(name, "spin");
+}
+
+/* The truth of a cell does not depend on the rule: it is found once.  -1: the baseline. */
+static double truth_cached(const struct program *program, int family, int seed, int cell)
+{
+	enum { SEEDS = 64 };
+	static double cache[FAMILIES][SEEDS][2 * MAX_LINES + 1];
+	double *entry = &cache[family][seed % SEEDS][cell + 1];
+
+	if (seed >= SEEDS)
+		return truth_per_item(program, cell_line(cell), cell_speedup(cell));
+	if (*entry <= 0)
+		*entry = truth_per_item(program, cell_line(cell), cell_speedup(cell));
+	return *entry;
+}
+
+void accuracy_measure(const struct options *options, enum measure measure, int programs,
+	struct errors *ret_all, struct errors *ret_by)
+{
+	static struct program program;
+
+	for (int family = 0; family < FAMILIES; family++) {
+		for (int seed = 1; seed <= programs; seed++) {
+			double base;
+
+			program_make(&program, family, (uint64_t)seed);
+			base = truth_cached(&program, family, seed, -1);
+			for (int cell = 0; cell < 2 * program.lines; cell++) {
+				double truth = truth_cached(&program, family, seed, cell) / base;
+				double got =
+					predicted_per_item(&program, options, measure, cell) / base;
+
+				errors_add(&ret_by[family], 100 * (truth - got));
+				if (family_is_counted(family))
+					errors_add(ret_all, 100 * (truth - got));
+			}
+		}
+	}
+}
+
+static void show(
+	const char *name, const struct options *options, enum measure measure, int programs)
+{
+	struct errors all = {0}, by[FAMILIES] = {{0}};
+
+	accuracy_measure(options, measure, programs, &all, by);
+	printf("| %s | %.2f | %.1f | %.0f | %+.2f |", name, errors_mean(&all),
+		errors_quantile(&all, 0.9), all.worst, all.bias / all.count);
+	for (int i = 0; i < FAMILIES; i++) {
+		printf(" %.1f |", errors_mean(&by[i]));
+		free(by[i].values);
+	}
+	printf("\n");
+	fflush(stdout);
+	free(all.values);
+}
+
+static void show_rules(int programs, int64_t period_ns)
+{
+	static const struct {
+		const char *name;
+		enum rule rule;
+		int slack;
+		bool cpu_edge;
+	} rules[] = {
+		{"no credit", RULE_NONE, 0, false},
+		{"coz's", RULE_COZ, 0, false},
+		{"max", RULE_MAX, 0, false},
+		{"D", RULE_UNPAID, 0, false},
+		{"clock, slack 0", RULE_CLOCK, 0, false},
+		{"clock, slack 1", RULE_CLOCK, 1, false},
+		{"clock, slack 3", RULE_CLOCK, 3, false},
+		{"clock, slack 3, CPU edges", RULE_CLOCK, 3, true},
+		{"clock, slack 6, CPU edges", RULE_CLOCK, 6, true},
+	};
+
+	for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+		struct options options = decided;
+		char name[64];
+
+		options.rule = rules[i].rule;
+		options.slack_periods = rules[i].slack;
+		options.cpu_edge = rules[i].cpu_edge;
+		options.period_ns = period_ns;
+		snprintf(name, sizeof name, "%s, %.2f ms", rules[i].name, (double)period_ns / 1e6);
+		show(name, &options, MEASURE_GROWTH, programs);
+	}
+}
+
+static void show_variants(int programs)
+{
+	struct options options = decided;
+
+	show("decided", &options, MEASURE_GROWTH, programs);
+	show("virtual time at visits", &options, MEASURE_VISITS, programs);
+	options.pause = PAUSE_SLEEP;
+	show("sleeping pauses", &options, MEASURE_GROWTH, programs);
+	show("sleeping pauses, at visits", &options, MEASURE_VISITS, programs);
+	options = decided;
+	options.from_handler = true;
+	show("pause counted from the handler", &options, MEASURE_GROWTH, programs);
+	options = decided;
+	options.weight = WEIGHT_PERIOD;
+	show("a hit weighs one period", &options, MEASURE_GROWTH, programs);
+	options.lost_permille = 100;
+	show("the same, 10 % lost", &options, MEASURE_GROWTH, programs);
+	options.weight = WEIGHT_CPU_TIME;
+	show("decided, 10 % lost", &options, MEASURE_GROWTH, programs);
+	options = decided;
+	options.per_thread = true;
+	show("a sampler per thread", &options, MEASURE_GROWTH, programs);
+	options = decided;
+	options.stratified = true;
+	show("one sample in each period", &options, MEASURE_GROWTH, programs);
+	options = decided;
+	options.prompt = true;
+	show("others signalled at once", &options, MEASURE_GROWTH, programs);
+	options.at_switch = true;
+	show("the same, and paid at switch-in", &options, MEASURE_GROWTH, programs);
+	options = decided;
+	options.whole_pause = true;
+	show("a pause counts on in the run queue", &options, MEASURE_GROWTH, programs);
+}
+
+void accuracy_table(int programs)
+{
+	static const int64_t periods_us[] = {1000, 500, 250, 200, 100};
+
+	printf("| rule | mean | p90 | max | bias |");
+	for (int i = 0; i < FAMILIES; i++)
+		printf(" %s |", program_family(i));
+	printf("\n|---|---|---|---|---|");
+	for (int i = 0; i < FAMILIES; i++)
+		printf("---|");
+	printf("\n");
+	for (size_t i = 0; i < sizeof periods_us / sizeof *periods_us; i++)
+		show_rules(programs, periods_us[i] * US);
+	show_variants(programs);
+}

@@ -1,0 +1,80 @@
+/* main.c - causal_model accuracy|interval|recognise [PROGRAMS PER FAMILY] | check
+ *
+ * `check` is the test (errors in points): fixed seeds, so its figures are the same on every
+ * machine. */
+#include "model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double mean_of(const struct options *options, int programs)
+{
+	struct errors all = {0}, by[FAMILIES] = {{0}};
+	double mean;
+
+	accuracy_measure(options, MEASURE_GROWTH, programs, &all, by);
+	mean = errors_mean(&all);
+	for (int i = 0; i < FAMILIES; i++)
+		free(by[i].values);
+	free(all.values);
+	return mean;
+}
+
+static int expect(int number, bool holds, const char *what, double left, double right)
+{
+	printf("%s %d - %s (%.2f, %.2f)\n", holds ? "ok" : "not ok", number, what, left, right);
+	return !holds;
+}
+
+int check(void)
+{
+	enum { PROGRAMS = 3 };
+	static const double bound = 1.0;
+	struct options options = decided;
+	double mean = mean_of(&options, PROGRAMS), other;
+	int failed;
+
+	printf("1..6\n");
+	failed = expect(1, mean < bound, "the decided rule stays below its bound", mean, bound);
+	options.rule = RULE_MAX;
+	other = mean_of(&options, PROGRAMS);
+	failed += expect(2, mean < other, "it is closer than max", mean, other);
+	options.rule = RULE_UNPAID;
+	other = mean_of(&options, PROGRAMS);
+	failed += expect(3, mean < other, "it is closer than D", mean, other);
+	options = decided;
+	options.cpu_edge = false;
+	other = mean_of(&options, PROGRAMS);
+	failed += expect(4, mean < other, "handing on CPUs is worth it", mean, other);
+	other = interval_coverage(1);
+	failed += expect(5, other >= 0.9, "nine of ten intervals hold the truth", other, 0.9);
+	other = recognise_wrong(10);
+	failed +=
+		expect(6, other <= 0, "programs paced by the clock are told from others", other, 0);
+	return failed != 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	int programs = argc > 2 ? atoi(argv[2]) : 8;
+
+	if (programs < 1 || programs > 10000)
+		programs = 8;
+	if (!strcmp(what, "check"))
+		return check();
+	if (!strcmp(what, "accuracy")) {
+		accuracy_table(programs);
+	} else if (!strcmp(what, "interval")) {
+		interval_table(programs, decided.period_ns);
+		interval_table(programs, 1000 * US);
+	} else if (!strcmp(what, "recognise")) {
+		recognise_table(programs);
+	} else {
+		fprintf(stderr,
+			"usage: causal_model accuracy|interval|recognise [PROGRAMS] | check\n");
+		return 2;
+	}
+	return 0;
+}

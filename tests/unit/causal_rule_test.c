@@ -1,0 +1,105 @@
+/* causal_rule_test.c - each step of the accounts of causal profiling, by itself.  What they add up
+ * to is tests/causal-model. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "wire/causal_rule.h"
+
+static void a_hit_buys_its_share_of_the_time_it_stands_for(void **state)
+{
+	struct causal_account a = {.taken_ns = 1000};
+
+	(void)state;
+	assert_int_equal(causal_hit(&a, 1000, 400, 250), 1100);
+	assert_int_equal(a.taken_ns, 1100);
+	assert_int_equal(causal_debt(&a, 1500), 400);
+	assert_int_equal(causal_debt(&a, 900), 0);
+}
+
+static void too_long_a_pause_is_a_credit_and_not_pushed_onto_others(void **state)
+{
+	struct causal_account a = {.taken_ns = 1000};
+
+	(void)state;
+	causal_pause_begin(&a, 5000);
+	causal_pause_end(&a, 5700, 0); /* owed 1500: 200 too much */
+	assert_int_equal(a.taken_ns, 1700);
+	assert_int_equal(causal_hit(&a, 1500, 100, 1000), 1600);
+	assert_int_equal(causal_debt(&a, 1750), 0);
+}
+
+static void a_pause_that_spun_is_not_work(void **state)
+{
+	struct causal_account a = {.cpu_ns = 100};
+
+	(void)state;
+	causal_pause_begin(&a, 10);
+	causal_pause_end(&a, 60, 50);
+	assert_int_equal(causal_weight(&a, 400, 1000), 250);
+	assert_int_equal(causal_weight(&a, 90000, 1000), CAUSAL_WEIGHT_MAX * 1000);
+	assert_int_equal(causal_weight(&a, 50, 1000), 0);
+}
+
+static void a_long_wait_takes_over_the_givers_account(void **state)
+{
+	struct causal_account a = {.taken_ns = 1000};
+
+	(void)state;
+	causal_wait(&a, 5000);
+	causal_hand_on(&a, 1600, 6000, 300);
+	assert_int_equal(a.taken_ns, 1600);
+	assert_int_equal(a.slack_ns, 300); /* 400 to spare, 300 kept */
+	assert_int_equal(a.since_ns, 0);
+}
+
+static void a_short_wait_forgives_no_more_than_it_lasted_and_the_slack(void **state)
+{
+	struct causal_account a = {.taken_ns = 1000, .slack_ns = 50};
+
+	(void)state;
+	causal_wait(&a, 5000);
+	causal_hand_on(&a, 1600, 5100, 300);
+	assert_int_equal(a.taken_ns, 1150);
+	assert_int_equal(a.slack_ns, 0);
+}
+
+static void a_giver_with_debts_hands_them_on_even_without_a_wait(void **state)
+{
+	struct causal_account a = {.taken_ns = 1000};
+
+	(void)state;
+	causal_hand_on(&a, 700, 5000, 0);
+	assert_int_equal(a.taken_ns, 700);
+}
+
+static void an_experiment_begins_without_debts(void **state)
+{
+	struct causal_account a = {.taken_ns = 7, .slack_ns = 8, .since_ns = 9, .pause_ns = 10};
+
+	(void)state;
+	causal_begin(&a, 2000, 9000, 1);
+	assert_int_equal(causal_debt(&a, 2000), 0);
+	assert_int_equal(a.slack_ns, 0);
+	assert_int_equal(a.since_ns, 9000);
+	causal_pause_end(&a, 9500, 0); /* of a pause begun before: nothing is booked */
+	assert_int_equal(a.taken_ns, 2000);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_hit_buys_its_share_of_the_time_it_stands_for),
+		cmocka_unit_test(too_long_a_pause_is_a_credit_and_not_pushed_onto_others),
+		cmocka_unit_test(a_pause_that_spun_is_not_work),
+		cmocka_unit_test(a_long_wait_takes_over_the_givers_account),
+		cmocka_unit_test(a_short_wait_forgives_no_more_than_it_lasted_and_the_slack),
+		cmocka_unit_test(a_giver_with_debts_hands_them_on_even_without_a_wait),
+		cmocka_unit_test(an_experiment_begins_without_debts),
+	};
+
+	return cmocka_run_group_tests_name("causal_rule", tests, NULL, NULL);
+}

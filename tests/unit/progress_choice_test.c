@@ -1,0 +1,126 @@
+/* progress_choice_test.c - the function that counts the work is found among those that do not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "analyze/progress_choice.h"
+
+enum { SLICES = 10 };
+#define SLICE_NS 100000000ULL
+
+static const struct progress_slices slices = {SLICES, SLICE_NS, NULL};
+static const uint64_t even[SLICES] = {30, 31, 29, 30, 30, 31, 30, 29, 30, 30};
+static const uint64_t often[SLICES] = {3000, 3010, 2990, 3000, 3005, 2995, 3000, 3000, 3000, 3000};
+static const uint64_t bursts[SLICES] = {0, 0, 300, 0, 0, 0, 0, 0, 0, 0};
+static const uint64_t rare[SLICES] = {0, 1, 0, 0, 0, 0, 0, 0, 1, 0};
+static const uint64_t hot[SLICES] = {20000, 20000, 20000, 20000, 20000, 20000};
+
+static void an_even_one_wins_over_rare_hot_and_bursty_ones(void **state)
+{
+	const struct progress_candidate candidates[] = {
+		{.name = "burst", .visits = bursts},
+		{.name = "rare", .visits = rare},
+		{.name = "hot", .visits = hot},
+		{.name = "gone", .visits = rare, .is_hot = true},
+		{.name = "round", .visits = even},
+		{.name = "step", .visits = often},
+	};
+	struct progress_rank ranks[PROGRESS_CANDIDATES_MAX];
+
+	(void)state;
+	assert_int_equal(progress_choose(candidates, 6, &slices, ranks), 6);
+	assert_int_equal(ranks[0].candidate, 4);
+	assert_true(ranks[0].per_second > 299 && ranks[0].per_second < 301);
+	assert_int_equal(ranks[1].candidate, 5);
+	assert_int_equal(ranks[1].verdict, PROGRESS_FIT);
+	for (uint32_t i = 2; i < 6; i++)
+		switch (ranks[i].candidate) {
+		case 0:
+			assert_int_equal(ranks[i].verdict, PROGRESS_UNEVEN);
+			break;
+		case 1:
+			assert_int_equal(ranks[i].verdict, PROGRESS_RARE);
+			break;
+		default:
+			assert_int_equal(ranks[i].verdict, PROGRESS_HOT);
+		}
+}
+
+static void of_those_in_step_the_outermost_wins(void **state)
+{
+	const struct progress_candidate candidates[] = {
+		{.name = "leaf", .visits = even, .callers = 1 << 1 | 1 << 2},
+		{.name = "middle", .visits = even, .callers = 1 << 2},
+		{.name = "round", .visits = even},
+	};
+	struct progress_rank ranks[PROGRESS_CANDIDATES_MAX];
+
+	(void)state;
+	assert_int_equal(progress_choose(candidates, 3, &slices, ranks), 3);
+	assert_int_equal(ranks[0].candidate, 2);
+	assert_false(ranks[0].is_inner);
+	assert_true(ranks[1].is_inner && ranks[2].is_inner);
+}
+
+static void one_that_goes_with_output_wins(void **state)
+{
+	const struct progress_candidate candidates[] = {
+		{.name = "write", .visits = often, .is_output = true},
+		{.name = "tick", .visits = even},
+		{.name = "answer", .visits = often},
+	};
+	struct progress_rank ranks[PROGRESS_CANDIDATES_MAX];
+	str_auto struct str words = {0};
+
+	(void)state;
+	assert_int_equal(progress_choose(candidates, 3, &slices, ranks), 2);
+	assert_int_equal(ranks[0].candidate, 2);
+	assert_string_equal(ranks[0].output, "write");
+	progress_words(&words, candidates, &ranks[0]);
+	assert_string_equal(
+		str_text(&words), "answer: 30000/s, evenly (varies by 0 %), as often as write()");
+}
+
+static void nothing_is_fit_when_nothing_is_called(void **state)
+{
+	const uint64_t none[SLICES] = {0};
+	const struct progress_candidate candidates[] = {{.name = "a", .visits = none}};
+	struct progress_rank ranks[PROGRESS_CANDIDATES_MAX];
+
+	(void)state;
+	assert_int_equal(progress_choose(candidates, 1, &slices, ranks), 1);
+	assert_int_equal(ranks[0].verdict, PROGRESS_RARE);
+	assert_int_equal(progress_choose(candidates, 0, &slices, ranks), 0);
+	assert_int_equal(progress_choose(candidates, 1, &(struct progress_slices){0}, ranks), 1);
+}
+
+static void a_busy_machine_does_not_look_like_bursts(void **state)
+{
+	const uint64_t visits[SLICES] = {90, 0, 0, 92, 0, 0, 88, 0, 90, 0};
+	const uint64_t busy[SLICES] = {75, 0, 0, 75, 0, 1, 75, 0, 75, 0};
+	const struct progress_candidate candidates[] = {{.name = "a", .visits = visits}};
+	const struct progress_slices uneven = {SLICES, SLICE_NS, busy};
+	struct progress_rank ranks[PROGRESS_CANDIDATES_MAX];
+
+	(void)state;
+	progress_choose(candidates, 1, &slices, ranks);
+	assert_int_equal(ranks[0].verdict, PROGRESS_UNEVEN);
+	progress_choose(candidates, 1, &uneven, ranks);
+	assert_int_equal(ranks[0].verdict, PROGRESS_FIT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_even_one_wins_over_rare_hot_and_bursty_ones),
+		cmocka_unit_test(of_those_in_step_the_outermost_wins),
+		cmocka_unit_test(one_that_goes_with_output_wins),
+		cmocka_unit_test(a_busy_machine_does_not_look_like_bursts),
+		cmocka_unit_test(nothing_is_fit_when_nothing_is_called),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
