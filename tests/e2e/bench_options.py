@@ -229,7 +229,8 @@ def _():
 
 @case("the peak RSS of a 1.4 MB child after a 100 MB child is what a bare loop sees, within 5 %")
 def _():
-    # One reading varies by 0.2 MB whoever takes it: the kernel counts pages per CPU.
+    # One reading varies by 0.2 MB whoever takes it: the kernel counts pages per CPU.  The bare loop
+    # has a size of its own below which it sees nothing; what is too much is what was inherited.
     alone = [int(line) * 1024 for line in run(BARE, "-m", "200", FAULTS, "1").out.split()]
     truth = statistics.median(alone)
     if abs(statistics.median(alone[:100]) / statistics.median(alone[100:]) - 1) > 0.05:
@@ -241,7 +242,7 @@ def _():
             skip("a sanitizer makes the starter large")
         assert min(r["max_rss_bytes"] for r in large["runs"]) > 100e6, large["summary"]
         seen = statistics.median(r["max_rss_bytes"] for r in small["runs"])
-        assert abs(seen / truth - 1) < 0.05, (words, seen, truth)
+        assert 0.8 < seen / truth < 1.05, (words, seen, truth)
 
 
 main()
