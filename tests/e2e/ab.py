@@ -202,4 +202,4 @@ def _():
     assert d["data"]["disturbed"]["a_leftover_runs"] >= 1, d["data"]["disturbed"]
 
 
-main()
+main(tries=2)

@@ -283,4 +283,4 @@ def _():
     assert summary["stopped"] and summary["pairs"] >= 1, out
 
 
-main()
+main(tries=2)

@@ -398,4 +398,4 @@ def _():
         assert p.wait() == 0 and p.out == "deleted 1 0\n", p.out
 
 
-main()
+main(tries=2)

@@ -341,4 +341,4 @@ def _():
     assert "work_a" in r.err, r  # env has no such function
 
 
-main()
+main(tries=2)

@@ -400,4 +400,4 @@ def target_of(pid, tool):
         return False
 
 
-main()
+main(tries=2)

@@ -461,4 +461,4 @@ def _():
         assert r.status == 2 and len(r.err.strip().splitlines()) >= 2, r
 
 
-main()
+main(tries=2)

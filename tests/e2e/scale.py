@@ -244,4 +244,4 @@ def _():
     assert len(data["points"]) >= 3 and data["points"][0]["threads"] == 1, data
 
 
-main()
+main(tries=2)
