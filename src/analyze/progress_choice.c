@@ -38,7 +38,9 @@ static double variation_of(
 		return 0;
 	mean = sum / slices->count;
 	for (uint32_t i = 0; i < slices->count; i++) {
-		double expected = busy > 0 ? sum * (double)slices->busy_ns[i] / busy : mean;
+		double expected = slices->busy_ns && busy > 0
+					  ? sum * (double)slices->busy_ns[i] / busy
+					  : mean;
 		double off = (double)candidate->visits[i] - expected;
 
 		squares += off * off;

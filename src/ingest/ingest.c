@@ -214,6 +214,20 @@ static void take_quality(struct run *run, const struct wire_quality *quality)
 	run_set_quality(run, wire_text(&quality->head, quality->name), quality->value);
 }
 
+/* What a causal experiment emits. */
+static bool take_causal(struct run *run, const struct wire_record *record)
+{
+	if (record->type == WIRE_EXPERIMENT)
+		return take_experiment(run, record);
+	if (record->type == WIRE_VISIT)
+		return take_visit(run, record);
+	if (record->type == WIRE_TARGET)
+		take_target(run, record);
+	else
+		take_progress(run, record);
+	return true;
+}
+
 static int ingest_take(void *context, const struct wire_record *record)
 {
 	struct ingest *ingest = context;
@@ -258,16 +272,10 @@ static int ingest_take(void *context, const struct wire_record *record)
 		take_quality(ingest->run, (const struct wire_quality *)record);
 		break;
 	case WIRE_TARGET:
-		take_target(ingest->run, record);
-		break;
 	case WIRE_PROGRESS:
-		take_progress(ingest->run, record);
-		break;
 	case WIRE_EXPERIMENT:
-		ingest->malformed += !take_experiment(ingest->run, record);
-		break;
 	case WIRE_VISIT:
-		ingest->malformed += !take_visit(ingest->run, record);
+		ingest->malformed += !take_causal(ingest->run, record);
 		break;
 	case WIRE_COMMAND:
 		ingest->malformed += !take_command(ingest->run, record);

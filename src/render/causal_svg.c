@@ -153,8 +153,10 @@ void causal_svg(struct str *out, const struct causal_view *view, const char *tar
 		"gain of the program; bars: 95 %%; %u pairs of experiments</text>\n",
 		MARGIN, view->pairs);
 	for (uint32_t i = 0; i < shown; i++) {
-		chart.x = MARGIN + LEFT + (i % CHARTS_PER_ROW) * (double)CHART_WIDTH;
-		chart.y = 48 + TOP + (double)(i / CHARTS_PER_ROW) * CHART_HEIGHT;
+		uint32_t row = i / CHARTS_PER_ROW, column = i % CHARTS_PER_ROW;
+
+		chart.x = MARGIN + LEFT + column * (double)CHART_WIDTH;
+		chart.y = 48 + TOP + row * (double)CHART_HEIGHT;
 		chart_draw(&chart, &view->targets[i]);
 	}
 	str_add(out, "</svg>\n");

@@ -41,7 +41,7 @@ static long call(long number, long a, long b, long c, long d)
 
 static uint64_t pause_now_ns(void)
 {
-	struct timespec now;
+	struct timespec now = {0};
 
 	call(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now, 0, 0);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;

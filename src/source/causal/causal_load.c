@@ -236,8 +236,8 @@ static int programs_load(struct causal *causal, struct err *err)
 static struct bpf_link *uprobe_place(
 	struct causal *causal, const struct causal_point *point, uint64_t index)
 {
-	LIBBPF_OPTS(bpf_uprobe_opts, how, .bpf_cookie = index,
-		.ref_ctr_offset = (size_t)point->semaphore);
+	struct bpf_uprobe_opts how = {
+		.sz = sizeof(how), .bpf_cookie = index, .ref_ctr_offset = (size_t)point->semaphore};
 
 	return bpf_program__attach_uprobe_opts(program_of(causal, "assay_causal_uprobe"),
 		causal->pid, point->path, point->offset, &how);
@@ -246,7 +246,7 @@ static struct bpf_link *uprobe_place(
 static struct bpf_link *syscall_place(
 	struct causal *causal, const struct causal_point *point, uint64_t index, struct err *err)
 {
-	LIBBPF_OPTS(bpf_perf_event_opts, how, .bpf_cookie = index);
+	struct bpf_perf_event_opts how = {.sz = sizeof(how), .bpf_cookie = index};
 	struct perf_event_attr attr = {
 		.size = sizeof(attr), .type = PERF_TYPE_TRACEPOINT, .sample_period = 1};
 	struct bpf_link *link;
