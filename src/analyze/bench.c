@@ -308,7 +308,8 @@ static int ratios_make(struct bench_view *view, struct arena *arena, struct err 
 		if (i == view->fastest)
 			continue;
 		count = bench_pairs_find(fastest, other, arena, &pairs);
-		if (!count)
+		/* A time of 0 (a file can say so) has no ratio to anything. */
+		if (!count || fastest->wall.min <= 0 || other->wall.min <= 0)
 			continue;
 		ratio->command = i;
 		r = view->blocked ? sets_compare(fastest, other, &ratio->wall, err)
