@@ -25,7 +25,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* bench/causal/side.py runs the same program under coz. */
+/* bench/causal/beside_coz.py runs the same program under coz. */
 #ifdef WITH_COZ
 #include <coz.h>
 #define ROUND COZ_PROGRESS_NAMED("round")

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""side.py [BUILD] [SHAPE...] - assay causal beside coz, on programs whose gain is known.
+"""beside_coz.py [BUILD] [SHAPE...] - assay causal beside coz, on programs whose gain is known.
 
 The shapes of tests/workloads/causal, built once with coz's own macro and run as they are by both
 tools, in turns, for the same wall time.  Both find the lines themselves.  Errors are in percentage
