@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 
-from tap import BUILD, SOURCE, case, main, run, skip
+from tap import BUILD, SOURCE, case, main, no_kernel_engine, run, skip
 
 sys.path.insert(0, os.path.join(SOURCE, "bench", "causal"))
 from truth import disturbed, gains, place_of  # noqa: E402  pylint: disable=wrong-import-position
@@ -283,4 +283,4 @@ def _():
     assert summary["stopped"] and summary["pairs"] >= 1, out
 
 
-main(tries=2)
+main(tries=2, unless=no_kernel_engine())

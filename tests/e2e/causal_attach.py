@@ -12,7 +12,7 @@ import signal
 import subprocess
 import time
 
-from tap import ASSAY, BUILD, SOURCE, assay, case, main, need, run, skip
+from tap import ASSAY, BUILD, SOURCE, assay, case, main, need, no_kernel_engine, run, skip
 
 SHAPES = os.path.join(BUILD, "tests/workloads/shapes")
 ATTACHED = os.path.join(BUILD, "tests/workloads/attached")
@@ -398,4 +398,4 @@ def _():
         assert p.wait() == 0 and p.out == "deleted 1 0\n", p.out
 
 
-main(tries=2)
+main(tries=2, unless=no_kernel_engine())

@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from tap import ASSAY, BUILD, assay, case, main, need, run, skip
+from tap import ASSAY, BUILD, assay, case, main, need, no_kernel_engine, run, skip
 
 SHAPES = os.path.join(BUILD, "tests/workloads/shapes")
 POINTS = os.path.join(BUILD, "tests/workloads/points")
@@ -341,4 +341,4 @@ def _():
     assert "work_a" in r.err, r  # env has no such function
 
 
-main(tries=2)
+main(tries=2, unless=no_kernel_engine())

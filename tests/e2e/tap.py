@@ -112,9 +112,16 @@ def attempt(function):
             os.chdir("/")
 
 
-def main(tries=1):
+def no_kernel_engine():
+    """Why causal experiments cannot be steered from the kernel here; None when they can."""
+    r = assay("causal", "--engine", "bpf", "--budget", "1s", "--", "true")
+    return r.err.splitlines()[0] if r.status == 6 and r.err else None
+
+
+def main(tries=1, unless=None):
     """Run the cases (or those whose sentence holds argv[1]), each in a scratch folder.  Cases that
-    measure in real time, on a machine that others use too, may have a second try; it is told."""
+    measure in real time, on a machine that others use too, may have a second try; it is told.
+    `unless` is a reason to skip them all."""
     wanted = [c for c in _cases if len(sys.argv) < 2 or sys.argv[1] in c[0]]
     failed = 0
     # A shell starts what it puts in the background with Ctrl-C ignored, nohup ignores SIGHUP, and
@@ -126,6 +133,8 @@ def main(tries=1):
         sentence = sentence.replace("#", "")
         whys = []
         try:
+            if unless:
+                raise Skip(unless)
             while len(whys) < tries and (why := attempt(function)):
                 whys.append(why)
             failed += len(whys) == tries
