@@ -109,14 +109,6 @@ static double sum_ratio(const struct level_sum *sum)
 		   sum_cost(sum->base_ns, sum->base_visits, sum->base_inside));
 }
 
-/* Student's quantile for 95 %, two-sided, from that of the beta distribution. */
-static double student_95(double degrees)
-{
-	double x = beta_quantile(0.05, degrees / 2, 0.5);
-
-	return sqrt(degrees * (1 / x - 1));
-}
-
 /* Scatter between trials: each is left out once. */
 static double jackknife(const struct causal_trial *trials, uint32_t trial_count, uint32_t target,
 	uint32_t level, struct level_sum sum)
@@ -170,7 +162,7 @@ static void gain_make(const struct causal_trial *trials, uint32_t trial_count, u
 	if (sum.count < TRIALS_MIN || gain->visits < VISITS_MIN)
 		return;
 	error = fmax(jackknife(trials, trial_count, target, level, sum), least_error(&sum, ratio));
-	half = exp(ratio) * student_95(sum.count - 1) * error + BIAS_FLOOR +
+	half = exp(ratio) * student_quantile(0.05, sum.count - 1) * error + BIAS_FLOOR +
 	       BIAS_OF_DELAY * sum.delay / sum.count;
 	gain->lo = gain->gain - half;
 	gain->hi = fmin(gain->gain + half, 1);

@@ -5,7 +5,7 @@
 
 enum { NS_PER_S = 1000000000 };
 
-static uint64_t read_ns(clockid_t clock)
+uint64_t clock_read_ns(clockid_t clock)
 {
 	struct timespec now;
 
@@ -15,10 +15,10 @@ static uint64_t read_ns(clockid_t clock)
 
 uint64_t clock_monotonic_ns(void)
 {
-	return read_ns(CLOCK_MONOTONIC);
+	return clock_read_ns(CLOCK_MONOTONIC);
 }
 
 uint64_t clock_realtime_ns(void)
 {
-	return read_ns(CLOCK_REALTIME);
+	return clock_read_ns(CLOCK_REALTIME);
 }

@@ -212,13 +212,9 @@ static void search_prepare(
 static int seen(void *context, const struct causal_spot *spots, uint32_t count, struct err *err)
 {
 	struct causal_job *job = context;
-	uint32_t sites;
 
 	(void)err;
 	causal_sites_see(job->sites, spots, count, job->sites_are_fixed ? 0 : SITES_MOST);
-	causal_sites_list(job->sites, &sites);
-	while (job->row.count < sites)
-		vec_push(&job->row, 0);
 	return 0;
 }
 

@@ -449,20 +449,12 @@ static int rounds_run(struct bench *b, bool warmup, struct err *err)
 
 /* ---- all of it ---- */
 
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec now;
-
-	clock_gettime(id, &now);
-	return (uint64_t)now.tv_sec * NS_PER_S + (uint64_t)now.tv_nsec;
-}
-
 static struct clocks clocks_read(void)
 {
 	return (struct clocks){
-		.monotonic_ns = clock_ns(CLOCK_MONOTONIC),
-		.raw_ns = clock_ns(CLOCK_MONOTONIC_RAW),
-		.boot_ns = clock_ns(CLOCK_BOOTTIME),
+		.monotonic_ns = clock_read_ns(CLOCK_MONOTONIC),
+		.raw_ns = clock_read_ns(CLOCK_MONOTONIC_RAW),
+		.boot_ns = clock_read_ns(CLOCK_BOOTTIME),
 	};
 }
 

@@ -185,8 +185,9 @@ static int look_around(struct causal_runner *c, struct err *err)
 		return 1;
 	if (!c->looked) {
 		r = causal_window_begin(c->causal, &(struct causal_target){0}, 0, err);
-		if (r >= 0)
-			r = causal_wait_ns(c, watch_ns, err);
+		if (r < 0)
+			return r;
+		r = causal_wait_ns(c, watch_ns, err);
 		causal_window_mark(c->causal);
 		causal_window_end(c->causal, &ignored);
 		c->looked = r > 0;

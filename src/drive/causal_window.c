@@ -11,7 +11,7 @@
 
 #include "base/clock.h"
 #include "causal_parts.h"
-#include "wire/build.h"
+#include "source/emit.h"
 #include "wire/record.h"
 
 static const uint64_t warm_up_ns = 30000000, rest_ns = 5000000, shuffle_ns = 15000000;
@@ -128,25 +128,21 @@ static int half_measure(
 	return whole && !half->result.cut ? causal_wait_ns(c, rest_ns, err) : 0;
 }
 
-static int target_emit(struct causal_runner *c, const struct causal_choice *choice)
+static int target_tell(struct causal_runner *c, const struct causal_choice *choice)
 {
-	union {
-		struct wire_target target;
-		unsigned char bytes[4096];
-	} space;
-	struct wire_builder b =
-		wire_begin(&space, sizeof(space), WIRE_TARGET, sizeof(space.target));
+	const struct emit_target target = {
+		.target = choice->target,
+		.kind = choice->what.waits ? WIRE_TARGET_WAIT : WIRE_TARGET_CPU,
+		.name = choice->name,
+		.file = choice->file,
+		.function = choice->function,
+		.line = choice->line,
+	};
 
 	if (choice->target <= c->targets)
 		return 0;
 	c->targets = choice->target;
-	space.target.target = choice->target;
-	space.target.kind = choice->what.waits ? WIRE_TARGET_WAIT : WIRE_TARGET_CPU;
-	space.target.line = choice->line;
-	wire_add_text(&b, &space.target.name, choice->name);
-	wire_add_text(&b, &space.target.file, choice->file);
-	wire_add_text(&b, &space.target.function, choice->function);
-	return c->sink->take(c->sink->context, wire_end(&b));
+	return emit_target(c->sink, &target);
 }
 
 /* The fewest visits that a visited point had. */
@@ -181,7 +177,7 @@ int causal_measure_pair(struct causal_runner *c, struct causal_choice *choice, s
 {
 	bool first = random_next(&c->random) & 1;
 	struct causal_pair pair;
-	int r = target_emit(c, choice);
+	int r = target_tell(c, choice);
 
 	if (r < 0)
 		return err_set(

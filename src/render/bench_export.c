@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "render/bench.h"
+#include "render/markdown.h"
 
 static void hyperfine_arrays(struct jsonw *w, const struct bench_command *command)
 {
@@ -77,25 +78,15 @@ static const struct bench_ratio *ratio_of(const struct bench_view *view, uint32_
 	return NULL;
 }
 
-/* A bar would end the cell, a line break the row. */
-static void cell_text(struct str *out, const char *text)
-{
-	for (; *text; text++)
-		if (*text == '|')
-			str_add(out, "\\|");
-		else
-			str_add_char(out, *text == '\n' ? ' ' : *text);
-}
-
 static void markdown_row(struct str *out, const struct bench_view *view, uint32_t index)
 {
 	const struct bench_command *command = &view->commands[index];
 	const struct summary *wall = &command->wall;
 	const struct bench_ratio *ratio = ratio_of(view, index);
 
-	str_add(out, "| `");
-	cell_text(out, command->name);
-	str_addf(out, "` | %u | %.3f | ", command->used_count, wall->median / 1e6);
+	str_add(out, "| ");
+	markdown_code(out, command->name, true);
+	str_addf(out, " | %u | %.3f | ", command->used_count, wall->median / 1e6);
 	if (isfinite(wall->median_interval.lo) && isfinite(wall->median_interval.hi))
 		str_addf(out, "%.3f .. %.3f", wall->median_interval.lo / 1e6,
 			wall->median_interval.hi / 1e6);

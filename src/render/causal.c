@@ -121,19 +121,28 @@ static void flat_add(struct paper *paper, const struct causal_view *view)
 	table_targets(paper, view, view->flat_from, to);
 }
 
+/* What both begin with; false: there is no answer, and that has been said. */
+static bool beginning_add(struct paper *paper, const struct causal_view *view)
+{
+	str_auto struct str nothing = {0};
+
+	head_add(paper, view);
+	engine_add(paper, view);
+	causal_nothing(&nothing, view);
+	if (nothing.len)
+		paper_wrap(paper, 0, INK_WARN, nothing.at);
+	else
+		doubts_add(paper, view, 0);
+	return !nothing.len;
+}
+
 void causal_text(struct paper *paper, const struct causal_view *view)
 {
 	uint32_t shown = view->flat_from < TARGETS_SHOWN ? view->flat_from : TARGETS_SHOWN;
 	str_auto struct str text = {0};
 
-	head_add(paper, view);
-	engine_add(paper, view);
-	causal_nothing(&text, view);
-	if (text.len) {
-		paper_wrap(paper, 0, INK_WARN, text.at);
+	if (!beginning_add(paper, view))
 		return;
-	}
-	doubts_add(paper, view, 0);
 	if (shown) {
 		paper_ink(paper, INK_BOLD,
 			"\nGain of the program, in %%, when this code is so much faster\n");
@@ -156,14 +165,8 @@ void causal_agent(struct paper *paper, const struct causal_view *view)
 	uint32_t shown = view->flat_from < AGENT_TARGETS ? view->flat_from : AGENT_TARGETS;
 	str_auto struct str text = {0};
 
-	head_add(paper, view);
-	engine_add(paper, view);
-	causal_nothing(&text, view);
-	if (text.len) {
-		paper_wrap(paper, 0, INK_PLAIN, text.at);
+	if (!beginning_add(paper, view))
 		return;
-	}
-	doubts_add(paper, view, 0);
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct causal_target_view *target = &view->targets[i];
 

@@ -1,5 +1,6 @@
 /* causal_file.c - see causal.h: Markdown, and coz's format. */
 #include "causal_parts.h"
+#include "render/markdown.h"
 
 /* ---- Markdown ---- */
 
@@ -12,16 +13,6 @@ static void gain_markdown(struct str *out, const struct causal_gain *gain)
 			100 * gain->hi);
 }
 
-/* A | in a name would end the cell. */
-static void name_markdown(struct str *out, const char *name)
-{
-	for (; *name; name++) {
-		if (*name == '|')
-			str_add_char(out, '\\');
-		str_add_char(out, *name);
-	}
-}
-
 static void rows_markdown(
 	struct str *out, const struct causal_view *view, uint32_t from, uint32_t to)
 {
@@ -31,9 +22,9 @@ static void rows_markdown(
 	for (uint32_t i = from; i < to; i++) {
 		const struct causal_target_view *target = &view->targets[i];
 
-		str_add(out, "| `");
-		name_markdown(out, target->name);
-		str_addf(out, "` | %s |", causal_class_name(target->curve.class));
+		str_add(out, "| ");
+		markdown_code(out, target->name, true);
+		str_addf(out, " | %s |", causal_class_name(target->curve.class));
 		for (uint32_t level = 0; level < CAUSAL_LEVELS; level++)
 			gain_markdown(out, &target->curve.gains[level]);
 		if (target->curve.slope_is_known)
@@ -70,9 +61,9 @@ void causal_markdown(struct str *out, const struct causal_view *view, const char
 {
 	str_auto struct str nothing = {0};
 
-	str_add(out, "# What would the program gain?\n\n`");
-	name_markdown(out, target);
-	str_add(out, "`\n");
+	str_add(out, "# What would the program gain?\n\n");
+	markdown_code(out, target, false);
+	str_add(out, "\n");
 	causal_nothing(&nothing, view);
 	if (nothing.len) {
 		str_addf(out, "\n%s.\n", nothing.at);

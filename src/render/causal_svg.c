@@ -1,9 +1,11 @@
 /* causal_svg.c - see causal.h: one small chart per target, all on the same scale, so that steep and
  * flat are seen at once.  Self-contained; follows the reader's light or dark. */
 #include <math.h>
+#include <string.h>
 
 #include "causal_parts.h"
 #include "render/shorten.h"
+#include "xml.h"
 
 enum { CHART_WIDTH = 260, CHART_HEIGHT = 190, CHARTS_PER_ROW = 3, CHARTS_MOST = 12 };
 enum { NAME_COLUMNS = 28, HEAD_COLUMNS = 70 };
@@ -16,20 +18,6 @@ struct chart {
 	double x, y;	  /* of the plot's upper left corner */
 	double low, high; /* gains that fit on it */
 };
-
-static void text_add(struct str *out, const char *text)
-{
-	for (; *text; text++) {
-		if (*text == '<')
-			str_add(out, "&lt;");
-		else if (*text == '>')
-			str_add(out, "&gt;");
-		else if (*text == '&')
-			str_add(out, "&amp;");
-		else if ((unsigned char)*text >= 0x20)
-			str_add_char(out, *text);
-	}
-}
 
 static double x_of(const struct chart *chart, double speedup)
 {
@@ -96,9 +84,9 @@ static void chart_draw(const struct chart *chart, const struct causal_target_vie
 	path_shorten(target->name, NAME_COLUMNS, &name);
 	str_addf(chart->out, "<text class='name' x='%.1f' y='%.1f'><title>", chart->x,
 		chart->y - 20);
-	text_add(chart->out, target->name);
+	xml_add(chart->out, target->name, strlen(target->name));
 	str_add(chart->out, "</title>");
-	text_add(chart->out, str_text(&name));
+	xml_add(chart->out, str_text(&name), name.len);
 	str_addf(chart->out, "</text><text class='tick' x='%.1f' y='%.1f'>%s", chart->x,
 		chart->y - 7, causal_class_name(target->curve.class));
 	if (target->samples > 0)
@@ -147,7 +135,7 @@ void causal_svg(struct str *out, const struct causal_view *view, const char *tar
 		CHARTS_PER_ROW * CHART_WIDTH + 2 * MARGIN, rows * CHART_HEIGHT + 84);
 	str_addf(out, "<text class='head' x='%d' y='30'>Gain when this code is faster: ", MARGIN);
 	name_shorten(target, HEAD_COLUMNS, &head);
-	text_add(out, str_text(&head));
+	xml_add(out, str_text(&head), head.len);
 	str_addf(out,
 		"</text><text class='tick' x='%d' y='48'>across: how much faster the code, in %%; up: "
 		"gain of the program; bars: 95 %%; %u pairs of experiments</text>\n",

@@ -1,11 +1,11 @@
 /* gate_markdown.c - the gate for a pull request: a Markdown comment, and GitHub's annotations.
  *
- * Command lines and notes come from strangers: in Markdown they stand in code spans that they
- * cannot close, in a workflow command every byte that ends it is escaped as GitHub's runner
- * decodes it (% CR LF, in properties also : and ,). */
+ * Command lines and notes come from strangers: in a workflow command every byte that ends it is
+ * escaped as GitHub's runner decodes it (% CR LF, in properties also : and ,). */
 #include <string.h>
 
 #include "render/gate.h"
+#include "render/markdown.h"
 
 void github_escape(struct str *out, const char *text, bool property)
 {
@@ -14,34 +14,6 @@ void github_escape(struct str *out, const char *text, bool property)
 			str_addf(out, "%%%02X", (unsigned)*text);
 		else
 			str_add_char(out, *text);
-}
-
-static size_t longest_ticks(const char *text)
-{
-	size_t longest = 0, row = 0;
-
-	for (; *text; text++) {
-		row = *text == '`' ? row + 1 : 0;
-		longest = row > longest ? row : longest;
-	}
-	return longest;
-}
-
-void markdown_code(struct str *out, const char *text, bool in_table)
-{
-	size_t ticks = longest_ticks(text);
-
-	str_add_repeat(out, '`', ticks + 1);
-	str_add(out, ticks ? " " : "");
-	for (; *text; text++)
-		if (*text == '\n' || *text == '\r')
-			str_add_char(out, ' ');
-		else if (*text == '|' && in_table)
-			str_add(out, "\\|");
-		else
-			str_add_char(out, *text);
-	str_add(out, ticks ? " " : "");
-	str_add_repeat(out, '`', ticks + 1);
 }
 
 static void item_line(

@@ -67,3 +67,21 @@ int emit_quality(const struct wire_sink *sink, const char *name, uint64_t value)
 	wire_add_text(&b, &space.quality.name, name);
 	return sink->take(sink->context, wire_end(&b));
 }
+
+int emit_target(const struct wire_sink *sink, const struct emit_target *target)
+{
+	union {
+		struct wire_target target;
+		unsigned char bytes[EMIT_ROOM];
+	} space;
+	struct wire_builder b =
+		wire_begin(&space, sizeof(space), WIRE_TARGET, sizeof(space.target));
+
+	space.target.target = target->target;
+	space.target.kind = target->kind;
+	space.target.line = target->line;
+	wire_add_text(&b, &space.target.name, target->name);
+	wire_add_text(&b, &space.target.file, target->file);
+	wire_add_text(&b, &space.target.function, target->function);
+	return sink->take(sink->context, wire_end(&b));
+}

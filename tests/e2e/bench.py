@@ -7,40 +7,14 @@ import sqlite3
 import subprocess
 import time
 
-from tap import ASSAY, BUILD, assay, case, main, need, run
-
-WORKLOADS = os.path.join(BUILD, "tests", "workloads")
-NOP, FAULTS, SPIN = (os.path.join(WORKLOADS, name) for name in ("nop", "faults", "spin"))
-
-
-def bench(*words, status=0, **how):
-    """Run with --json; the document, checked to be the only thing on stdout."""
-    r = assay("bench", "--json", *words, **how)
-    assert r.status == status, r
-    return json.loads(r.out)
-
-
-def script(name, *lines):
-    """A shell script in the scratch folder."""
-    with open(name, "w", encoding="ascii") as f:
-        f.write("\n".join(("#!/bin/sh",) + lines) + "\n")
-    os.chmod(name, 0o755)
-    return os.path.abspath(name)
+from bench_run import FAULTS, NOP, SPIN, bench, started
+from tap import ASSAY, assay, case, main, need, run, script
 
 
 def on_run(number, action):
     """A script that does `action` on its n-th run and succeeds on all others."""
     return script("counted", "echo x >> count", f"[ $(wc -l < count) = {number} ] && {action}",
                   "exit 0")
-
-
-def started(path, limit_s=20):
-    """Wait until a file is there and not empty."""
-    for _ in range(limit_s * 50):
-        if os.path.exists(path) and os.path.getsize(path):
-            return
-        time.sleep(0.02)
-    raise AssertionError(f"{path} did not appear")
 
 
 @case("each command has its words, its runs and a summary")

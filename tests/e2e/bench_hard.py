@@ -40,32 +40,8 @@ import sqlite3
 import subprocess
 import time
 
-from tap import ASSAY, BUILD, assay, case, main, need, run, skip
-
-WORKLOADS = os.path.join(BUILD, "tests", "workloads")
-NOP, FAULTS, SPIN = (os.path.join(WORKLOADS, name) for name in ("nop", "faults", "spin"))
-
-
-def bench(*words, status=0, **how):
-    """Run with --json; the document."""
-    r = assay("bench", "--json", *words, **how)
-    assert r.status == status, r
-    return json.loads(r.out)
-
-
-def script(name, *lines, head="#!/bin/sh"):
-    with open(name, "w", encoding="ascii") as f:
-        f.write("\n".join((head,) * bool(head) + lines) + "\n")
-    os.chmod(name, 0o755)
-    return os.path.abspath(name)
-
-
-def appeared(path, limit_s=20):
-    for _ in range(limit_s * 50):
-        if os.path.exists(path) and os.path.getsize(path):
-            return
-        time.sleep(0.02)
-    raise AssertionError(f"{path} did not appear")
+from bench_run import FAULTS, NOP, SPIN, bench, started
+from tap import ASSAY, assay, case, main, need, run, script, skip
 
 
 def refused(r, status, *words):
@@ -263,7 +239,7 @@ def interrupted(words, *signals):
     """Send signals to a benchmark whose command has written `ready`; status and document."""
     with subprocess.Popen([ASSAY, "bench", "--json", "-n", "9", *words], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE) as tool:
-        appeared("ready")
+        started("ready")
         for number in signals:
             time.sleep(0.3)
             tool.send_signal(number)
@@ -306,7 +282,7 @@ def _():
     slow = script("slow", "echo x >> ready", "sleep 0.2")
     with subprocess.Popen([ASSAY, "bench", "-n", "8", "--save", "one", slow],
                           stdout=subprocess.DEVNULL) as tool:
-        appeared("ready")
+        started("ready")
         refused(assay("bench", "-n", "2", "--save", "one", NOP), 7, "another assay")
         assert tool.wait(60) == 0
     base = sqlite3.connect(".assay/one.assay")

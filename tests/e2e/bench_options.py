@@ -9,25 +9,10 @@ import statistics
 import subprocess
 import time
 
-from tap import ASSAY, BUILD, assay, case, main, run, skip
+from bench_run import FAULTS, NOP, SPIN, bench
+from tap import ASSAY, BUILD, assay, case, main, run, script, skip
 
-WORKLOADS = os.path.join(BUILD, "tests", "workloads")
-NOP, FAULTS, SPIN = (os.path.join(WORKLOADS, name) for name in ("nop", "faults", "spin"))
 BARE = os.path.join(BUILD, "bench", "bare")
-
-
-def bench(*words, status=0, **how):
-    """Run with --json; the document."""
-    r = assay("bench", "--json", *words, **how)
-    assert r.status == status, r
-    return json.loads(r.out)
-
-
-def script(name, *lines):
-    with open(name, "w", encoding="ascii") as f:
-        f.write("\n".join(("#!/bin/sh",) + lines) + "\n")
-    os.chmod(name, 0o755)
-    return os.path.abspath(name)
 
 
 def lines_of(path):

@@ -7,7 +7,7 @@ import subprocess
 import time
 import xml.etree.ElementTree as xml
 
-from tap import ASSAY, BUILD, assay, case, main, skip
+from tap import ASSAY, BUILD, assay, case, main, script, skip
 
 WORKLOADS = os.path.join(BUILD, "tests", "workloads")
 LAWS, NOP, TEAM = (os.path.join(WORKLOADS, name) for name in ("laws", "nop", "team"))
@@ -19,13 +19,6 @@ def scale(*words, status=0, **how):
     assert r.status in (status if isinstance(status, tuple) else (status,)), r
     d = json.loads(r.out)
     return d["data"], d
-
-
-def script(name, *lines):
-    with open(name, "w", encoding="ascii") as f:
-        f.write("\n".join(("#!/bin/sh",) + lines) + "\n")
-    os.chmod(name, 0o755)
-    return os.path.abspath(name)
 
 
 def law_of(law):

@@ -97,6 +97,14 @@ def commands():
     return names
 
 
+def script(name, *lines, head="#!/bin/sh"):
+    """A shell script in the scratch folder; head "": without its first line."""
+    with open(name, "w", encoding="ascii") as file:
+        file.write("\n".join((head,) * bool(head) + lines) + "\n")
+    os.chmod(name, 0o755)
+    return os.path.abspath(name)
+
+
 def attempt(function):
     """None, or why it failed."""
     with tempfile.TemporaryDirectory(prefix="assay-test.") as scratch:

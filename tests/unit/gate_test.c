@@ -17,6 +17,7 @@
 #include "model/history.h"
 #include "model/run.h"
 #include "render/gate.h"
+#include "render/markdown.h"
 
 /* A baseline and a candidate with the command "prog", and what is asked of them. */
 struct fixture {

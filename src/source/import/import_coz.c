@@ -174,31 +174,24 @@ static bool line_permille(const struct coz_line *line, const char *key, uint32_t
 /* ---- names ---- */
 
 /* "dir/file.c:12" is line 12; what has no number is a name. */
-static int target_emit(struct coz_reader *in, uint32_t id, const char *selected)
+static int target_take(struct coz_reader *in, uint32_t id, const char *selected)
 {
-	union {
-		struct wire_target target;
-		unsigned char bytes[12288];
-	} space;
-	struct wire_builder b =
-		wire_begin(&space, sizeof(space), WIRE_TARGET, sizeof(space.target));
 	const char *colon = strrchr(selected, ':'), *slash = strrchr(selected, '/');
 	uint64_t line = 0;
 	bool numbered = colon && colon > selected && str_to_u64(colon + 1, &line) == 0 &&
 			line <= UINT32_MAX;
 	const char *file =
 		numbered ? arena_text(&in->arena, selected, (size_t)(colon - selected)) : selected;
+	struct emit_target target = {.target = id, .kind = WIRE_TARGET_CPU, .name = file};
 
-	space.target.target = id;
-	space.target.kind = WIRE_TARGET_CPU;
-	space.target.line = numbered ? (uint32_t)line : 0;
-	wire_add_text(
-		&b, &space.target.name, space.target.line ? slash ? slash + 1 : selected : file);
-	if (space.target.line)
-		wire_add_text(&b, &space.target.file, file);
-	else
-		wire_add_text(&b, &space.target.function, file);
-	return in->sink->take(in->sink->context, wire_end(&b));
+	if (numbered && line) {
+		target.name = slash ? slash + 1 : selected;
+		target.file = file;
+		target.line = (uint32_t)line;
+	} else {
+		target.function = file;
+	}
+	return emit_target(in->sink, &target);
 }
 
 static int point_emit(
@@ -243,7 +236,7 @@ static int take_experiment(struct coz_reader *in, const struct coz_line *line)
 			return skip(in, IMPORT_TOO_MANY);
 		e.target = ++in->target_count;
 		map_put(&in->targets, selected, strlen(selected), e.target);
-		r = target_emit(in, e.target, selected);
+		r = target_take(in, e.target, selected);
 	}
 	e.wall_ns = e.virtual_ns;
 	in->experiments++;

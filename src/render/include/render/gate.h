@@ -33,9 +33,6 @@ void gate_github(struct str *out, const struct gate_page *page);
 /* A text inside a workflow command; a property must not hold : and , either. */
 void github_escape(struct str *out, const char *text, bool property);
 
-/* Code in Markdown, whatever it holds; in a table | is escaped too. */
-void markdown_code(struct str *out, const char *text, bool in_table);
-
 /* The verdict in one sentence, without a newline. */
 void gate_sentence(struct str *out, const struct gate_page *page);
 

@@ -12,3 +12,12 @@ int emit_capability(const struct wire_sink *sink, const char *name, enum wire_st
 	const char *reason, const char *fix);
 
 int emit_quality(const struct wire_sink *sink, const char *name, uint64_t value);
+
+/* Code that experiments are made on; texts may be NULL, line 0: not one line. */
+struct emit_target {
+	uint32_t target; /* as its experiments name it */
+	enum wire_target_kind kind;
+	const char *name, *file, *function;
+	uint32_t line;
+};
+int emit_target(const struct wire_sink *sink, const struct emit_target *target);

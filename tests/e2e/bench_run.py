@@ -1,0 +1,25 @@
+"""bench_run.py - what the tests of `assay bench` share."""
+import json
+import os
+import time
+
+from tap import BUILD, assay
+
+WORKLOADS = os.path.join(BUILD, "tests", "workloads")
+NOP, FAULTS, SPIN = (os.path.join(WORKLOADS, name) for name in ("nop", "faults", "spin"))
+
+
+def bench(*words, status=0, **how):
+    """Run with --json; the document, checked to be the only thing on stdout."""
+    r = assay("bench", "--json", *words, **how)
+    assert r.status == status, r
+    return json.loads(r.out)
+
+
+def started(path, limit_s=20):
+    """Wait until a file is there and not empty."""
+    for _ in range(limit_s * 50):
+        if os.path.exists(path) and os.path.getsize(path):
+            return
+        time.sleep(0.02)
+    raise AssertionError(f"{path} did not appear")
