@@ -1,17 +1,19 @@
 #!/usr/bin/env python3
 """beside_coz.py [BUILD] [SHAPE...] - assay causal beside coz, on programs whose gain is known.
 
-The shapes of tests/workloads/causal, built once with coz's own macro and run as they are by both
-tools, in turns, for the same wall time.  Both find the lines themselves.  Errors are in percentage
-points against the formula, over two lines and four levels (coz's levels are pooled: 20-30, 45-55,
-70-80, 90-100 %); a level that a tool has nothing for is counted as empty.  `5 points after`: how
-long until the mean error of the line with the largest gain stays within 5 points.
+The shapes of tests/workloads/causal and a Rust program with std's channels, built once with coz's
+progress points and run as they are by both tools, in turns, for the same wall time.  Both find the
+lines themselves.  Errors are in percentage points against the formula, over two lines and four
+levels (coz's levels are pooled: 20-30, 45-55, 70-80, 90-100 %); a level that a tool has nothing for
+is counted as empty.  `5 points after`: how long until the mean error of the line with the largest
+gain stays within 5 points.
 
     -s SECONDS  20      -r ROUNDS  5      --period US  (assay's default)      --json FILE"""
 import argparse
 import collections
 import json
 import os
+import shutil
 import sqlite3
 import statistics
 import subprocess
@@ -21,19 +23,38 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
-from truth import FORMULA, line_of  # noqa: E402  pylint: disable=wrong-import-position
+from truth import FORMULA, PROGRAMS, SHAPES, line_of  # noqa: E402  pylint: disable=wrong-import-position
 
 LEVELS = (.25, .5, .75, 1.)
 POOLS = ((.2, .3), (.45, .55), (.7, .8), (.9, 1.))
 
 
-def build(folder):
+class Program:
+    """A built program of one source file: its first words, and where A and B do their work."""
+
+    def __init__(self, source, words, marks):
+        path = os.path.join(PROGRAMS, source)
+        self.source, self.words = source, words
+        self.lines = [line_of(mark, path) for mark in marks]
+
+
+def build_shapes(folder):
     path = os.path.join(folder, "shapes")
     subprocess.run(["gcc", "-O1", "-g", "-gdwarf-4", "-gno-variable-location-views",
-                    "-fno-omit-frame-pointer", "-DWITH_COZ",
-                    os.path.join(SOURCE, "tests/workloads/causal/shapes.c"), "-o", path,
-                    "-lpthread", "-ldl"], check=True)
-    return path
+                    "-fno-omit-frame-pointer", "-DWITH_COZ", SHAPES, "-o", path, "-lpthread",
+                    "-ldl"], check=True)
+    return lambda shape: Program("shapes.c", [path, shape], ("WORK(a)", "WORK(b)"))
+
+
+def build_rust(folder):
+    """None where no rustc is installed."""
+    rustc = shutil.which("rustc") or shutil.which(os.path.expanduser("~/.cargo/bin/rustc"))
+    if not rustc:
+        return None
+    path = os.path.join(folder, "handoff")
+    subprocess.run([rustc, "-g", "-O", "-C", "force-frame-pointers=yes", "-C", "dwarf-version=4",
+                    os.path.join(PROGRAMS, "handoff.rs"), "-o", path], check=True)
+    return Program("handoff.rs", [path], ("// work a", "// work b"))
 
 
 def gain(cells, line, low, high):
@@ -61,13 +82,13 @@ def settle(steps, line, truth):
     return since
 
 
-def coz_run(shapes, shape, seconds, folder):
+def coz_run(program, seconds, folder):
     profile = os.path.join(folder, "profile.coz")
     if os.path.exists(profile):
         os.unlink(profile)
-    subprocess.run(["coz", "run", "-o", profile, "--source-scope", "%shapes.c", "---", shapes,
-                    shape, str(seconds)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                   timeout=seconds * 3 + 30, check=False)
+    subprocess.run(["coz", "run", "-o", profile, "--source-scope", "%" + program.source, "---",
+                    *program.words, str(seconds)], stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, timeout=seconds * 3 + 30, check=False)
     steps, at, seen = [], 0., None
     if os.path.exists(profile):
         with open(profile, encoding="utf-8") as file:
@@ -84,11 +105,11 @@ def coz_run(shapes, shape, seconds, folder):
     return steps, None
 
 
-def assay_run(tool, shapes, shape, options, folder):
+def assay_run(tool, program, options, folder):
     kept = os.path.join(folder, "causal.assay")
     argv = [tool, "causal", "--json", "--budget", f"{options.seconds}s", "-o", kept]
     argv += ["--period", str(options.period)] if options.period else []
-    done = subprocess.run(argv + ["--", shapes, shape, str(10 * options.seconds)],
+    done = subprocess.run(argv + ["--", *program.words, str(10 * options.seconds)],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     document = json.loads(done.stdout)
     steps = []
@@ -155,17 +176,20 @@ def main():
     options = parser.parse_intermixed_args()
     tool, results = os.path.join(os.path.abspath(options.build), "assay"), {}
     with tempfile.TemporaryDirectory() as folder:
-        program = build(folder)
-        lines = [line_of("WORK(a)"), line_of("WORK(b)")]
+        shapes, rust = build_shapes(folder), build_rust(folder)
         print("| shape | assay: mean error | coz: mean error | assay: 5 points after, s | coz's | "
               "bounds that hold | empty cells, assay / coz |\n|---|---|---|---|---|---|---|")
         for shape in options.shapes or FORMULA:
+            program = rust if shape == "rust" else shapes(shape)
+            if not program:
+                print(f"| {shape} | not run: rustc is not installed | | | | | |", flush=True)
+                continue
             rows = {"assay": [], "coz": []}
             for _ in range(options.rounds):
-                rows["assay"].append(score(*assay_run(tool, program, shape, options, folder),
-                                           lines, FORMULA[shape]))
-                rows["coz"].append(score(*coz_run(program, shape, options.seconds, folder), lines,
-                                         FORMULA[shape]))
+                rows["assay"].append(score(*assay_run(tool, program, options, folder),
+                                           program.lines, FORMULA[shape]))
+                rows["coz"].append(score(*coz_run(program, options.seconds, folder),
+                                         program.lines, FORMULA[shape]))
             held = sum(row["inside"] for row in rows["assay"])
             bounds = sum(row["bounds"] for row in rows["assay"])
             print(f"| {shape} | {text(r['mae'] for r in rows['assay'])} | "

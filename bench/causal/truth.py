@@ -3,8 +3,9 @@ import collections
 import os
 import subprocess
 
-SHAPES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests", "workloads",
-                      "causal", "shapes.c")
+PROGRAMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "tests",
+                        "workloads", "causal")
+SHAPES = os.path.join(PROGRAMS, "shapes.c")
 
 # shape -> gain at speed-up s of A and of B, from the way its threads wait (facts of the shape)
 FORMULA = {
@@ -17,6 +18,7 @@ FORMULA = {
     "ping": lambda s: (s / 3, 2 * s / 3),
     "fping": lambda s: (s / 3, 2 * s / 3),
     "shared": lambda s: (s / 2, s / 2),
+    "rust": lambda s: (s / 3, 2 * s / 3),
 }
 
 
@@ -58,9 +60,10 @@ def gains(pairs, point):
             for cell, n in sums.items() if n[0] and n[1] and n[3]}
 
 
-def line_of(text):
-    with open(SHAPES, encoding="utf-8") as file:
+def line_of(text, path=SHAPES):
+    """The first line of a source that holds the text."""
+    with open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
-            if line.startswith(text):
+            if text in line:
                 return number
-    raise AssertionError(f"shapes.c has no line {text}")
+    raise AssertionError(f"{path} has no line {text}")

@@ -2,6 +2,7 @@
 #include "ingest/ingest.h"
 
 #include <errno.h>
+#include <math.h>
 
 #include "model/run.h"
 #include "profile.h"
@@ -196,6 +197,70 @@ static bool take_visit(struct run *run, const struct wire_record *record)
 	return true;
 }
 
+static bool take_place(struct run *run, const struct wire_record *record)
+{
+	const struct wire_place *place = (const struct wire_place *)record;
+
+	if (!place->event || place->event > run->events.count)
+		return false;
+	run_add_place(run, &(struct place_row){
+				   .event = place->event,
+				   .function = run_intern(run, wire_text(record, place->function)),
+				   .file = run_intern(run, wire_text(record, place->file)),
+				   .line = place->line,
+				   .value = place->value,
+			   });
+	return true;
+}
+
+/* Its execution has its row only when it has ended. */
+static bool take_fact(struct run *run, const struct wire_record *record)
+{
+	const struct wire_fact *fact = (const struct wire_fact *)record;
+	text_id reason = run_intern(run, wire_text(record, fact->reason));
+
+	if (fact->execution > run->executions.count + 1)
+		return false;
+	run_add_fact(run, &(struct fact_row){
+				  .name = run_intern(run, wire_text(record, fact->name)),
+				  .unit = run_intern(run, wire_text(record, fact->unit)),
+				  .witness = run_intern(run, wire_text(record, fact->witness)),
+				  .reason = reason,
+				  .execution = fact->execution,
+				  .value = reason ? (double)NAN : fact->value,
+			  });
+	return true;
+}
+
+static void take_span(struct run *run, const struct wire_record *record)
+{
+	const struct wire_span *span = (const struct wire_span *)record;
+
+	run_add_span(run, &(struct span_row){
+				  .name = run_intern(run, wire_text(record, span->name)),
+				  .category = run_intern(run, wire_text(record, span->category)),
+				  .evidence = run_intern(run, wire_text(record, span->evidence)),
+				  .count = span->count,
+				  .total_ns = span->total_ns,
+				  .p50_ns = span->p50_ns,
+				  .p95_ns = span->p95_ns,
+				  .p99_ns = span->p99_ns,
+				  .p999_ns = span->p999_ns,
+				  .max_ns = span->max_ns,
+			  });
+}
+
+static void take_claim(struct run *run, const struct wire_record *record)
+{
+	const struct wire_claim *claim = (const struct wire_claim *)record;
+
+	run_add_claim(run, &(struct claim_row){
+				   .name = run_intern(run, wire_text(record, claim->name)),
+				   .verdict = run_intern(run, wire_text(record, claim->verdict)),
+				   .evidence = run_intern(run, wire_text(record, claim->evidence)),
+			   });
+}
+
 static struct profile *ingest_profile(struct ingest *ingest)
 {
 	if (!ingest->profile)
@@ -279,6 +344,18 @@ static int ingest_take(void *context, const struct wire_record *record)
 		break;
 	case WIRE_COMMAND:
 		ingest->malformed += !take_command(ingest->run, record);
+		break;
+	case WIRE_PLACE:
+		ingest->malformed += !take_place(ingest->run, record);
+		break;
+	case WIRE_FACT:
+		ingest->malformed += !take_fact(ingest->run, record);
+		break;
+	case WIRE_SPAN:
+		take_span(ingest->run, record);
+		break;
+	case WIRE_CLAIM:
+		take_claim(ingest->run, record);
 		break;
 	case WIRE_TYPES:
 		break;

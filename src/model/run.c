@@ -53,6 +53,10 @@ void run_close(struct run *run)
 	vec_done(&run->samples);
 	vec_done(&run->branches);
 	vec_done(&run->accesses);
+	vec_done(&run->places);
+	vec_done(&run->facts);
+	vec_done(&run->spans);
+	vec_done(&run->claims);
 	free(run);
 }
 
@@ -121,6 +125,10 @@ RUN_ADD(stack, stacks)
 RUN_ADD(sample, samples)
 RUN_ADD(branch, branches)
 RUN_ADD(access, accesses)
+RUN_ADD(place, places)
+RUN_ADD(fact, facts)
+RUN_ADD(span, spans)
+RUN_ADD(claim, claims)
 
 /* There are a dozen of them: a search is cheaper than an index. */
 void run_set_quality(struct run *run, const char *name, uint64_t value)

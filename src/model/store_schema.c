@@ -202,6 +202,42 @@ static const struct store_column access_columns[] = {
 	COLUMN(access_row, data_source, STORE_U64),
 };
 
+static const struct store_column place_columns[] = {
+	LIMITED(place_row, event, STORE_ROW, STORE_EVENT),
+	COLUMN(place_row, function, STORE_TEXT),
+	COLUMN(place_row, file, STORE_TEXT),
+	COLUMN(place_row, line, STORE_U32),
+	COLUMN(place_row, value, STORE_U64),
+};
+
+static const struct store_column fact_columns[] = {
+	COLUMN(fact_row, name, STORE_TEXT),
+	COLUMN(fact_row, unit, STORE_TEXT),
+	COLUMN(fact_row, witness, STORE_TEXT),
+	COLUMN(fact_row, reason, STORE_TEXT),
+	LIMITED(fact_row, execution, STORE_LATE, STORE_EXECUTION), /* stored when it has ended */
+	COLUMN(fact_row, value, STORE_REAL),
+};
+
+static const struct store_column span_columns[] = {
+	COLUMN(span_row, name, STORE_TEXT),
+	COLUMN(span_row, category, STORE_TEXT),
+	COLUMN(span_row, evidence, STORE_TEXT),
+	COLUMN(span_row, count, STORE_U64),
+	COLUMN(span_row, total_ns, STORE_REAL),
+	COLUMN(span_row, p50_ns, STORE_REAL),
+	COLUMN(span_row, p95_ns, STORE_REAL),
+	COLUMN(span_row, p99_ns, STORE_REAL),
+	COLUMN(span_row, p999_ns, STORE_REAL),
+	COLUMN(span_row, max_ns, STORE_REAL),
+};
+
+static const struct store_column claim_columns[] = {
+	COLUMN(claim_row, name, STORE_TEXT),
+	COLUMN(claim_row, verdict, STORE_TEXT),
+	COLUMN(claim_row, evidence, STORE_TEXT),
+};
+
 #define TABLE_SINCE(singular, plural, since)                                                       \
 	{                                                                                          \
 #singular, offsetof(struct run, plural), sizeof(struct singular##_row),            \
@@ -235,6 +271,10 @@ const struct store_table store_tables[STORE_TABLES] = {
 	[STORE_SAMPLE] = TABLE(sample, samples),
 	[STORE_BRANCH] = TABLE(branch, branches),
 	[STORE_ACCESS] = TABLE(access, accesses),
+	[STORE_PLACE] = TABLE_SINCE(place, places, 3),
+	[STORE_FACT] = TABLE_SINCE(fact, facts, 3),
+	[STORE_SPAN] = TABLE_SINCE(span, spans, 3),
+	[STORE_CLAIM] = TABLE_SINCE(claim, claims, 3),
 };
 
 const char store_create_text[] = "CREATE TABLE text(id INTEGER PRIMARY KEY, text TEXT NOT NULL)";

@@ -37,6 +37,7 @@ const char store_create_views[] =
 	"CREATE VIEW events AS\n"
 	"SELECT e.id AS id, n.text AS name, u.text AS unit, c.text AS core,\n"
 	"  nullif(e.\"group\", 0) AS \"group\", e.scale AS scale, e.flags & 1 AS prescaled,\n"
+	"  (e.flags & 2) / 2 AS simulated,\n"
 	"  CASE e.status WHEN 0 THEN 'counted' WHEN 1 THEN 'not counted' WHEN 2 THEN 'not supported'\n"
 	"    WHEN 3 THEN 'not permitted' ELSE 'not trusted' END AS status, r.text AS reason\n"
 	"FROM event e LEFT JOIN text n ON n.id = e.name LEFT JOIN text u ON u.id = e.unit\n"
@@ -61,6 +62,24 @@ const char store_create_views[] =
 	"    ELSE user_ns + system_ns END AS cpu_ns\n"
 	"FROM execution e LEFT JOIN command c ON c.id = e.command LEFT JOIN text t ON t.id = c.argv\n"
 	"ORDER BY e.id;\n"
+
+	"CREATE VIEW places AS\n"
+	"SELECT e.text AS event, u.text AS function, f.text AS file, nullif(p.line, 0) AS line,\n"
+	"  p.value AS value\n"
+	"FROM place p JOIN event v ON v.id = p.event LEFT JOIN text e ON e.id = v.name\n"
+	"LEFT JOIN text u ON u.id = p.function LEFT JOIN text f ON f.id = p.file ORDER BY p.id;\n"
+
+	"CREATE VIEW facts AS\n"
+	"SELECT n.text AS name, f.value AS value, u.text AS unit, w.text AS witness,\n"
+	"  f.execution AS execution, r.text AS reason\n"
+	"FROM fact f LEFT JOIN text n ON n.id = f.name LEFT JOIN text u ON u.id = f.unit\n"
+	"LEFT JOIN text w ON w.id = f.witness LEFT JOIN text r ON r.id = f.reason ORDER BY f.id;\n"
+
+	"CREATE VIEW spans AS\n"
+	"SELECT n.text AS name, c.text AS category, s.count AS count, total_ns, p50_ns, p95_ns,\n"
+	"  p99_ns, p999_ns, max_ns, e.text AS evidence\n"
+	"FROM span s LEFT JOIN text n ON n.id = s.name LEFT JOIN text c ON c.id = s.category\n"
+	"LEFT JOIN text e ON e.id = s.evidence ORDER BY s.id;\n"
 
 	/* An event without a value has a row too, with the reason. */
 	"CREATE VIEW counts AS\n"

@@ -85,3 +85,20 @@ int emit_target(const struct wire_sink *sink, const struct emit_target *target)
 	wire_add_text(&b, &space.target.function, target->function);
 	return sink->take(sink->context, wire_end(&b));
 }
+
+int emit_fact(const struct wire_sink *sink, const struct emit_fact *fact)
+{
+	union {
+		struct wire_fact fact;
+		unsigned char bytes[EMIT_ROOM];
+	} space;
+	struct wire_builder b = wire_begin(&space, sizeof(space), WIRE_FACT, sizeof(space.fact));
+
+	space.fact.execution = fact->execution;
+	space.fact.value = fact->value;
+	wire_add_text(&b, &space.fact.name, fact->name);
+	wire_add_text(&b, &space.fact.unit, fact->unit);
+	wire_add_text(&b, &space.fact.witness, fact->witness);
+	wire_add_text(&b, &space.fact.reason, fact->reason);
+	return sink->take(sink->context, wire_end(&b));
+}

@@ -50,6 +50,20 @@ static const struct shape shapes[WIRE_TYPES] = {
 		offsetof(struct wire_progress, kind), WIRE_PROGRESS_KINDS},
 	[WIRE_EXPERIMENT] = {sizeof(struct wire_experiment), {0}, 0, 0},
 	[WIRE_VISIT] = {sizeof(struct wire_visit), {0}, 0, 0},
+	[WIRE_PLACE] = {sizeof(struct wire_place),
+		{offsetof(struct wire_place, function), offsetof(struct wire_place, file)}, 0, 0},
+	[WIRE_FACT] = {sizeof(struct wire_fact),
+		{offsetof(struct wire_fact, name), offsetof(struct wire_fact, unit),
+			offsetof(struct wire_fact, witness), offsetof(struct wire_fact, reason)},
+		0, 0},
+	[WIRE_SPAN] = {sizeof(struct wire_span),
+		{offsetof(struct wire_span, name), offsetof(struct wire_span, category),
+			offsetof(struct wire_span, evidence)},
+		0, 0},
+	[WIRE_CLAIM] = {sizeof(struct wire_claim),
+		{offsetof(struct wire_claim, name), offsetof(struct wire_claim, verdict),
+			offsetof(struct wire_claim, evidence)},
+		0, 0},
 };
 
 static bool wire_text_fits(const struct wire_record *record, uint16_t where, uint16_t fixed)

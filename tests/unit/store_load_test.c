@@ -56,7 +56,7 @@ static void a_foreign_file_is_refused_with_one_sentence(void **state)
 	copy_file("run.assay", "newer.assay");
 	edit("newer.assay", "PRAGMA user_version = 7");
 	assert_refused("newer.assay",
-		"newer.assay was written by a newer assay (schema 7, this one reads up to 2)");
+		"newer.assay was written by a newer assay (schema 7, this one reads up to 3)");
 	copy_file("run.assay", "zero.assay");
 	edit("zero.assay", "PRAGMA user_version = 0");
 	assert_refused("zero.assay", "zero.assay is corrupt");
@@ -64,18 +64,21 @@ static void a_foreign_file_is_refused_with_one_sentence(void **state)
 	assert_refused("run.assay", "WAL mode");
 }
 
-static void a_file_of_schema_1_has_no_experiments_and_is_read(void **state)
+static void a_file_of_schema_1_has_no_experiments_and_no_facts_and_is_read(void **state)
 {
 	run_auto struct run *run = make_run(), *back = NULL;
 	struct err err = {0};
 
 	(void)state;
 	save("old.assay", run);
-	edit("old.assay", "DROP TABLE visit; DROP TABLE experiment; DROP TABLE progress_point; "
+	edit("old.assay", "DROP VIEW places; DROP VIEW facts; DROP VIEW spans; DROP TABLE place; "
+			  "DROP TABLE fact; DROP TABLE span; DROP TABLE claim; "
+			  "DROP TABLE visit; DROP TABLE experiment; DROP TABLE progress_point; "
 			  "DROP TABLE causal_target; PRAGMA user_version = 1");
 	assert_int_equal(store_load("old.assay", &back, &err), 0);
 	assert_int_equal(back->events.count, run->events.count);
 	assert_int_equal(back->experiments.count, 0);
+	assert_int_equal(back->facts.count, 0);
 	edit("old.assay", "PRAGMA user_version = 2");
 	assert_refused("old.assay", "its table causal_target is missing");
 }
@@ -215,7 +218,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		in_folder(a_foreign_file_is_refused_with_one_sentence),
-		in_folder(a_file_of_schema_1_has_no_experiments_and_is_read),
+		in_folder(a_file_of_schema_1_has_no_experiments_and_no_facts_and_is_read),
 		in_folder(a_truncated_file_is_refused_at_every_length),
 		in_folder(flipped_bytes_never_do_more_than_be_refused),
 		in_folder(a_run_that_lies_is_refused),

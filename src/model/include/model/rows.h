@@ -38,12 +38,15 @@ enum event_status {
 	EVENT_STATUSES,
 };
 
-enum { EVENT_PRESCALED = 1 }; /* its counts are scaled already; never scale them again */
+enum {
+	EVENT_PRESCALED = 1, /* its counts are scaled already; never scale them again */
+	EVENT_SIMULATED = 2, /* counted by a simulator, not by a machine */
+};
 
 struct event_row {
 	text_id name, unit, core, reason;
 	uint32_t group; /* 0: alone */
-	uint32_t flags; /* EVENT_PRESCALED */
+	uint32_t flags; /* EVENT_PRESCALED, EVENT_SIMULATED */
 	enum event_status status;
 	double scale; /* value * scale is in `unit` */
 };
@@ -190,4 +193,5 @@ struct access_row {
 	uint64_t addr, weight, data_source; /* data_source: union perf_mem_data_src */
 };
 
+#include "model/evidence_rows.h"
 #include "model/experiment_rows.h"

@@ -36,6 +36,10 @@ struct run {
 	vec_of(struct sample_row) samples;
 	vec_of(struct branch_row) branches;
 	vec_of(struct access_row) accesses;
+	vec_of(struct place_row) places;
+	vec_of(struct fact_row) facts;
+	vec_of(struct span_row) spans;
+	vec_of(struct claim_row) claims;
 	text_id command;     /* the assay command that made it: "stat" */
 	text_id target;	     /* the target's command line, for people */
 	text_id fingerprint; /* key, 0 when the fingerprint was not taken */
@@ -79,6 +83,10 @@ row_id run_add_stack(struct run *run, const struct stack_row *row);
 row_id run_add_sample(struct run *run, const struct sample_row *row);
 row_id run_add_branch(struct run *run, const struct branch_row *row);
 row_id run_add_access(struct run *run, const struct access_row *row);
+row_id run_add_place(struct run *run, const struct place_row *row);
+row_id run_add_fact(struct run *run, const struct fact_row *row);
+row_id run_add_span(struct run *run, const struct span_row *row);
+row_id run_add_claim(struct run *run, const struct claim_row *row);
 
 /* Execution `id`, in the units of its columns. */
 struct execution_row run_execution(const struct run *run, row_id id);

@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "model/run.h"
 
-enum { STORE_VERSION = 2 };		/* 2: the four tables of causal experiments */
+enum { STORE_VERSION = 3 };		/* 2: causal experiments; 3: place, fact, span, claim */
 #define STORE_APPLICATION_ID 0x41737359 /* "AssY" in the file's header */
 
 struct store;

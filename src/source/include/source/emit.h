@@ -21,3 +21,11 @@ struct emit_target {
 	uint32_t line;
 };
 int emit_target(const struct wire_sink *sink, const struct emit_target *target);
+
+/* One number about the whole target; `reason` not NULL: it is not known. */
+struct emit_fact {
+	const char *name, *unit, *witness, *reason;
+	uint32_t execution; /* 0: not of one execution */
+	double value;
+};
+int emit_fact(const struct wire_sink *sink, const struct emit_fact *fact);

@@ -27,6 +27,10 @@ enum wire_type {
 	WIRE_EXPERIMENT, /* struct wire_experiment: one experiment, ended */
 	WIRE_VISIT,	 /* struct wire_visit: progress made in the last experiment */
 	WIRE_COMMAND,	 /* struct wire_command: one of several commands, before its executions */
+	WIRE_PLACE,	 /* struct wire_place: an event counted at one line of the source */
+	WIRE_FACT,	 /* struct wire_fact: one number about the whole target */
+	WIRE_SPAN,	 /* struct wire_span: work that the program timed itself */
+	WIRE_CLAIM,	 /* struct wire_claim: what the program says about an explanation */
 	WIRE_TYPES,
 };
 
@@ -96,7 +100,10 @@ struct wire_event {
 
 /* The counts come scaled for multiplexing already (perf stat's output has no raw ones): enabled_ns
  * and running_ns say how much was extrapolated, and nobody scales again. */
-enum { WIRE_EVENT_PRESCALED = 1 };
+enum {
+	WIRE_EVENT_PRESCALED = 1,
+	WIRE_EVENT_SIMULATED = 2, /* counted by a simulator, not by a machine */
+};
 
 /* Commands count 1, 2, 3... in the order in which they come. */
 struct wire_command {
@@ -170,5 +177,6 @@ bool wire_check(const struct wire_record *record, size_t available);
 /* The text, or "" when there is none.  Only after wire_check(). */
 const char *wire_text(const struct wire_record *record, struct wire_text text);
 
+#include "wire/evidence.h"
 #include "wire/experiment.h"
 #include "wire/sampling.h"
