@@ -81,18 +81,56 @@ static void tier_find(struct topdown_job *job)
 	job->facts.tier_reason = arena_text(&job->arena, str_text(&lies), lies.len);
 }
 
-/* Which table each kind of core has. */
+static const struct cpu_kind *kind_of(const struct cpu_identity *identity, const char *pmu)
+{
+	for (unsigned i = 0; i < identity->kinds; i++)
+		if (str_equal(identity->kind[i].pmu, pmu))
+			return &identity->kind[i];
+	return identity->kinds == 1 ? &identity->kind[0] : NULL;
+}
+
+static struct topdown_core core_make(const struct topdown_job *job, const struct pmu_core *pmu,
+	const struct cpu_kind *kind)
+{
+	struct topdown_core core = {.pmu = pmu->name, .counters = pmu->counters};
+	struct cpu_asked asked;
+
+	if (!kind)
+		return core;
+	asked = (struct cpu_asked){
+		.vendor = *kind->vendor ? kind->vendor : NULL,
+		.family = kind->family,
+		.model = kind->model,
+		.stepping = kind->stepping,
+		.midr = kind->midr,
+		.pmu = pmu->name,
+	};
+	core.width = kind->slots;
+	core.table = cpu_book_match(&job->cpus, &asked);
+	return core;
+}
+
+/* Which table each kind of core has; a CPU that tells nothing has none. */
 static int cores_find(struct topdown_job *job, struct err *err)
 {
 	struct cpu_identity identity = {0};
 	struct refusal_facts machine;
+	struct err ignored;
 	int r = cpu_book_load(&job->cpus, err);
 
 	if (r < 0)
 		return r;
-	(void)identity;
+	if (cpu_identity_read("", &identity, &ignored) < 0)
+		identity.kinds = 0;
 	refusal_facts_read(&machine);
 	job->facts.is_virtual = machine.virtual_machine;
+	job->facts.watchdog = identity.nmi_watchdog == CPU_SWITCH_ON;
+	for (unsigned i = 0; i < job->report->cores && i < TOPDOWN_CORES; i++) {
+		const struct pmu_core *pmu = &job->report->core[i];
+
+		job->facts.cores[job->facts.core_count++] =
+			core_make(job, pmu, kind_of(&identity, pmu->name));
+	}
 	return 0;
 }
 
