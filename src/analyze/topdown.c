@@ -92,6 +92,7 @@ static void trees_make(struct arena *arena, struct topdown_view *view)
 		if (facts->core_count > 1 && tree->core->table && own == 0 && all > 0) {
 			tree->reason = "the program never ran on a core of this type";
 			tree->node_count = 0;
+			tree->measured = false;
 		}
 	}
 }

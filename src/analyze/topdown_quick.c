@@ -55,21 +55,24 @@ static void step_add(struct arena *arena, struct topdown_view *view, const char 
 {
 	const struct metric_result *row = topdown_metric(view, metric);
 	struct topdown_step *step = &view->steps[view->step_count];
+	const char *word;
 
 	if (!row)
 		return; /* not counted in this look */
 	*step = (struct topdown_step){.question = question, .metric = metric, .known = row->known};
 	step->alarming = result_alarms(row) ||
 			 (watch_alarms && row->known && row->assessment == METRIC_WATCH);
+	word = step->alarming			     ? "yes"
+	       : row->assessment == METRIC_WATCH ? "some"
+						 : "no";
 	if (!row->known)
 		step->answer = arena_format(arena, "not known: %s", row->reason);
 	else if (str_equal(row->metric->unit, "share"))
-		step->answer = arena_format(arena, "%s: %s (%s)", step->alarming ? "yes" : "no",
+		step->answer = arena_format(arena, "%s: %s (%s)", word,
 			topdown_percent(arena, row->value), row->metric->threshold);
 	else
-		step->answer = arena_format(arena, "%s: %.3g %s (%s)",
-			step->alarming ? "yes" : "no", row->value, row->metric->unit,
-			row->metric->threshold);
+		step->answer = arena_format(arena, "%s: %.3g %s (%s)", word, row->value,
+			row->metric->unit, row->metric->threshold);
 	view->step_count++;
 }
 

@@ -74,8 +74,10 @@ static void tier_find(struct topdown_job *job)
 			if (event->verdict == PMU_TRUSTED ||
 				(!zero && !event_is_basic(event->name)))
 				continue;
-			str_addf(&lies, "%s%s (%s)", lies.len ? ", " : "not counted here: ",
-				event->name, pmu_verdict_name(event->verdict));
+			str_addf(&lies, "%s%s%s%s (%s)", lies.len ? ", " : "not counted here: ",
+				event->name, job->report->cores > 1 ? " on " : "",
+				job->report->cores > 1 ? job->report->core[c].name : "",
+				pmu_verdict_name(event->verdict));
 		}
 	job->facts.tier = lies.len ? TOPDOWN_CUT_DOWN : TOPDOWN_FULL;
 	job->facts.tier_reason = arena_text(&job->arena, str_text(&lies), lies.len);
@@ -245,6 +247,25 @@ static int topdown_count(struct topdown_job *job, struct err *err)
 	return r;
 }
 
+/* What would give more or better numbers on this machine. */
+static void notes_add(struct topdown_job *job)
+{
+	bool narrowed = false;
+
+	for (uint32_t i = 0; i < job->plan.pass_count; i++)
+		vec_foreach (const struct event_spec, spec, &job->lists[i].specs)
+			narrowed |= spec->exclude_kernel;
+	if (narrowed)
+		run_add_note(job->run, "user-side-only",
+			"only the user side was counted: the kernel's is not permitted",
+			"sudo sysctl kernel.perf_event_paranoid=1, or run as root");
+	if (job->plan.cut && job->facts.watchdog)
+		run_add_note(job->run, "watchdog-holds-a-counter",
+			"the NMI watchdog holds a counter, so groups of events were cut and the "
+			"program runs more often",
+			"sudo sysctl kernel.nmi_watchdog=0");
+}
+
 static const char *field_of(const struct run *run, const char *group, const char *name)
 {
 	vec_foreach (const struct field_row, field, &run->fields)
@@ -363,6 +384,7 @@ static int topdown_job_run(struct topdown_job *job, struct err *err)
 	counted = topdown_count(job, err);
 	if (counted < 0 && !job->run->executions.count)
 		return counted; /* nothing was measured */
+	notes_add(job);
 	cli_take_fingerprint(job->run, &late);
 	if (job->store)
 		r = store_finish(job->store, job->run, counted < 0 ? &late : err);

@@ -79,7 +79,7 @@ static void tree_section(struct str *out, const struct topdown_tree *tree)
 			tree->whole ? "" : ", which overlap");
 	if (*tree->reason)
 		str_addf(out, "No tree: %s.\n\n", tree->reason);
-	for (unsigned level = 1; level <= TOPDOWN_LEVELS; level++)
+	for (unsigned level = 1; tree->measured && level <= TOPDOWN_LEVELS; level++)
 		level_table(out, tree, level);
 	if (*tree->flag)
 		str_addf(out, "Note: %s.\n\n", tree->flag);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #include "analyze/topdown.h"
 #include "base/io.h"
@@ -417,6 +418,38 @@ static void an_unknown_cpu_gets_generic_events_and_no_tree(void **state)
 	machine_end(&m);
 }
 
+static void in_the_document_what_is_not_known_is_null_with_its_reason(void **state)
+{
+	str_auto struct str text = {0};
+	struct jsonw w = {.out = &text, .compact = true};
+	struct machine m;
+	json_t *data;
+	size_t i;
+	json_t *metric;
+
+	(void)state;
+	machine_load(&m, "silent_zeros");
+	jsonw_begin_object(&w);
+	topdown_json(&w, &m.view);
+	jsonw_end_object(&w);
+	data = json_loads(str_text(&text), 0, NULL);
+	assert_non_null(data);
+	assert_string_equal(json_string_value(json_object_get(data, "engine")), "pmu");
+	assert_string_equal(json_string_value(json_object_get(data, "tier")), "cut_down");
+	assert_true(json_array_size(json_object_get(data, "metrics")) > 12);
+	json_array_foreach(json_object_get(data, "metrics"), i, metric) {
+		bool null = json_is_null(json_object_get(metric, "value"));
+
+		assert_int_equal(null, json_object_get(metric, "value_reason") != NULL);
+		if (str_equal(json_string_value(json_object_get(metric, "kind")), "node"))
+			assert_true(null);
+	}
+	assert_true(json_is_null(json_object_get(json_object_get(data, "verdict"), "share")));
+	assert_non_null(json_object_get(json_object_get(data, "verdict"), "share_reason"));
+	json_decref(data);
+	machine_end(&m);
+}
+
 static void a_hybrid_has_one_tree_per_kind_and_the_busy_one_decides(void **state)
 {
 	struct machine m;
@@ -540,6 +573,7 @@ int main(void)
 		cmocka_unit_test(a_negative_node_is_clamped_and_flagged),
 		cmocka_unit_test(silent_zeros_make_no_node_and_say_why),
 		cmocka_unit_test(an_unknown_cpu_gets_generic_events_and_no_tree),
+		cmocka_unit_test(in_the_document_what_is_not_known_is_null_with_its_reason),
 		cmocka_unit_test(a_hybrid_has_one_tree_per_kind_and_the_busy_one_decides),
 		cmocka_unit_test(a_core_that_never_ran_has_no_tree),
 		cmocka_unit_test(runs_of_different_length_are_brought_to_one),

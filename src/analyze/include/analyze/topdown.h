@@ -63,6 +63,7 @@ struct topdown_tree {
 	bool whole;	    /* level 1 adds up to 1 */
 	unsigned width;	    /* slots per cycle, 0: not known */
 	double part;	    /* of the cycles of all kinds of cores, NAN: not known */
+	bool measured;	    /* at least one node has a value */
 	struct topdown_node *nodes; /* parents before children, children behind their parent */
 	uint32_t node_count;
 };

@@ -60,6 +60,7 @@ struct verdict {
 	const char *doubt; /* why the confidence is not higher, or "" */
 	const char *why;   /* one sentence: what was seen that leads to this category */
 	/* By verdict_advise(). */
+	double speedup_bound; /* so many times faster if all of the loss went away; NAN: unknown */
 	const char *meaning; /* what the category means */
 	const char *effect;  /* what can be expected from a change, and up to how much */
 	const struct verdict_tip *advice; /* the program's language first */
