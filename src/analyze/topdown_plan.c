@@ -193,8 +193,7 @@ static void pass_push(struct planner *planner, const char *generic)
 }
 
 /* Generic events in pairs that belong together, as many pairs to a run as there are counters. */
-static void generic_plan(
-	struct planner *planner, unsigned counters, unsigned fixed, bool stalls)
+static void generic_plan(struct planner *planner, unsigned counters, unsigned fixed, bool stalls)
 {
 	static const char *const pairs[] = {"{cycles,instructions}", "{branches,branch-misses}",
 		"{cache-references,cache-misses}",
@@ -262,9 +261,9 @@ static void passes_join(struct topdown_plan *plan, struct arena *arena)
 		for (uint32_t g = 0; g < pass->group_count; g++)
 			groups[all.group_count++] = pass->groups[g];
 		if (*pass->generic)
-			all.generic = *all.generic
-					      ? arena_format(arena, "%s,%s", all.generic, pass->generic)
-					      : pass->generic;
+			all.generic = *all.generic ? arena_format(arena, "%s,%s", all.generic,
+							     pass->generic)
+						   : pass->generic;
 	}
 	all.groups = groups;
 	plan->passes[0] = all;

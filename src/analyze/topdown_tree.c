@@ -231,7 +231,8 @@ static double coverage_of_formula(
 }
 
 /* The least time on the PMU of all events that a value is made from. */
-static double coverage_of(const struct tree_work *work, const struct cpu_value *value, unsigned depth)
+static double coverage_of(
+	const struct tree_work *work, const struct cpu_value *value, unsigned depth)
 {
 	for (unsigned a = 0; a < value->alternatives_count; a++) {
 		double part = coverage_of_formula(work, &value->alternatives[a], depth);
@@ -316,9 +317,8 @@ static struct topdown_node *node_named(struct topdown_tree *tree, const char *na
 static void node_add(struct tree_work *work, uint32_t index, struct topdown_tree *tree)
 {
 	const struct cpu_node *source = &work->table->nodes[index];
-	const char *parent = source->parent == CPU_NO_NODE
-				     ? ""
-				     : work->table->nodes[source->parent].value.name;
+	const char *parent =
+		source->parent == CPU_NO_NODE ? "" : work->table->nodes[source->parent].value.name;
 	struct topdown_node node = {
 		.name = source->value.name,
 		.meaning = source->meaning,
@@ -357,8 +357,8 @@ static void tree_reason(struct tree_work *work, struct topdown_tree *tree)
 	for (uint32_t i = 0; i < tree->node_count; i++)
 		tree->measured |= tree->nodes[i].known;
 	if (!tree->measured && tree->node_count)
-		tree->reason = arena_format(work->arena, "no node of this CPU's tree has a value: %s",
-			tree->nodes[0].reason);
+		tree->reason = arena_format(work->arena,
+			"no node of this CPU's tree has a value: %s", tree->nodes[0].reason);
 }
 
 /* Level 1 of a whole tree must add up to 1; far off, the counters cannot be believed. */
@@ -435,8 +435,8 @@ void topdown_trees_make(
 	work->rounds = view->rounds;
 	if (!work->table)
 		return;
-	work->values = arena_take(arena,
-		sizeof(double) * ((size_t)work->rounds * work->table->nodes_count + 1));
+	work->values = arena_take(
+		arena, sizeof(double) * ((size_t)work->rounds * work->table->nodes_count + 1));
 	work->counts = arena_take(arena, sizeof(double) * (work->table->events_count + 1));
 	cells_find(work, hybrid);
 	measure_find(work);

@@ -74,8 +74,9 @@ static void tier_find(struct topdown_job *job)
 			if (event->verdict == PMU_TRUSTED ||
 				(!zero && !event_is_basic(event->name)))
 				continue;
-			str_addf(&lies, "%s%s%s%s (%s)", lies.len ? ", " : "not counted here: ",
-				event->name, job->report->cores > 1 ? " on " : "",
+			str_addf(&lies, "%s%s%s%s (%s)",
+				lies.len ? ", " : "not counted here: ", event->name,
+				job->report->cores > 1 ? " on " : "",
 				job->report->cores > 1 ? job->report->core[c].name : "",
 				pmu_verdict_name(event->verdict));
 		}
@@ -91,8 +92,8 @@ static const struct cpu_kind *kind_of(const struct cpu_identity *identity, const
 	return identity->kinds == 1 ? &identity->kind[0] : NULL;
 }
 
-static struct topdown_core core_make(const struct topdown_job *job, const struct pmu_core *pmu,
-	const struct cpu_kind *kind)
+static struct topdown_core core_make(
+	const struct topdown_job *job, const struct pmu_core *pmu, const struct cpu_kind *kind)
 {
 	struct topdown_core core = {.pmu = pmu->name, .counters = pmu->counters};
 	struct cpu_asked asked;
@@ -136,8 +137,8 @@ static int cores_find(struct topdown_job *job, struct err *err)
 	return 0;
 }
 
-static void list_add_group(struct topdown_job *job, struct event_list *list,
-	const struct topdown_group *group)
+static void list_add_group(
+	struct topdown_job *job, struct event_list *list, const struct topdown_group *group)
 {
 	const struct topdown_core *core = &job->facts.cores[group->core];
 	const struct pmu_core *pmu = &job->report->core[group->core];
@@ -146,18 +147,17 @@ static void list_add_group(struct topdown_job *job, struct event_list *list,
 	for (uint32_t i = 0; i < group->count; i++) {
 		const struct cpu_event *event = &core->table->events[group->events[i]];
 
-		vec_push(&list->specs,
-			(struct event_spec){
-				.name = event->name,
-				.unit = "",
-				.reason = "",
-				.core = job->facts.core_count > 1 ? core->pmu : NULL,
-				.scale = 1,
-				.group = list->groups,
-				.type = pmu->type,
-				.config = event->config,
-				.config1 = event->config1,
-			});
+		vec_push(&list->specs, (struct event_spec){
+					       .name = event->name,
+					       .unit = "",
+					       .reason = "",
+					       .core = job->facts.core_count > 1 ? core->pmu : NULL,
+					       .scale = 1,
+					       .group = list->groups,
+					       .type = pmu->type,
+					       .config = event->config,
+					       .config1 = event->config1,
+				       });
 	}
 }
 

@@ -10,7 +10,10 @@
 static void fact_row(struct str *out, const char *name, const char *value)
 {
 	str_addf(out, "| %s | ", name);
-	markdown_code(out, value, true);
+	if (*value)
+		markdown_code(out, value, true);
+	else
+		str_add(out, "not known");
 	str_add(out, " |\n");
 }
 
@@ -94,8 +97,8 @@ static void metrics_section(struct str *out, const struct topdown_view *view)
 	for (uint32_t i = 0; i < view->stat.metric_count; i++) {
 		const struct metric_result *row = &view->stat.metrics[i];
 
-		str_addf(out, "| %s%s%s | ", row->metric->name, *row->core ? " on " : "",
-			row->core);
+		str_addf(
+			out, "| %s%s%s | ", row->metric->name, *row->core ? " on " : "", row->core);
 		if (row->known)
 			str_addf(out, "%.4g | %s | %s |\n", row->value, row->metric->unit,
 				row->assessment == METRIC_NONE

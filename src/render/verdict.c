@@ -8,7 +8,7 @@
 
 static enum ink category_ink(enum verdict_category category)
 {
-	return category == VERDICT_RETIRING ? INK_GOOD
+	return category == VERDICT_RETIRING  ? INK_GOOD
 	       : category == VERDICT_UNCLEAR ? INK_WARN
 					     : INK_BAD;
 }
@@ -57,8 +57,8 @@ void verdict_text(struct paper *paper, const struct verdict *verdict)
 	headline(&line, verdict);
 	paper_add(paper, "  cause: ");
 	paper_ink(paper, category_ink(verdict->category), "%s", str_text(&line));
-	paper_ink(paper, INK_DIM, "   confidence %s\n",
-		verdict_confidence_word(verdict->confidence));
+	paper_ink(
+		paper, INK_DIM, "   confidence %s\n", verdict_confidence_word(verdict->confidence));
 	paper_wrap(paper, 4, INK_PLAIN, verdict->why);
 	if (*verdict->doubt)
 		paper_wrap(paper, 4, INK_WARN, verdict->doubt);
@@ -148,8 +148,8 @@ void verdict_markdown(struct str *out, const struct verdict *verdict)
 {
 	str_add(out, "## Root cause\n\n**");
 	headline(out, verdict);
-	str_addf(out, "** (confidence %s)\n\n%s.\n\n",
-		verdict_confidence_word(verdict->confidence), verdict->why);
+	str_addf(out, "** (confidence %s)\n\n%s.\n\n", verdict_confidence_word(verdict->confidence),
+		verdict->why);
 	if (*verdict->doubt)
 		str_addf(out, "Doubt: %s.\n\n", verdict->doubt);
 	str_addf(out, "%s\n\n## What to do\n\n", verdict->meaning);

@@ -355,7 +355,8 @@ static void level_two_of_sapphire_rapids_takes_one_run_and_names_memory(void **s
 
 	(void)state;
 	machine_load(&m, "sapphire_rapids");
-	assert_int_equal(m.plan.pass_count, 2); /* level 1 is in level 2's group; the generic ones */
+	assert_int_equal(
+		m.plan.pass_count, 2); /* level 1 is in level 2's group; the generic ones */
 	assert_true(m.plan.metrics);
 	assert_share(node_of(&m, 0, "retiring"), 20);
 	assert_share(node_of(&m, 0, "frontend_bound"), 7.9);
@@ -437,7 +438,8 @@ static void in_the_document_what_is_not_known_is_null_with_its_reason(void **sta
 	assert_string_equal(json_string_value(json_object_get(data, "engine")), "pmu");
 	assert_string_equal(json_string_value(json_object_get(data, "tier")), "cut_down");
 	assert_true(json_array_size(json_object_get(data, "metrics")) > 12);
-	json_array_foreach(json_object_get(data, "metrics"), i, metric) {
+	json_array_foreach(json_object_get(data, "metrics"), i, metric)
+	{
 		bool null = json_is_null(json_object_get(metric, "value"));
 
 		assert_int_equal(null, json_object_get(metric, "value_reason") != NULL);
@@ -557,8 +559,7 @@ static void a_group_is_cut_to_the_counters_and_keeps_its_measure(void **state)
 			const struct topdown_group *group = &plan.passes[i].groups[g];
 
 			assert_true(group->count <= 4);
-			assert_string_equal(
-				m.facts.cores[0].table->events[group->events[0]].name,
+			assert_string_equal(m.facts.cores[0].table->events[group->events[0]].name,
 				"ls_not_halted_cyc");
 		}
 	machine_end(&m);
