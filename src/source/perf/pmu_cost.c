@@ -74,8 +74,8 @@ static void flush_wait(void)
 #endif
 }
 
-/* Slot i leads to slot (5 i + 1) modulo a power of two of them: one ring through all, in an order
- * that no prefetcher follows. */
+/* One ring through all slots, a power of two of them, in an order that no prefetcher follows: the
+ * multiplier is 1 modulo 4 and the addend odd, so no slot comes twice. */
 static void ring_build(char *memory, size_t slots, size_t stride)
 {
 	for (size_t i = 0; i < slots; i++) {
