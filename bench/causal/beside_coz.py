@@ -195,8 +195,8 @@ def main():
             bounds = sum(row["bounds"] for row in rows["assay"])
             print(f"| {shape} | {text(r['mae'] for r in rows['assay'])} | "
                   f"{text(r['mae'] for r in rows['coz'])} | "
-                  f"{text((r['after'] for r in rows['assay']), '{:.0f}')} | "
-                  f"{text((r['after'] for r in rows['coz']), '{:.0f}')} | {held} of {bounds} | "
+                  f"{text((r['after'] for r in rows['assay']), '{:.1f}')} | "
+                  f"{text((r['after'] for r in rows['coz']), '{:.1f}')} | {held} of {bounds} | "
                   f"{sum(r['empty'] for r in rows['assay'])} / "
                   f"{sum(r['empty'] for r in rows['coz'])} |", flush=True)
             results[shape] = rows

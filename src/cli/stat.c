@@ -3,6 +3,7 @@
  * Reads the words, finds the program, counts, shows.  Each execution and interval is stored as soon
  * as it has ended, so nothing that was measured is lost when something breaks later. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,7 +18,6 @@
 #include "model/run.h"
 #include "model/store.h"
 #include "render/stat.h"
-#include "source/cachegrind.h"
 #include "stat_parts.h"
 
 static void stat_job_done(struct stat_job *job)
@@ -25,8 +25,53 @@ static void stat_job_done(struct stat_job *job)
 	store_close(job->store);
 	run_close(job->run);
 	metric_book_done(&job->book);
+	cpu_tables_done(&job->cpu);
 	event_list_done(&job->events);
 	arena_done(&job->arena);
+}
+
+/* What the CPU of this machine adds: names of events, sets, metrics made from them. */
+static int cpu_load(struct stat_job *job, struct err *err)
+{
+	int r = cpu_tables_load(&job->cpu, err);
+
+	for (unsigned k = 0; r >= 0 && k < job->cpu.identity.kinds; k++) {
+		const struct cpu_table *table = job->cpu.table[k];
+
+		if (table)
+			r = metric_book_add_core(&job->book, cpu_tables_core(&job->cpu, k),
+				table->name, table->metrics, err);
+	}
+	cpu_tables_lend(&job->cpu, &job->events);
+	return r;
+}
+
+/* The CPU's own set where it has one, else the generic one, which is said. */
+static int set_choose(struct stat_job *job, const char *name, struct err *err)
+{
+	int r = cpu_tables_add_set(&job->cpu, name, &job->events, err);
+	bool known = cpu_tables_know_set(&job->cpu, name);
+	const struct event_set *set;
+	char cpu[128], text[256];
+
+	if (r)
+		return r;
+	cpu_tables_name(&job->cpu, cpu, sizeof(cpu));
+	set = event_set_find(&job->book, name, err);
+	if (!set && known) {
+		err_set(err, ERR_UNAVAILABLE, ENOENT, "%s has no event set '%s' in assay", cpu, name);
+		err_hint(err, "use --set stalls or --set memory, or -e with events of your own");
+	}
+	if (!set)
+		return -ENOENT;
+	if (known) {
+		snprintf(text, sizeof(text),
+			"%s has no event set '%s' of its own in assay: generic events were counted",
+			cpu, name);
+		run_add_note(job->run, "generic_set", text,
+			"docs/metrics.md says how to add a CPU; -e rHEX counts any event");
+	}
+	return event_list_parse(&job->events, set->events, err);
 }
 
 /* -e, --set and --metric add up; without any of them the default set is counted. */
@@ -37,12 +82,9 @@ static int events_choose(struct stat_job *job, struct err *err)
 	int r = 0;
 
 	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "event", i)); i++)
-		r = job->parse(&job->events, text, err);
-	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "set", i)); i++) {
-		const struct event_set *set = event_set_find(&job->book, text, err);
-
-		r = set ? job->parse(&job->events, set->events, err) : -EINVAL;
-	}
+		r = event_list_parse(&job->events, text, err);
+	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "set", i)); i++)
+		r = set_choose(job, text, err);
 	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "metric", i)); i++) {
 		const struct metric *metric = metric_find(&job->book, text, err);
 		str_auto struct str events = {0};
@@ -50,13 +92,12 @@ static int events_choose(struct stat_job *job, struct err *err)
 		if (!metric)
 			return -EINVAL;
 		metric_events(metric, &events);
-		r = events.len ? job->parse(&job->events, events.at, err) : 0;
+		r = events.len ? event_list_parse(&job->events, events.at, err) : 0;
 	}
 	if (r >= 0 && !job->events.specs.count && !cli_has(cli, "metric")) {
-		const struct event_set *set = event_set_find(
-			&job->book, job->simulated ? "simulated" : "default", err);
+		const struct event_set *set = event_set_find(&job->book, "default", err);
 
-		r = set ? job->parse(&job->events, set->events, err) : -EINVAL;
+		r = set ? event_list_parse(&job->events, set->events, err) : -EINVAL;
 	}
 	return r;
 }
@@ -215,7 +256,11 @@ static int stat_run_job(struct stat_job *job, struct err *err)
 	struct err late = {0};
 	int r = metric_book_load(&job->book, err), counted;
 
-	if (r >= 0)
+	if (r >= 0 && job->simulated)
+		r = stat_simulate_events(job, err);
+	else if (r >= 0)
+		r = cpu_load(job, err);
+	if (r >= 0 && !job->simulated)
 		r = events_choose(job, err);
 	if (r < 0)
 		return r;
@@ -245,23 +290,21 @@ static int stat_run_job(struct stat_job *job, struct err *err)
 static int stat_run(struct cli *cli, struct err *err)
 {
 	const char *engine = cli_value(cli, "engine");
-	struct stat_job job = {.cli = cli, .run = run_open(), .parse = event_list_parse};
-	int r;
+	struct stat_job job = {.cli = cli,
+		.run = run_open(),
+		.simulated = engine && str_equal(engine, "sim")};
+	int r = stat_run_job(&job, err);
 
-	if (engine && str_equal(engine, "sim")) {
-		job.simulated = true;
-		job.parse = cachegrind_events_parse;
-	}
-	r = stat_run_job(&job, err);
 	stat_job_done(&job);
 	return r;
 }
 
 static const struct option_spec options[] = {
 	{"event", 'e', "EVENTS", false, NULL,
-		"what to count: names, {groups}, :u :k :p modifiers, SYSTEM:TRACEPOINT, rHEX, "
-		"PMU/FIELD=VALUE/; more than one -e adds up"},
-	{"set", 0, "NAME", false, NULL, "a named set of events: default, memory, branches..."},
+		"what to count: names (also those of this CPU's vendor), {groups}, :u :k :p modifiers, "
+		"SYSTEM:TRACEPOINT, rHEX, PMU/FIELD=VALUE/; more than one -e adds up"},
+	{"set", 0, "NAME", false, NULL,
+		"a named set of events: default, memory, branches, l1, l2_tlb..."},
 	{"metric", 'M', "NAME", false, NULL, "count what this metric needs"},
 	{"repeat", 'r', "N", false, NULL, "run the program N times; medians are shown"},
 	{"interval", 'I', "MS", false, NULL, "also count every MS milliseconds"},

@@ -4,6 +4,7 @@
 #include "analyze/metric.h"
 #include "base/arena.h"
 #include "cli.h"
+#include "cpu_tables.h"
 #include "source/event.h"
 
 struct run;
@@ -14,12 +15,15 @@ struct stat_job {
 	struct run *run;
 	struct store *store; /* NULL without -o */
 	struct metric_book book;
+	struct cpu_tables cpu;
 	struct event_list events;
 	struct arena arena;
 	uint32_t shown; /* intervals printed so far */
 	bool simulated; /* --engine sim */
-	int (*parse)(struct event_list *list, const char *text, struct err *err);
 };
+
+/* -e, --set and --metric as events of the simulator; its own set without any of them. */
+int stat_simulate_events(struct stat_job *job, struct err *err);
 
 /* Count in the simulator; as count_target(). */
 int stat_simulate(struct stat_job *job, struct err *err);
