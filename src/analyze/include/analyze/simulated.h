@@ -49,7 +49,7 @@ struct simulated_row {
 
 struct simulated_counts {
 	bool known[SIMULATED_COUNTS];
-	uint64_t totals[SIMULATED_COUNTS]; /* of one execution (the median) */
+	uint64_t totals[SIMULATED_COUNTS]; /* of the first execution, as the rows are */
 	const struct simulated_row *rows;  /* most instructions first */
 	uint32_t row_count;
 	bool partial; /* the simulation was cut: rates only */
@@ -81,8 +81,8 @@ struct simulated_costs {
 
 /* The thresholds of data/simulated.rules, each a number with its reason in the text. */
 struct simulated_rules {
-	double explains_share, latency_share, bandwidth_factor, speculation_least,
-		frontend_share;
+	double explains_share, latency_share, stall_cpi, stall_share;
+	double bandwidth_factor, speculation_least, frontend_share;
 	double core_cpi, retiring_cpi;
 	double lead_share, judged_share;
 	double samples_least;
