@@ -58,6 +58,7 @@ struct ledger_row {
 	const char *next;      /* the next command */
 	double share;	       /* of the wall or CPU time that it explains; NAN: not known */
 	double effort;	       /* 1 small, 2 medium, 3 large */
+	bool noisy;	       /* the machine was not quiet: see the row `noise` */
 	struct ledger_witness *witnesses;
 	uint32_t witness_count;
 };
@@ -65,6 +66,7 @@ struct ledger_row {
 struct ledger_view {
 	struct ledger_row *rows; /* supports first, by share; then conflict, inconclusive, ... */
 	uint32_t count;
+	bool noisy; /* the row `noise` is supported */
 };
 
 void ledger_evaluate(const struct hypothesis_book *book, const struct signals *signals,
