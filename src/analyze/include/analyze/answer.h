@@ -1,0 +1,90 @@
+/* answer.h - what to change first: hotspots of all sources joined by their place, and one answer.
+ *
+ * A hotspot is a place in the program's own code and a category.  Each sample is given to the
+ * innermost frame of the program's own code and to the category of what it was doing there
+ * (running, allocating, faulting, in a system call, taking a lock).  Simulated counts refine "CPU"
+ * into memory or branch; experiments add the gain, or say that it is hot and not worth touching.
+ * Mechanisms are independent ways of knowing (clock samples, /proc and rusage, simulation, hardware
+ * counters, experiments, the program's own spans); one mechanism counts once.
+ * Pure.  Owns: everything is in the caller's arena; texts may be the runs'. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/evidence.h"
+#include "analyze/hypothesis.h"
+#include "analyze/signals.h"
+#include "base/arena.h"
+
+enum hotspot_category {
+	HOTSPOT_CPU,
+	HOTSPOT_MEMORY,
+	HOTSPOT_BRANCH,
+	HOTSPOT_LOCK,
+	HOTSPOT_IO,
+	HOTSPOT_OFF_CPU,
+	HOTSPOT_ALLOCATION,
+	HOTSPOT_SYSCALL,
+	HOTSPOT_CATEGORIES,
+};
+const char *hotspot_category_word(enum hotspot_category category);
+
+struct hotspot_evidence {
+	const char *mechanism; /* "samples", "experiments", "simulation"... */
+	const char *path;      /* file in the directory */
+	const char *query;     /* SQL that gives the number, or "" */
+	const char *words;     /* "71 % of the samples" */
+	bool agrees;	       /* that this place matters */
+};
+
+struct hotspot {
+	uint32_t rank;
+	const char *location; /* "parse.c:142", or the function without lines */
+	const char *function, *file;
+	uint32_t line;	    /* 0: unknown */
+	const char *metric; /* "CPU time" */
+	double value;	    /* share of it */
+	enum hotspot_category category;
+	const struct hotspot_evidence *evidence; /* the first one gives `value` */
+	uint32_t evidence_count;
+	uint32_t agree, asked;	       /* mechanisms that agree, of those that could tell */
+	double gain, gain_lo, gain_hi; /* of the program, when this takes half its time; NAN */
+	double gain_at;		       /* the speed-up that `gain` is for */
+	double impact, confidence, effort, score;
+	const struct ledger_row *because; /* the explanation it fits, or NULL */
+	const char *why;		  /* one sentence */
+};
+
+enum answer_kind {
+	ANSWER_CHANGE,	     /* change this first */
+	ANSWER_NOTHING,	     /* nothing stands out */
+	ANSWER_NOISY,	     /* the machine was too noisy */
+	ANSWER_NOT_MEASURED, /* because */
+};
+const char *answer_kind_word(enum answer_kind kind);
+
+struct answer_missing {
+	const char *what, *reason, *fix;
+};
+
+struct answer_view {
+	enum answer_kind kind;
+	const char *sentence;	     /* the one line of the answer */
+	const struct hotspot *first; /* with ANSWER_CHANGE, when it has a place; else NULL */
+	const struct ledger_row *because;
+	const char *why, *confidence, *refute, *next; /* confidence: high, medium, low */
+	double gain, gain_lo, gain_hi, gain_at;	      /* NAN: not measured */
+	const char *gain_reason;		      /* why it is not */
+	const struct hotspot *hotspots;
+	uint32_t hotspot_count;
+	const struct hotspot *flat; /* hot, and not worth touching */
+	uint32_t flat_count;
+	const struct ledger_view *ledger;
+	const struct signals *signals;
+	const struct answer_missing *missing;
+	uint32_t missing_count;
+};
+
+void answer_make(const struct evidence *evidence, const struct signals *signals,
+	const struct ledger_view *ledger, struct arena *arena, struct answer_view *ret_view);

@@ -1,0 +1,35 @@
+/* evidence.h - the runs of one main job, side by side.
+ *
+ * Each phase of `assay run` leaves one run file; what one of them could not give has a reason and,
+ * where there is one, a way out.  A new source of evidence is one more kind here and one row in
+ * the table of phases.  Plain data: borrows everything. */
+#pragma once
+
+#include <stdint.h>
+
+struct run;
+
+enum evidence_kind {
+	EVIDENCE_BASELINE, /* bench: repeated executions, nothing else running beside them */
+	EVIDENCE_OBSERVED, /* stat: software events and what /proc told while it ran */
+	EVIDENCE_PROFILE,  /* record: clock samples with stacks */
+	EVIDENCE_COUNTERS, /* hardware counters, or simulated ones with their lines */
+	EVIDENCE_CAUSAL,   /* experiments */
+	EVIDENCE_EVENTS,   /* what the program said of itself: spans and claims */
+	EVIDENCE_KINDS,
+};
+
+struct evidence_piece {
+	const struct run *run; /* NULL: not measured */
+	const char *path;      /* its file in the directory: "profile.assay" */
+	const char *reason;    /* why it was not measured; "" with a run */
+	const char *fix;       /* the way to get it, or "" */
+};
+
+struct evidence {
+	struct evidence_piece piece[EVIDENCE_KINDS];
+	uint32_t cpus; /* that the target may use */
+};
+
+/* "baseline", "observed", "profile", "counters", "causal", "events". */
+const char *evidence_kind_word(enum evidence_kind kind);
