@@ -319,6 +319,7 @@ static void row_make(const struct judge *judge, const struct hypothesis *h, stru
 		.next = kept(arena, h->next),
 		.share = share_of(h, judge->signals),
 		.effort = h->effort,
+		.is_place = h->is_place,
 		.witnesses = arena_take(arena, (h->witness_count + 1) * sizeof(*row->witnesses)),
 	};
 	for (unsigned i = 0; i < h->witness_count; i++)

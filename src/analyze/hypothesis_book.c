@@ -147,6 +147,7 @@ static int head_take(
 	struct text_reader *reader, const struct text_block *block, struct hypothesis *h)
 {
 	const char *missing = text_block_value(block, "missing");
+	const char *role = text_block_value(block, "role");
 	unsigned effort;
 	int r;
 
@@ -157,6 +158,9 @@ static int head_take(
 	h->falsifier = text_block_value(block, "falsifier");
 	h->next = text_block_value(block, "next");
 	h->missing = missing ? missing : "";
+	h->is_place = role != NULL;
+	if (role && !str_equal(role, "place"))
+		return text_refuse(reader, block->pairs[0].line, "there is no role", role);
 	if (!is_one_of(h->category, categories))
 		return text_refuse(
 			reader, block->pairs[0].line, "there is no category", h->category);
@@ -169,7 +173,7 @@ static int hypothesis_add(
 	struct hypothesis_book *book, struct text_reader *reader, const struct text_block *block)
 {
 	static const char *const keys[] = {"hypothesis", "title", "category", "effort", "advice",
-		"falsifier", "next", "witness", "share", "enough", "missing", "supports", "rejects",
+		"falsifier", "next", "witness", "share", "enough", "role", "missing", "supports", "rejects",
 		"says", NULL};
 	static const char *const many[] = {
 		"witness", "share", "supports", "rejects", "says", NULL};
@@ -248,4 +252,9 @@ void hypothesis_book_close(struct hypothesis_book *book)
 	vec_done(&book->rows);
 	arena_done(&book->arena);
 	free(book);
+}
+
+void hypothesis_book_close_pointer(struct hypothesis_book **book)
+{
+	hypothesis_book_close(*book);
 }

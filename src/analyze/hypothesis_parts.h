@@ -31,6 +31,7 @@ struct hypothesis {
 	const char *name, *title, *category, *advice, *falsifier, *next;
 	const char *missing; /* what no collector gives yet, or "" */
 	double effort;
+	bool is_place;
 	unsigned enough; /* witnesses that make it "supports" */
 	struct formula shares[HYPOTHESIS_SHARES];
 	unsigned shares_count;

@@ -141,6 +141,34 @@ static void threads_emit(
 		*reason || watch->cpus ? reason : "/proc/PID/status does not tell");
 }
 
+/* What threads were found waiting in, as threads on average. */
+static void waits_emit(const struct proc_watch *watch, struct facts *facts)
+{
+	enum { READINGS_LEAST = 10 };
+	static const char *const names[PROC_WAITS] = {
+		[PROC_WAIT_LOCK] = "lock_waiters",
+		[PROC_WAIT_FUTEX] = "futex_waiters",
+		[PROC_WAIT_SYNC] = "sync_waiters",
+		[PROC_WAIT_NETWORK] = "network_waiters",
+		[PROC_WAIT_TRANSFER] = "transfer_waiters",
+		[PROC_WAIT_SLEEP] = "sleep_waiters",
+	};
+	double readings = watch->readings ? watch->readings : 1, top = 0;
+	char reason[200];
+
+	reason_write(reason, sizeof(reason), "/proc/PID/task/TID/syscall", watch->wait_errno);
+	if (!*reason && watch->readings < READINGS_LEAST)
+		snprintf(reason, sizeof(reason), "it was read %u times, this needs %d",
+			watch->readings, READINGS_LEAST);
+	for (unsigned i = 0; i < PROC_WAITS; i++)
+		if (names[i])
+			fact_either(facts, names[i], "threads", "proc.syscall",
+				(double)watch->waits[i] / readings, reason);
+	vec_foreach (const struct proc_lock, lock, &watch->locks)
+		top = fmax(top, lock->waits);
+	fact_either(facts, "lock_waiters_at_one", "threads", "proc.syscall", top / readings, reason);
+}
+
 /* ---- the process ---- */
 
 /* Bytes per second over the last two thirds, where a program that only fills its tables at the
@@ -310,6 +338,7 @@ int proc_watch_emit(
 	fact_put(&facts, "watched_ns", "ns", "proc", wall_ns);
 	fact_put(&facts, "readings", "", "proc", watch->readings);
 	threads_emit(watch, end, &facts);
+	waits_emit(watch, &facts);
 	process_emit(watch, &facts);
 	memory_emit(watch, &facts);
 	machine_emit(watch, wall_ns, &facts);

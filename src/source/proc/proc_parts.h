@@ -27,6 +27,12 @@ struct proc_sums {
 	uint64_t minor_faults, major_faults, rss_bytes;
 };
 
+/* How often a thread was found waiting for one lock. */
+struct proc_lock {
+	uint64_t address;
+	uint32_t waits;
+};
+
 struct proc_memory {
 	double at_s, rss_bytes;
 };
@@ -40,7 +46,8 @@ struct proc_machine {
 	int cpu_errno, io_errno, memory_errno, stat_errno, throttle_errno, disk_errno;
 };
 
-enum { PROC_PATH_ROOM = 4096, PROC_TEXT_MOST = 1 << 20, PROC_PROCESSES_MOST = 4096 };
+enum { PROC_PATH_ROOM = 4096, PROC_TEXT_MOST = 1 << 20, PROC_PROCESSES_MOST = 4096,
+	PROC_LOCKS_MOST = 256 };
 
 struct proc_watch {
 	struct proc_watch_options options;
@@ -52,10 +59,12 @@ struct proc_watch {
 	vec_of(struct proc_thread) threads;
 	vec_of(struct proc_process) processes;
 	vec_of(struct proc_memory) memory;
+	vec_of(struct proc_lock) locks;
+	uint64_t waits[PROC_WAITS]; /* threads found in each, summed over readings */
 	struct proc_sums most, from;
 	uint64_t pss_most, threads_now, threads_most, cpus;
 	uint64_t running_sum, blocked_sum; /* threads in R and D, summed over readings */
-	int schedstat_errno, status_errno, io_errno, stat_errno, rollup_errno; /* the first */
+	int schedstat_errno, status_errno, wait_errno, io_errno, stat_errno, rollup_errno; /* the first */
 	struct proc_machine machine;
 	struct str text, path;
 };

@@ -4,8 +4,11 @@
  * read by hand, without a copy and without sscanf(). */
 #include "source/proc_text.h"
 
+#include <linux/futex.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 /* The number at *at, which goes on behind it; false: there is none, or it is too large. */
 static bool number_take(const char **at, uint64_t *ret_value)
@@ -102,6 +105,74 @@ bool proc_status_parse(const char *text, struct proc_status *ret_status)
 	};
 	if (!ret_status->cpus_allowed)
 		ret_status->cpus_allowed = UINT64_MAX;
+	return true;
+}
+
+/* What a thread waits in, by the number of its system call. */
+static const struct {
+	long number;
+	enum proc_wait wait;
+} waits[] = {
+	{SYS_fsync, PROC_WAIT_SYNC},
+	{SYS_fdatasync, PROC_WAIT_SYNC},
+	{SYS_msync, PROC_WAIT_SYNC},
+	{SYS_sync_file_range, PROC_WAIT_SYNC},
+	{SYS_recvfrom, PROC_WAIT_NETWORK},
+	{SYS_recvmsg, PROC_WAIT_NETWORK},
+	{SYS_sendto, PROC_WAIT_NETWORK},
+	{SYS_sendmsg, PROC_WAIT_NETWORK},
+	{SYS_accept, PROC_WAIT_NETWORK},
+	{SYS_accept4, PROC_WAIT_NETWORK},
+	{SYS_connect, PROC_WAIT_NETWORK},
+	{SYS_epoll_pwait, PROC_WAIT_NETWORK},
+	{SYS_ppoll, PROC_WAIT_NETWORK},
+	{SYS_pselect6, PROC_WAIT_NETWORK},
+#ifdef SYS_poll /* not on aarch64 */
+	{SYS_poll, PROC_WAIT_NETWORK},
+	{SYS_select, PROC_WAIT_NETWORK},
+	{SYS_epoll_wait, PROC_WAIT_NETWORK},
+#endif
+	{SYS_read, PROC_WAIT_TRANSFER},
+	{SYS_write, PROC_WAIT_TRANSFER},
+	{SYS_readv, PROC_WAIT_TRANSFER},
+	{SYS_writev, PROC_WAIT_TRANSFER},
+	{SYS_pread64, PROC_WAIT_TRANSFER},
+	{SYS_pwrite64, PROC_WAIT_TRANSFER},
+	{SYS_nanosleep, PROC_WAIT_SLEEP},
+	{SYS_clock_nanosleep, PROC_WAIT_SLEEP},
+};
+
+/* "running", "-1 SP PC", or "NUMBER 0xARG0 ... 0xARG5 SP PC". */
+bool proc_wait_parse(const char *text, enum proc_wait *ret_wait, uint64_t *ret_address)
+{
+	uint64_t args[3] = {0};
+	char *at;
+	long number;
+
+	*ret_wait = PROC_WAIT_NONE;
+	*ret_address = 0;
+	if (strncmp(text, "running", 7) == 0 || strncmp(text, "-1 ", 3) == 0)
+		return true;
+	number = strtol(text, &at, 10);
+	if (at == text || number < 0)
+		return false;
+	for (unsigned i = 0; i < 3; i++) {
+		const char *from = at;
+
+		args[i] = strtoull(from, &at, 16);
+		if (at == from)
+			return false;
+	}
+	*ret_wait = PROC_WAIT_OTHER;
+	for (size_t i = 0; i < sizeof(waits) / sizeof(*waits); i++)
+		if (waits[i].number == number)
+			*ret_wait = waits[i].wait;
+	if (number == SYS_futex) {
+		bool plain = (args[1] & FUTEX_CMD_MASK) == FUTEX_WAIT;
+
+		*ret_wait = plain && (uint32_t)args[2] == 2 ? PROC_WAIT_LOCK : PROC_WAIT_FUTEX;
+		*ret_address = args[0];
+	}
 	return true;
 }
 

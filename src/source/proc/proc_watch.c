@@ -102,6 +102,31 @@ static void status_take(
 		watch->cpus = status->cpus_allowed;
 }
 
+/* Ten times a second is few, but it needs no privilege and tells what no sample of a CPU can: what
+ * a thread waits for. */
+static void wait_read(struct proc_watch *watch, pid_t pid, pid_t tid)
+{
+	enum proc_wait wait;
+	uint64_t address;
+	int r = proc_file_read(watch, "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
+
+	if (r >= 0 && !proc_wait_parse(str_text(&watch->text), &wait, &address))
+		r = -EINVAL;
+	errno_note(&watch->wait_errno, r);
+	if (r < 0)
+		return;
+	watch->waits[wait]++;
+	if (wait != PROC_WAIT_LOCK)
+		return;
+	vec_foreach (struct proc_lock, lock, &watch->locks)
+		if (lock->address == address) {
+			lock->waits++;
+			return;
+		}
+	if (watch->locks.count < PROC_LOCKS_MOST)
+		vec_push(&watch->locks, (struct proc_lock){address, 1});
+}
+
 static void thread_read(struct proc_watch *watch, pid_t pid, pid_t tid)
 {
 	struct proc_schedstat now;
@@ -131,6 +156,8 @@ static void thread_read(struct proc_watch *watch, pid_t pid, pid_t tid)
 	if (r < 0)
 		return;
 	status_take(watch, thread, &status);
+	if (status.state != 'R')
+		wait_read(watch, pid, tid);
 }
 
 /* ---- processes ---- */
@@ -358,6 +385,7 @@ void proc_watch_close(struct proc_watch *watch)
 	vec_done(&watch->threads);
 	vec_done(&watch->processes);
 	vec_done(&watch->memory);
+	vec_done(&watch->locks);
 	vec_done(&watch->machine.disks);
 	map_done(&watch->index);
 	str_done(&watch->text);

@@ -22,6 +22,20 @@ struct proc_status {
 };
 bool proc_status_parse(const char *text, struct proc_status *ret_status);
 
+/* /proc/PID/task/TID/syscall: what a thread that does not run waits in. */
+enum proc_wait {
+	PROC_WAIT_NONE, /* it runs, or waits in no system call */
+	PROC_WAIT_LOCK, /* a futex as glibc's mutexes use it: FUTEX_WAIT for the value 2 */
+	PROC_WAIT_FUTEX, /* another futex: condition variables, semaphores, joins */
+	PROC_WAIT_SYNC,
+	PROC_WAIT_NETWORK, /* sockets, poll and epoll */
+	PROC_WAIT_TRANSFER, /* read and write, of whatever */
+	PROC_WAIT_SLEEP,
+	PROC_WAIT_OTHER,
+	PROC_WAITS,
+};
+bool proc_wait_parse(const char *text, enum proc_wait *ret_wait, uint64_t *ret_address);
+
 /* /proc/PID/stat: of the whole process, and of its children that have ended. */
 struct proc_stat {
 	uint64_t minor_faults, major_faults, started; /* started: in ticks, tells pids apart */
