@@ -1,8 +1,9 @@
 /* hypothesis.c - see hypothesis.h.
  *
- * A condition has three values: true, false, not known.  "A and B" is false as soon as one of them
- * is, and true only when both are known and true; so what was not measured can neither support nor
- * reject anything. */
+ * A condition has three values: true, false, not known.  It is known when all its inputs are; so
+ * what was not measured can neither support nor reject anything.  A witness was heard when one of
+ * its `supports` rules is known, or a `rejects` rule is true: one that can only reject and does not
+ * has told nothing. */
 #include "analyze/hypothesis.h"
 
 #include <math.h>
@@ -67,6 +68,8 @@ static enum truth comparison_truth(
 	return holds ? TRUTH_TRUE : TRUTH_FALSE;
 }
 
+/* Not known as soon as one part is not: "no, whatever the rest says" would be a test of half of it.
+ */
 static enum truth condition_truth(const struct condition *condition, const struct signals *signals)
 {
 	enum truth all = TRUTH_TRUE;
@@ -74,10 +77,10 @@ static enum truth condition_truth(const struct condition *condition, const struc
 	for (unsigned i = 0; i < condition->count; i++) {
 		enum truth one = comparison_truth(&condition->parts[i], signals);
 
-		if (one == TRUTH_FALSE)
-			return TRUTH_FALSE;
 		if (one == TRUTH_UNKNOWN)
-			all = TRUTH_UNKNOWN;
+			return TRUTH_UNKNOWN;
+		if (one == TRUTH_FALSE)
+			all = TRUTH_FALSE;
 	}
 	return all;
 }
@@ -142,18 +145,18 @@ static void inputs_collect(const struct judge *judge, const struct condition *co
 static void witness_judge(
 	const struct judge *judge, const struct witness_rule *rule, struct ledger_witness *ret)
 {
-	bool tested = false;
+	bool tested = false, ignored = false;
 	const struct condition *yes = conditions_find(
 		rule->supports, rule->supports_count, judge->signals, &tested);
 	const struct condition *no =
-		conditions_find(rule->rejects, rule->rejects_count, judge->signals, &tested);
+		conditions_find(rule->rejects, rule->rejects_count, judge->signals, &ignored);
 	str_auto struct str words = {0};
 
 	*ret = (struct ledger_witness){
 		.witness = arena_text(judge->arena, rule->name, strlen(rule->name)),
 		.verdict = yes && !no	 ? HYPOTHESIS_SUPPORTS
 			   : no && !yes	 ? HYPOTHESIS_REJECTS
-			   : tested	 ? HYPOTHESIS_INCONCLUSIVE
+			   : tested || yes ? HYPOTHESIS_INCONCLUSIVE
 					 : HYPOTHESIS_UNTESTED,
 		.signals = arena_take(judge->arena, 256 * sizeof(*ret->signals)),
 	};
@@ -207,6 +210,8 @@ static enum hypothesis_verdict verdict_of(const struct ledger_row *row, unsigned
 	unsigned yes = witnesses_that(row, HYPOTHESIS_SUPPORTS);
 	unsigned no = witnesses_that(row, HYPOTHESIS_REJECTS);
 
+	if (yes && enough == 1)
+		return HYPOTHESIS_SUPPORTS;
 	if (yes && no)
 		return HYPOTHESIS_CONFLICT;
 	if (yes >= enough)

@@ -175,10 +175,8 @@ static int hypothesis_add(
 	static const char *const keys[] = {"hypothesis", "title", "category", "effort", "advice",
 		"falsifier", "next", "witness", "share", "enough", "role", "missing", "supports", "rejects",
 		"says", NULL};
-	static const char *const many[] = {
-		"witness", "share", "supports", "rejects", "says", NULL};
 	struct hypothesis h = {0};
-	int r = text_block_check(reader, block, keys, 8, many);
+	int r = text_block_check(reader, block, keys, 8, "witness share supports rejects says");
 
 	if (r == 0)
 		r = head_take(reader, block, &h);

@@ -21,10 +21,9 @@ static int rule_add(
 {
 	static const char *const keys[] = {
 		"signal", "from", "witness", "formula", "unit", "meaning", NULL};
-	static const char *const many[] = {NULL};
 	struct signal_rule rule = {0};
 	const char *from;
-	int r = text_block_check(reader, block, keys, 6, many);
+	int r = text_block_check(reader, block, keys, 6, NULL);
 
 	if (r < 0)
 		return r;

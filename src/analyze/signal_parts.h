@@ -23,6 +23,7 @@ struct leaf {
 
 struct leaf_reader {
 	const struct run *run;
+	const struct run *simulated; /* the counters' run, for what joins two; NULL: none */
 	struct arena *arena;
 	struct profile_facts *profile; /* NULL: not asked for yet */
 };

@@ -200,6 +200,79 @@ static bool class_leaf(
 	return true;
 }
 
+/* ---- where two runs meet ---- */
+
+/* "walk(node*)" and "walk" are one function: simulators and samplers write arguments differently. */
+static bool same_function(const char *a, const char *b)
+{
+	size_t len_a = strcspn(a, "("), len_b = strcspn(b, "(");
+
+	return len_a == len_b && memcmp(a, b, len_a) == 0;
+}
+
+/* The function with most of a simulated event; NULL: it was not simulated by line. */
+static const char *simulated_top(const struct run *run, const char *event)
+{
+	mem_auto double *sums = NULL;
+	double most = 0;
+	const char *top = NULL;
+
+	if (!run)
+		return NULL;
+	sums = mem_new((size_t)run_text_count(run) + 1, sizeof(*sums));
+	vec_foreach (const struct place_row, place, &run->places) {
+		if (!str_equal(run_text(run, run->events.at[place->event - 1].name), event))
+			continue;
+		sums[place->function] += (double)place->value;
+		if (place->function && sums[place->function] > most) {
+			most = sums[place->function];
+			top = run_text(run, place->function);
+		}
+	}
+	return top;
+}
+
+/* A function of this name stands at the innermost location of the stack, inlined or not. */
+static bool stack_is_in(const struct run *run, row_id stack, const char *name)
+{
+	row_id location = run->stacks.at[stack - 1].location;
+	row_id frame = location ? run->locations.at[location - 1].frame : 0;
+
+	for (; frame; frame = run->frames.at[frame - 1].outer) {
+		const struct function_row *function =
+			&run->functions.at[run->frames.at[frame - 1].function - 1];
+
+		if (same_function(run_text(run, function->name), name))
+			return true;
+	}
+	return false;
+}
+
+/* "join.EVENT": the share of the samples in the function that has most of a simulated event. */
+static struct leaf join_leaf(
+	struct leaf_reader *reader, const struct profile_facts *facts, const char *event)
+{
+	const struct run *run = reader->run;
+	const char *name = simulated_top(reader->simulated, event);
+	str_auto struct str ids = {0};
+	uint64_t weight = 0;
+
+	if (!name)
+		return leaf_unknown("nothing was simulated by line", "NULL");
+	for (uint32_t i = 1; i <= run->functions.count; i++)
+		if (same_function(run_text(run, run->functions.at[i - 1].name), name))
+			str_addf(&ids, "%s%u", ids.len ? ", " : "", i);
+	for (uint32_t i = 1; i <= run->stacks.count; i++)
+		if (facts->samples.by_stack[i].weight && stack_is_in(run, i, name))
+			weight += facts->samples.by_stack[i].weight;
+	return leaf_known((double)weight / (double)facts->samples.total.weight,
+		share_sql(reader, facts,
+			arena_format(reader->arena,
+				"stack IN (SELECT c.stack FROM chains c JOIN stack k ON k.id = "
+				"c.stack WHERE c.location = k.location AND c.function IN (%s))",
+				str_text(&ids))));
+}
+
 /* ---- single numbers ---- */
 
 static struct leaf kernel_leaf(struct leaf_reader *reader, const struct profile_facts *facts)
@@ -276,10 +349,14 @@ bool leaf_profile(struct leaf_reader *reader, const char *name, struct leaf *ret
 		return class_leaf(reader, name + 6, false, ret_leaf);
 	if (str_starts(name, "leaf."))
 		return class_leaf(reader, name + 5, true, ret_leaf);
-	if (!str_starts(name, "profile."))
+	if (!str_starts(name, "profile.") && !str_starts(name, "join."))
 		return false;
-	name += 8;
 	facts = facts_of(reader);
+	if (str_starts(name, "join.") && !*facts->reason) {
+		*ret_leaf = join_leaf(reader, facts, name + 5);
+		return true;
+	}
+	name += 8;
 	if (*facts->reason)
 		*ret_leaf = leaf_unknown(facts->reason, "NULL");
 	else if (str_equal(name, "samples"))

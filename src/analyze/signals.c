@@ -112,7 +112,9 @@ void signals_collect(
 	if (signal_book_load(&book, &err) < 0)
 		return; /* a test reads the text */
 	for (unsigned i = 0; i < EVIDENCE_KINDS; i++)
-		readers[i] = (struct leaf_reader){.run = evidence->piece[i].run, .arena = arena};
+		readers[i] = (struct leaf_reader){.run = evidence->piece[i].run,
+			.simulated = evidence->piece[EVIDENCE_COUNTERS].run,
+			.arena = arena};
 	vec_foreach (const struct signal_rule, rule, &book.rules) {
 		const struct evidence_piece *piece = &evidence->piece[rule->from];
 		struct signal signal = {

@@ -1,7 +1,6 @@
-/* text_block.h - blocks of "key value" lines, as the texts of data/ are written: private to analyze.
- *
- * An empty line ends a block, '#' starts a comment line.  Lines and texts are in the reader's arena.
- * What is doubtful is refused with the file's name and the line. */
+/* text_block.h - the shape that the texts of data/ share: blocks of "key value" lines with empty
+ * lines between, '#' for a comment line.  What is doubtful is refused with file, line and reason.
+ * Owns: nothing; lines are copied into the reader's arena. */
 #pragma once
 
 #include "base/arena.h"
@@ -12,10 +11,8 @@ struct text_pair {
 	unsigned line;
 };
 
-enum { TEXT_BLOCK_PAIRS = 64 };
-
 struct text_block {
-	struct text_pair pairs[TEXT_BLOCK_PAIRS];
+	struct text_pair pairs[96];
 	unsigned count;
 };
 
@@ -27,17 +24,18 @@ struct text_reader {
 	struct err *err;
 };
 
-/* The next block; an empty one at the end of the text.  0 or -EINVAL. */
-int text_block_next(struct text_reader *reader, struct text_block *ret_block);
-
-/* "NAME:LINE: WHAT 'WHICH'"; returns -EINVAL. */
+/* "NAME:LINE: WHAT 'WHICH'" into the reader's err; -EINVAL. */
 int text_refuse(
 	const struct text_reader *reader, unsigned line, const char *what, const char *which);
 
-/* The value of a key's first line; NULL: it has none. */
+/* The next block into `block`; an empty one at the end of the text. */
+int text_block_next(struct text_reader *reader, struct text_block *block);
+
+/* The first line with this key, NULL when there is none. */
+const struct text_pair *text_block_find(const struct text_block *block, const char *key);
 const char *text_block_value(const struct text_block *block, const char *key);
 
-/* Every key is one of `keys` (NULL-terminated); those in `many` may stand more than once; the first
- * `needed` are there. */
+/* Every key is one of `keys`, stands once unless it is one of the words of `repeated`, and the first `needed` of them
+ * are there. */
 int text_block_check(const struct text_reader *reader, const struct text_block *block,
-	const char *const *keys, unsigned needed, const char *const *many);
+	const char *const *keys, unsigned needed, const char *repeated);

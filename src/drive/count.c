@@ -96,7 +96,8 @@ static int wait_for_end(struct counting *c, struct err *err)
 {
 	struct execution *x = &c->execution;
 	int fd = execution_descriptor(x);
-	uint64_t step_ns = c->options->interval_ns;
+	bool silent = !c->options->interval_ns;
+	uint64_t step_ns = silent ? c->options->refresh_ns : c->options->interval_ns;
 	uint64_t next_ns = step_ns ? x->start_ns + step_ns : UINT64_MAX;
 	sigset_t all, before;
 	int r = 0;
@@ -115,7 +116,8 @@ static int wait_for_end(struct counting *c, struct err *err)
 		if (got == 0 && c->watch && clock_monotonic_ns() >= proc_watch_due_ns(c->watch))
 			watch_read(c, clock_monotonic_ns());
 		if (got == 0 && clock_monotonic_ns() >= next_ns) {
-			r = emit_interval(c, next_ns - x->start_ns, err);
+			r = silent ? counters_read(c->counters, err)
+				   : emit_interval(c, next_ns - x->start_ns, err);
 			next_ns += step_ns;
 		}
 	}
@@ -179,7 +181,7 @@ static int counting_run(struct counting *c, struct err *err)
 			r = counting_open(c, err);
 		}
 	}
-	if (r >= 0)
+	if (r >= 0 && !c->options->judged)
 		r = counters_emit_events(c->counters, true, c->sink);
 	return r < 0 ? r : c->execution.stopped;
 }
