@@ -115,6 +115,11 @@ static int watch_choose(const struct cli *cli, struct count_options *options, st
 		err_hint(err, "count one process, one thread or the whole machine");
 		return -EINVAL;
 	}
+	if (cli_has(cli, "proc") && (cli_has(cli, "all-cpus") || cli_has(cli, "tid"))) {
+		err_set(err, ERR_USAGE, EINVAL, "--proc follows a program or one process");
+		err_hint(err, "leave out -a and -t, or name a process with -p PID");
+		return -EINVAL;
+	}
 	if (cli_has(cli, "all-cpus")) {
 		options->mode = COUNTERS_MACHINE;
 		return 0;
@@ -199,6 +204,7 @@ static int stat_count(struct stat_job *job, struct err *err)
 	if (r < 0)
 		return r;
 	options.repeat = (uint32_t)repeat;
+	options.watch_proc = cli_has(cli, "proc");
 	r = count_target(&options, &job->events, &sink, err);
 	cli_progress(cli, NULL);
 	job->run->partial = r != 0;
@@ -313,6 +319,9 @@ static const struct option_spec options[] = {
 		"count a running process, until it ends, Ctrl-C or PROGRAM ends"},
 	{"tid", 't', "TID", false, NULL, "count one thread"},
 	{"all-cpus", 'a', NULL, false, NULL, "count the whole machine"},
+	{"proc", 0, NULL, false, NULL,
+		"also read /proc ten times a second: queueing for a CPU, switches, reads and "
+		"writes, memory, pressure"},
 	{"strict", 0, NULL, false, NULL, "exit 6 when an event could not be counted"},
 	{"engine", 0, "ENGINE", false, "auto|pmu|sim",
 		"where the counts come from; sim: valgrind's model of a CPU, exact and repeatable, "
