@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 
 enum formula_op {
@@ -292,4 +293,48 @@ int formula_value(const struct formula *formula, const double *values, double *r
 		return -ERANGE;
 	*ret_value = stack[0];
 	return 0;
+}
+
+/* One operand, as a number with a fraction: SQL divides whole numbers to a whole number. */
+static char *operand_write(const struct formula_step *step, const char *const *parts)
+{
+	str_auto struct str text = {0};
+
+	if (step->op == OP_NUMBER) {
+		str_addf(&text, "%.17g", step->number);
+		if (!strpbrk(str_text(&text), ".e"))
+			str_add(&text, ".0");
+	} else {
+		str_addf(&text, "CAST(%s AS REAL)", parts[step->name]);
+	}
+	return mem_copy_text(str_text(&text), text.len);
+}
+
+void formula_write(const struct formula *formula, const char *const *parts, struct str *out)
+{
+	static const char signs[] = {[OP_ADD] = '+', [OP_SUBTRACT] = '-', [OP_MULTIPLY] = '*',
+		[OP_DIVIDE] = '/'};
+	char *stack[3 * (FORMULA_DEPTH + 1)] = {0};
+	unsigned top = 0;
+
+	for (uint32_t i = 0; i < formula->steps_count; i++) {
+		const struct formula_step *step = &formula->steps[i];
+		str_auto struct str text = {0};
+
+		if (step->op == OP_NUMBER || step->op == OP_NAME) {
+			stack[top++] = operand_write(step, parts);
+			continue;
+		}
+		if (step->op == OP_NEGATE) {
+			str_addf(&text, "(-%s)", stack[top - 1]);
+		} else {
+			top--;
+			str_addf(&text, "(%s %c %s)", stack[top - 1], signs[step->op], stack[top]);
+			free(stack[top]);
+		}
+		free(stack[top - 1]);
+		stack[top - 1] = mem_copy_text(str_text(&text), text.len);
+	}
+	str_add(out, stack[0] ? stack[0] : "NULL");
+	free(stack[0]);
 }

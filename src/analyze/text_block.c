@@ -3,6 +3,7 @@
 #include "text_block.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -68,6 +69,21 @@ const char *text_block_value(const struct text_block *block, const char *key)
 	return pair ? pair->value : NULL;
 }
 
+/* Whether `word` is one of the words of a line. */
+static bool line_has(const char *line, const char *word)
+{
+	size_t len = strlen(word);
+
+	while (line && *line) {
+		size_t next = strcspn(line, " ");
+
+		if (next == len && memcmp(line, word, len) == 0)
+			return true;
+		line += next + (line[next] == ' ');
+	}
+	return false;
+}
+
 int text_block_check(const struct text_reader *reader, const struct text_block *block,
 	const char *const *keys, unsigned needed, const char *repeated)
 {
@@ -81,7 +97,7 @@ int text_block_check(const struct text_reader *reader, const struct text_block *
 			return text_refuse(reader, pair->line, "there is no key", pair->key);
 		for (unsigned j = 0; j < i; j++)
 			if (str_equal(block->pairs[j].key, pair->key) &&
-				!(repeated && str_equal(pair->key, repeated)))
+				!line_has(repeated, pair->key))
 				return text_refuse(reader, pair->line, "a second key", pair->key);
 	}
 	for (unsigned k = 0; k < needed; k++)

@@ -19,6 +19,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/str.h"
 
 enum { FORMULA_DEPTH = 32, FORMULA_STEPS = 256 }; /* deeper or longer ones are refused */
 
@@ -38,3 +39,7 @@ int formula_parse(
 /* The result, values[i] standing for names[i].  0, or -EDOM when a denominator is 0, or -ERANGE
  * when the result is not finite; then *ret_value is left alone. */
 int formula_value(const struct formula *formula, const double *values, double *ret_value);
+
+/* Append the formula with parts[i] in place of names[i], every step in parentheses: how SQL is made
+ * from one.  Numbers keep all their digits and have a point. */
+void formula_write(const struct formula *formula, const char *const *parts, struct str *out);
