@@ -15,6 +15,7 @@ extern const struct command env_command;
 extern const struct command export_command;
 extern const struct command flame_command;
 extern const struct command gate_command;
+extern const struct command harness_command;
 extern const struct command help_command_entry;
 extern const struct command import_command;
 extern const struct command record_command;
@@ -40,6 +41,7 @@ const struct command *const commands[] = {
 	&scale_command,
 	&audit_command,
 	&attest_command,
+	&harness_command,
 	&import_command,
 	&export_command,
 	&tune_command,
