@@ -60,28 +60,22 @@ static void stage_pass(struct stage *stage)
 	pthread_mutex_unlock(&stage->mutex);
 }
 
-static inline char *put_number(char *at, uint64_t value, char behind)
-{
-	char digits[20];
-	int count = 0;
-
-	do
-		digits[count++] = (char)('0' + value % 10);
-	while (value /= 10);
-	while (count)
-		*at++ = digits[--count];
-	*at++ = behind;
-	return at;
-}
-
 __attribute__((noinline)) static void make_request(struct slot *slot, uint64_t seed)
 {
 	char *at = slot->request;
 
-	for (unsigned i = 0; i < BOOKINGS; i++) {
+	for (unsigned i = 0; i < BOOKINGS; i++, at += 12) { /* "00042 01999\n" */
+		uint32_t number, amount;
+
 		seed = seed * 6364136223846793005u + 1442695040888963407u;
-		at = put_number(at, accounts[(seed >> 33) % ACCOUNTS].number, ' ');
-		at = put_number(at, (seed >> 40) % 100000, '\n');
+		number = accounts[(seed >> 33) % ACCOUNTS].number;
+		amount = (uint32_t)(seed >> 40) % 100000;
+		for (int digit = 4; digit >= 0; digit--, number /= 10, amount /= 10) {
+			at[digit] = (char)('0' + number % 10);
+			at[6 + digit] = (char)('0' + amount % 10);
+		}
+		at[5] = ' ';
+		at[11] = '\n';
 	}
 	slot->request_len = (size_t)(at - slot->request);
 }
@@ -121,12 +115,27 @@ static void post_bookings(struct slot *slot)
 	}
 }
 
+static inline char *put_number(char *at, uint64_t value, char behind)
+{
+	char digits[20];
+	int count = 0;
+
+	do
+		digits[count++] = (char)('0' + value % 10);
+	while (value /= 10);
+	while (count)
+		*at++ = digits[--count];
+	*at++ = behind;
+	return at;
+}
+
 __attribute__((noinline)) static void make_answer(struct slot *slot)
 {
 	char *at = slot->answer;
 
 	for (unsigned i = 0; i < BOOKINGS; i++) {
 		at = put_number(at, slot->bookings[i].number, ' ');
+		at = put_number(at, slot->bookings[i].amount, ' ');
 		at = put_number(at, slot->bookings[i].balance, '\n');
 	}
 	slot->answer_len = (size_t)(at - slot->answer);

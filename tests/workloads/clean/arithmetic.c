@@ -12,10 +12,10 @@ WHOLE static uint64_t advance(uint64_t steps)
 	uint64_t a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, g = 7, h = 8;
 
 	while (steps--) {
-		a = mix(a);
-		b = mix(b);
-		c = mix(c);
-		d = mix(d);
+		a = MIX(a);
+		b = MIX(b);
+		c = MIX(c);
+		d = MIX(d);
 		e += a >> 3;
 		f ^= b << 1;
 		g += c ^ e;

@@ -17,19 +17,21 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static uint32_t buffers[BUFFERS][BATCH];
 static uint64_t batches, filled, folded;
 
-/* The same work for both: some steps for each number of a batch. */
-static inline uint32_t stir(uint32_t x)
-{
-	for (unsigned i = 0; i < STEPS; i++)
-		x = x * 1664525u + 1013904223u;
-	__asm__ volatile("" : "+r"(x));
-	return x;
-}
+/* The same work for both: some steps for each number of a batch.  A macro, as in planted.h. */
+#define STIR(from)                                                                                 \
+	(__extension__({                                                                           \
+		uint32_t stirred = (from);                                                         \
+                                                                                                   \
+		for (unsigned step = 0; step < STEPS; step++)                                      \
+			stirred = stirred * 1664525u + 1013904223u;                                \
+		__asm__ volatile("" : "+r"(stirred));                                              \
+		stirred;                                                                           \
+	}))
 
 WHOLE static void fill_batch(uint32_t *batch, uint32_t seed)
 {
 	for (uint32_t i = 0; i < BATCH; i++)
-		batch[i] = stir(seed + i);
+		batch[i] = STIR(seed + i);
 }
 
 WHOLE static uint64_t fold_batch(const uint32_t *batch)
@@ -37,7 +39,7 @@ WHOLE static uint64_t fold_batch(const uint32_t *batch)
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < BATCH; i++)
-		sum += stir(batch[i]);
+		sum += STIR(batch[i]);
 	return sum;
 }
 

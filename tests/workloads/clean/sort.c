@@ -14,7 +14,7 @@ static uint32_t numbers[NUMBERS], others[NUMBERS];
 WHOLE static uint64_t make_numbers(uint64_t x)
 {
 	for (uint32_t i = 0; i < NUMBERS; i++) {
-		x = mix(x);
+		x = MIX(x);
 		numbers[i] = (uint32_t)(x >> 32);
 	}
 	return x;
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 		for (uint32_t k = 1; k < NUMBERS; k++)
 			if (numbers[k - 1] > numbers[k])
 				return 1;
-		sum = mix(sum + numbers[NUMBERS / 2]);
+		sum = MIX(sum + numbers[NUMBERS / 2]);
 	}
 	return tell("sort", arrays, sum);
 }

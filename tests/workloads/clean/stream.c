@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 	for (uint64_t i = 0; i < blocks; i++) {
 		from[i % BLOCK_BYTES] = (char)i;
 		copy_block(to, from);
-		sum = mix(sum + (unsigned char)to[i % BLOCK_BYTES]);
+		sum = MIX(sum + (unsigned char)to[i % BLOCK_BYTES]);
 	}
 	tell("stream", blocks, sum);
 	free(from);

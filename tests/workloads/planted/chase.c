@@ -27,7 +27,7 @@ WHOLE static void link_nodes(struct node *nodes)
 	for (uint32_t i = NODES - 1; i > 0; i--) {
 		uint64_t other, value = nodes[i].value;
 
-		x = mix(x);
+		x = MIX(x);
 		other = (x >> 33) % i;
 		nodes[i].value = nodes[other].value;
 		nodes[other].value = value;

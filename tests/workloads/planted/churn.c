@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 
 	for (uint64_t i = 0; i < count; i++) {
 		build_record(fields, i);
-		sum = mix(sum + drop_record(fields));
+		sum = MIX(sum + drop_record(fields));
 	}
 	return tell("churn", count, sum);
 }

@@ -21,13 +21,13 @@ static uint64_t sections, shared_sum;
 WHOLE static void update_shared(uint64_t x)
 {
 	pthread_mutex_lock(&mutex);
-	shared_sum += churn_numbers(x, 2 * UNIT); /* HELD: work that does not need the lock */
+	shared_sum += CHURN(x, 2 * UNIT); /* HELD: work that does not need the lock */
 	pthread_mutex_unlock(&mutex);
 }
 
 WHOLE static uint64_t prepare(uint64_t x)
 {
-	return churn_numbers(x, UNIT);
+	return CHURN(x, UNIT);
 }
 
 static void *worker(void *first)

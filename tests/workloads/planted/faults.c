@@ -25,7 +25,7 @@ WHOLE static uint64_t use_buffer(uint64_t x)
 	madvise(buffer, BUFFER_BYTES, MADV_NOHUGEPAGE);
 	for (size_t i = 0; i < BUFFER_BYTES; i += PAGE_BYTES)
 		buffer[i] = (char)(x + i); /* TOUCH */
-	x = mix(x ^ (unsigned char)buffer[BUFFER_BYTES / 2]);
+	x = MIX(x ^ (unsigned char)buffer[BUFFER_BYTES / 2]);
 	munmap(buffer, BUFFER_BYTES);
 	return x;
 }

@@ -20,22 +20,22 @@ static uint64_t rounds, request, parsed, answer_sum, audit_sum;
 
 WHOLE static uint64_t parse(uint64_t x)
 {
-	return churn_numbers(x, 2 * UNIT);
+	return CHURN(x, 2 * UNIT);
 }
 
 WHOLE static uint64_t order(uint64_t x)
 {
-	return churn_numbers(x ^ 1, 4 * UNIT); /* ORDER: the first answer */
+	return CHURN(x ^ 1, 4 * UNIT); /* ORDER: the first answer */
 }
 
 WHOLE static uint64_t answer(uint64_t x)
 {
-	return churn_numbers(x ^ 2, 2 * UNIT);
+	return CHURN(x ^ 2, 2 * UNIT);
 }
 
 WHOLE static uint64_t audit(uint64_t x)
 {
-	return churn_numbers(x ^ 3, 5 * UNIT); /* AUDIT: hot, and not worth touching */
+	return CHURN(x ^ 3, 5 * UNIT); /* AUDIT: hot, and not worth touching */
 }
 
 static void *parser(void *unused)

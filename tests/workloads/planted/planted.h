@@ -27,20 +27,19 @@ static inline uint64_t count_of(int argc, char **argv, uint64_t fallback)
 	return (uint64_t)value;
 }
 
-/* The next of a row of numbers without an order. */
-static inline uint64_t mix(uint64_t x)
-{
-	return x * 6364136223846793005u + 1442695040888963407u;
-}
-
-/* Work of so many steps, each waiting for the one before. */
-static inline uint64_t churn_numbers(uint64_t x, uint64_t steps)
-{
-	while (steps--)
-		x = mix(x);
-	__asm__ volatile("" : "+r"(x));
-	return x;
-}
+/* Macros, not functions: an inlined function would have its own rows in a profile, and the place
+ * that matters none.  MIX is the next of a row of numbers without an order; CHURN is work of so
+ * many steps, each waiting for the one before. */
+#define MIX(x) ((x)*6364136223846793005u + 1442695040888963407u)
+#define CHURN(from, steps)                                                                         \
+	(__extension__({                                                                           \
+		uint64_t churned = (from);                                                         \
+                                                                                                   \
+		for (uint64_t left = (steps); left; left--)                                        \
+			churned = MIX(churned);                                                    \
+		__asm__ volatile("" : "+r"(churned));                                              \
+		churned;                                                                           \
+	}))
 
 static inline int tell(const char *program, uint64_t count, uint64_t sum)
 {

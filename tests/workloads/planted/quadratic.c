@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (size_t i = 0; i < count; i++) {
-		x = mix(x);
+		x = MIX(x);
 		if (list_contains(&list, (uint32_t)(x >> 32)))
 			continue;
 		list.items[list.count++] = (uint32_t)(x >> 32);

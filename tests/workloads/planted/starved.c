@@ -20,12 +20,12 @@ static int done;
 
 WHOLE static uint64_t idle_work(uint64_t x)
 {
-	return churn_numbers(x, UNIT);
+	return CHURN(x, UNIT);
 }
 
 WHOLE static uint64_t serve_item(uint64_t x)
 {
-	return churn_numbers(x, 2 * UNIT); /* STARVED */
+	return CHURN(x, 2 * UNIT); /* STARVED */
 }
 
 static void *hog(void *unused)

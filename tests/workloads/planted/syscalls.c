@@ -22,7 +22,7 @@ WHOLE static uint64_t copy_bytes(int from, int to, uint64_t count)
 			perror("syscalls");
 			exit(1);
 		}
-		sum = mix(sum + byte);
+		sum = MIX(sum + byte);
 	}
 	return sum;
 }
