@@ -3,6 +3,7 @@
  * Reads the words, finds the program, counts, shows.  Each execution and interval is stored as soon
  * as it has ended, so nothing that was measured is lost when something breaks later. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "base/mem.h"
 #include "cli.h"
 #include "code/binary.h"
+#include "cpu_tables.h"
 #include "drive/count.h"
 #include "ingest/ingest.h"
 #include "model/run.h"
@@ -23,6 +25,7 @@ struct stat_job {
 	struct run *run;
 	struct store *store; /* NULL without -o */
 	struct metric_book book;
+	struct cpu_tables cpu;
 	struct event_list events;
 	struct arena arena;
 	uint32_t shown; /* intervals printed so far */
@@ -33,8 +36,54 @@ static void stat_job_done(struct stat_job *job)
 	store_close(job->store);
 	run_close(job->run);
 	metric_book_done(&job->book);
+	cpu_tables_done(&job->cpu);
 	event_list_done(&job->events);
 	arena_done(&job->arena);
+}
+
+/* What the CPU of this machine adds: names of events, sets, metrics made from them. */
+static int cpu_load(struct stat_job *job, struct err *err)
+{
+	int r = cpu_tables_load(&job->cpu, err);
+
+	for (unsigned k = 0; r >= 0 && k < job->cpu.identity.kinds; k++) {
+		const struct cpu_table *table = job->cpu.table[k];
+
+		if (table)
+			r = metric_book_add_core(&job->book, cpu_tables_core(&job->cpu, k),
+				table->name, table->metrics, err);
+	}
+	cpu_tables_lend(&job->cpu, &job->events);
+	return r;
+}
+
+/* The CPU's own set where it has one, else the generic one, which is said. */
+static int set_choose(struct stat_job *job, const char *name, struct err *err)
+{
+	int r = cpu_tables_add_set(&job->cpu, name, &job->events, err);
+	bool known = cpu_tables_know_set(&job->cpu, name);
+	const struct event_set *set;
+	char cpu[128], text[256];
+
+	if (r)
+		return r;
+	cpu_tables_name(&job->cpu, cpu, sizeof(cpu));
+	set = event_set_find(&job->book, name, err);
+	if (!set && known) {
+		err_set(err, ERR_UNAVAILABLE, ENOENT, "%s has no event set '%s' in assay", cpu,
+			name);
+		err_hint(err, "use --set stalls or --set memory, or -e with events of your own");
+	}
+	if (!set)
+		return -ENOENT;
+	if (known) {
+		snprintf(text, sizeof(text),
+			"%s has no event set '%s' of its own in assay: generic events were counted",
+			cpu, name);
+		run_add_note(job->run, "generic_set", text,
+			"docs/metrics.md says how to add a CPU; -e rHEX counts any event");
+	}
+	return event_list_parse(&job->events, set->events, err);
 }
 
 /* -e, --set and --metric add up; without any of them the default set is counted. */
@@ -46,11 +95,8 @@ static int events_choose(struct stat_job *job, struct err *err)
 
 	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "event", i)); i++)
 		r = event_list_parse(&job->events, text, err);
-	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "set", i)); i++) {
-		const struct event_set *set = event_set_find(&job->book, text, err);
-
-		r = set ? event_list_parse(&job->events, set->events, err) : -EINVAL;
-	}
+	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "set", i)); i++)
+		r = set_choose(job, text, err);
 	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "metric", i)); i++) {
 		const struct metric *metric = metric_find(&job->book, text, err);
 		str_auto struct str events = {0};
@@ -223,6 +269,8 @@ static int stat_run_job(struct stat_job *job, struct err *err)
 	int r = metric_book_load(&job->book, err), counted;
 
 	if (r >= 0)
+		r = cpu_load(job, err);
+	if (r >= 0)
 		r = events_choose(job, err);
 	if (r < 0)
 		return r;
@@ -258,9 +306,10 @@ static int stat_run(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"event", 'e', "EVENTS", false, NULL,
-		"what to count: names, {groups}, :u :k :p modifiers, SYSTEM:TRACEPOINT, rHEX, "
-		"PMU/FIELD=VALUE/; more than one -e adds up"},
-	{"set", 0, "NAME", false, NULL, "a named set of events: default, memory, branches..."},
+		"what to count: names (also those of this CPU's vendor), {groups}, :u :k :p modifiers, "
+		"SYSTEM:TRACEPOINT, rHEX, PMU/FIELD=VALUE/; more than one -e adds up"},
+	{"set", 0, "NAME", false, NULL,
+		"a named set of events: default, memory, branches, l1, l2_tlb..."},
 	{"metric", 'M', "NAME", false, NULL, "count what this metric needs"},
 	{"repeat", 'r', "N", false, NULL, "run the program N times; medians are shown"},
 	{"interval", 'I', "MS", false, NULL, "also count every MS milliseconds"},

@@ -21,6 +21,7 @@ extern const struct command record_command;
 extern const struct command report_command;
 extern const struct command scale_command;
 extern const struct command stat_command;
+extern const struct command topdown_command;
 extern const struct command tune_command;
 
 /* In the order of the work: what can be measured, where, what it does. */
@@ -28,6 +29,7 @@ const struct command *const commands[] = {
 	&doctor_command,
 	&env_command,
 	&stat_command,
+	&topdown_command,
 	&record_command,
 	&report_command,
 	&annotate_command,

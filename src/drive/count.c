@@ -37,7 +37,9 @@ static int wait_for_end(struct counting *c, struct err *err)
 {
 	struct execution *x = &c->execution;
 	int fd = execution_descriptor(x);
-	uint64_t step_ns = c->options->interval_ns, next_ns = x->start_ns + step_ns;
+	bool silent = !c->options->interval_ns;
+	uint64_t step_ns = silent ? c->options->refresh_ns : c->options->interval_ns;
+	uint64_t next_ns = x->start_ns + step_ns;
 	sigset_t all, before;
 	int r = 0;
 
@@ -56,7 +58,8 @@ static int wait_for_end(struct counting *c, struct err *err)
 		if (x->stopped && !x->spawner)
 			break;
 		if (got == 0) {
-			r = emit_interval(c, next_ns - x->start_ns, err);
+			r = silent ? counters_read(c->counters, err)
+				   : emit_interval(c, next_ns - x->start_ns, err);
 			next_ns += step_ns;
 		}
 	}
@@ -116,7 +119,7 @@ static int counting_run(struct counting *c, struct err *err)
 			r = counting_open(c, err);
 		}
 	}
-	if (r >= 0)
+	if (r >= 0 && !c->options->judged)
 		r = counters_emit_events(c->counters, true, c->sink);
 	return r < 0 ? r : c->execution.stopped;
 }

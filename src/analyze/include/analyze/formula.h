@@ -1,13 +1,14 @@
 /* formula.h - one line of arithmetic over named values.
  *
- * Does: numbers, names, + - * /, a sign, parentheses.  Does not: know events or read files.
- * Owns: nothing; a formula lives in the arena it was parsed into and never changes.
+ * Does: numbers, names, + - * /, a sign, parentheses, min(a, b), max(a, b).  Does not: know events
+ * or read files. Owns: nothing; a formula lives in the arena it was parsed into and never changes.
  *
  * Words.  Event names hold '-' and '/', so a word runs on to the next blank or one of ( ) + *:
  *
  *     L1-dcache-load-misses / L1-dcache-loads          two names and a division
  *     1000 * cpu/event=0xc5,umask=0/ / instructions    a PMU event is one word too
  *     cycles-instructions                              ONE name; a difference needs its blanks
+ *     max(0, cycles - instructions)                    within min( and max( a comma ends a word
  *
  * A name starts with a letter or '_', goes on with letters, digits and _ . : - / = , and does not
  * end in - : = or ','.  Its slashes come in pairs, so that "a/b" is refused instead of being taken
