@@ -118,6 +118,8 @@ int stat_simulate(struct stat_job *job, struct err *err)
 	r = simulate_target(&options, &job->events, &sink, err);
 	cli_progress(cli, NULL);
 	job->run->partial = r != 0;
+	vec_foreach (const struct execution_packed, e, &job->run->executions)
+		job->run->partial |= (e->flags & EXECUTION_TIMED_OUT) != 0;
 	return r;
 }
 

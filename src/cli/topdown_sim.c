@@ -354,6 +354,8 @@ static int job_run(struct simulated_job *job, struct err *err)
 	costs_measure(job);
 	notes_copy(job);
 	job->simulated->partial = job->interrupted;
+	vec_foreach (const struct execution_packed, e, &job->simulated->executions)
+		job->simulated->partial |= (e->flags & EXECUTION_TIMED_OUT) != 0;
 	cli_take_fingerprint(job->simulated, &late);
 	r = job->store ? store_finish(job->store, job->simulated, err) : 0;
 	run_freeze(job->simulated);

@@ -22,6 +22,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "code/binary.h"
@@ -43,6 +44,8 @@ struct simulation {
 	vec_of(char *) argv;
 	struct execution execution;
 	bool timed_out;
+	struct map commands; /* of the processes whose counts were read */
+	bool forked;	     /* one of them twice: the second began as a copy of the first */
 	unsigned stops; /* signals sent because of the limit */
 	uint64_t last_ns; /* of the last run, for the cost of the others */
 };
@@ -244,6 +247,20 @@ static void wait_for_end(struct simulation *s)
 	execution_pass_on_signals(x);
 }
 
+/* A process that was forked and not executed anew wrote the same "cmd:" as its parent, and began with
+ * its parent's counts. */
+static void command_note(struct simulation *s, const char *text)
+{
+	const char *at = strstr(text, "cmd:");
+	size_t len = at ? strcspn(at, "\n") : 0;
+	uint32_t seen;
+
+	if (!len)
+		return;
+	s->forked |= map_get(&s->commands, at, len, &seen);
+	map_put(&s->commands, at, len, 1);
+}
+
 /* The files of all processes that ended, summed; places only of the first run, because they have
  * no execution of their own. */
 static int results_read(struct simulation *s, struct cachegrind_sums *sums)
@@ -258,6 +275,8 @@ static int results_read(struct simulation *s, struct cachegrind_sums *sums)
 		if (!str_starts(entry->d_name, "out."))
 			continue;
 		r = io_read_at(dirfd(dir), entry->d_name, TEXT_MOST, &text);
+		if (r >= 0 && s->execution.number == 1)
+			command_note(s, str_text(&text));
 		if (r >= 0)
 			r = cachegrind_read(sums, s->events, str_text(&text), text.len,
 				s->execution.number == 1 ? s->sink : NULL);
@@ -343,10 +362,9 @@ static int note_processes(const struct simulation *s, const struct cachegrind_su
 
 	if (sums->texts < 2 || s->execution.number != 1)
 		return 0;
-	snprintf(text, sizeof(text),
-		"the counts are of %u processes together; what a process did before a fork() is "
-		"counted in its child as well",
-		sums->texts);
+	snprintf(text, sizeof(text), "the counts are of %u processes together%s", sums->texts,
+		s->forked ? "; what a process did before a fork() is counted in its child as well"
+			  : "");
 	return emit_note(s->sink, "several-processes", text, NULL);
 }
 
@@ -453,6 +471,7 @@ int simulate_target(const struct simulate_options *options, const struct event_l
 	execution_close(&s.execution);
 	if (s.folder)
 		simulate_folder_remove(s.folder);
+	map_done(&s.commands);
 	vec_done(&s.argv);
 	event_list_done(&s.own_events);
 	arena_done(&s.arena);

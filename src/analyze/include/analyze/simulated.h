@@ -125,8 +125,8 @@ struct simulated_view {
 	uint32_t not_simulated_count;
 };
 
-/* `simulated` and `clock` are two runs of the same program; `clock` has samples of a clock.  -EINVAL
- * when it has none, -ENODATA as above. */
+/* `simulated` and `clock` are two runs of the same program; `clock` has samples of a clock.  -ENODATA
+ * when there are none, or nothing was simulated. */
 int simulated_join(const struct run *simulated, const struct run *clock,
 	const struct simulated_costs *costs, struct arena *arena, struct simulated_view *ret_view,
 	struct err *err);
