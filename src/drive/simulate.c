@@ -1,8 +1,8 @@
 /* simulate.c - see simulate.h.
  *
  * valgrind is the target that the spawner starts, the program is its words.  Everything that it
- * writes goes into a folder of ours below $TMPDIR, so nothing is left beside the program.  To stop it
- * SIGTERM is enough: cachegrind writes what it has counted when a program dies of a signal.  A
+ * writes goes into a folder of ours below $TMPDIR, so nothing is left beside the program.  To stop
+ * it SIGTERM is enough: cachegrind writes what it has counted when a program dies of a signal.  A
  * program that handles SIGTERM may go on, so the next signals are ones that few handle; the last is
  * SIGKILL, after which there is nothing to read. */
 #include "drive/simulate.h"
@@ -46,15 +46,16 @@ struct simulation {
 	bool timed_out;
 	struct map commands; /* of the processes whose counts were read */
 	bool forked;	     /* one of them twice: the second began as a copy of the first */
-	unsigned stops; /* signals sent because of the limit */
-	uint64_t last_ns; /* of the last run, for the cost of the others */
+	unsigned stops;	     /* signals sent because of the limit */
+	uint64_t last_ns;    /* of the last run, for the cost of the others */
 };
 
 static int valgrind_find(struct arena *arena, const char **ret_path, struct err *err)
 {
 	if (binary_find("valgrind", arena, ret_path, err) >= 0)
 		return 0;
-	err_set(err, ERR_UNAVAILABLE, ENOENT, "the simulator needs valgrind, which is not installed");
+	err_set(err, ERR_UNAVAILABLE, ENOENT,
+		"the simulator needs valgrind, which is not installed");
 	err_hint(err, "sudo apt install valgrind");
 	return -ENOENT;
 }
@@ -247,8 +248,8 @@ static void wait_for_end(struct simulation *s)
 	execution_pass_on_signals(x);
 }
 
-/* A process that was forked and not executed anew wrote the same "cmd:" as its parent, and began with
- * its parent's counts. */
+/* A process that was forked and not executed anew wrote the same "cmd:" as its parent, and began
+ * with its parent's counts. */
 static void command_note(struct simulation *s, const char *text)
 {
 	const char *at = strstr(text, "cmd:");
@@ -325,7 +326,8 @@ static int refuse_instruction(const struct simulate_log *log, struct err *err)
 	return -ENOTSUP;
 }
 
-static int refuse_nothing(const struct simulation *s, const struct simulate_log *log, struct err *err)
+static int refuse_nothing(
+	const struct simulation *s, const struct simulate_log *log, struct err *err)
 {
 	const struct spawner_result *result = &s->execution.result;
 
@@ -349,10 +351,11 @@ static int note_partial(const struct simulation *s)
 	if (!s->timed_out && !s->execution.stopped)
 		return 0;
 	return emit_note(s->sink, "partial-simulation",
-		s->timed_out ? "partial simulation: the time limit was reached, so the counts are of a "
-			       "part of the run; only rates can be made from them"
-			     : "partial simulation: it was stopped, so the counts are of a part of the "
-			       "run; only rates can be made from them",
+		s->timed_out
+			? "partial simulation: the time limit was reached, so the counts are of a "
+			  "part of the run; only rates can be made from them"
+			: "partial simulation: it was stopped, so the counts are of a part of the "
+			  "run; only rates can be made from them",
 		s->timed_out ? "a longer --time-limit, or a smaller input" : NULL);
 }
 
@@ -390,8 +393,8 @@ static int run_emit(struct simulation *s, const struct simulate_log *log, struct
 		r = note_partial(s);
 	if (r >= 0)
 		r = note_processes(s, &sums);
-	return r < 0 ? err_set(err, ERR_OUTPUT, -r, "cannot take in the result of the simulation: %s",
-			       err_words(-r))
+	return r < 0 ? err_set(err, ERR_OUTPUT, -r,
+			       "cannot take in the result of the simulation: %s", err_words(-r))
 		     : 0;
 }
 

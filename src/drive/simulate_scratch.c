@@ -1,4 +1,5 @@
-/* simulate_scratch.c - the folder of a simulation: what valgrind says in its logs, and its removal. */
+/* simulate_scratch.c - the folder of a simulation: what valgrind says in its logs, and its removal.
+ */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -34,8 +35,8 @@ static void log_look(const char *text, struct simulate_log *log)
 
 	if (at && !log->unsupported) {
 		log->unsupported = true;
-		snprintf(log->instruction, sizeof(log->instruction), "%.*s",
-			(int)strcspn(at, "\n"), at);
+		snprintf(log->instruction, sizeof(log->instruction), "%.*s", (int)strcspn(at, "\n"),
+			at);
 		str_flatten(log->instruction);
 	}
 	at = strstr(text, "valgrind: ");

@@ -152,7 +152,8 @@ static void any_size_becomes_sets_that_are_a_power_of_two(void **state)
 {
 	(void)state;
 	for (uint64_t size = 1; size < UINT64_C(1) << 34; size = size * 3 / 2 + 77) {
-		struct cache_sizes sizes = {.l1d = {size, (uint32_t)(size % 33), 64}, .l2 = {size, 0, 0}};
+		struct cache_sizes sizes = {
+			.l1d = {size, (uint32_t)(size % 33), 64}, .l2 = {size, 0, 0}};
 		struct simulate_caches caches;
 		uint64_t sets;
 
@@ -221,10 +222,12 @@ static void the_time_per_event_tells_which_kind_of_work_takes_it(void **state)
 		{"several at once", 20e6, 8000000, 1000000, 1000000, 0, VERDICT_MEMORY},
 		{"in L2", 4e6, 3000000, 1000000, 0, 0, VERDICT_MEMORY_LATENCY},
 		{"branches", 7e6, 10000000, 0, 0, 1000000, VERDICT_BAD_SPECULATION},
-		{"branches that the CPU predicts", 1.2e6, 10000000, 0, 0, 1000000, VERDICT_RETIRING},
+		{"branches that the CPU predicts", 1.2e6, 10000000, 0, 0, 1000000,
+			VERDICT_RETIRING},
 		{"chain", 20e6, 40000000, 0, 0, 10, VERDICT_CORE},
 		{"busy", 3e6, 40000000, 0, 0, 10, VERDICT_RETIRING},
-		{"prefetched stream with work", 30e6, 250000000, 1000000, 1000000, 0, VERDICT_RETIRING},
+		{"prefetched stream with work", 30e6, 250000000, 1000000, 1000000, 0,
+			VERDICT_RETIRING},
 		{"misses and mispredicts", 10e6, 5000000, 80000, 80000, 1100000, VERDICT_MIXED},
 		{"between", 6.5e6, 40000000, 0, 0, 10, VERDICT_UNCLEAR},
 	};
@@ -257,16 +260,17 @@ static struct run *clock_run(const char *const *functions, const unsigned *sampl
 	run_add_execution(run, &(struct execution_row){.wall_ns = 1});
 	for (unsigned i = 0; i < count; i++) {
 		bool kernel = str_equal(functions[i], "kernel");
-		row_id function = run_add_function(run,
-			&(struct function_row){.name = run_intern(run, functions[i]), .module = module});
+		row_id function = run_add_function(
+			run, &(struct function_row){
+				     .name = run_intern(run, functions[i]), .module = module});
 		row_id frame = run_add_frame(run, &(struct frame_row){.function = function,
 							  .file = run_intern(run, "/src/w.c"),
 							  .line = 10});
-		row_id location = run_add_location(
-			run, &(struct location_row){.module = module,
-				     .addr = 16 * (i + 1),
-				     .frame = frame,
-				     .flags = kernel ? LOCATION_KERNEL : 0});
+		row_id location =
+			run_add_location(run, &(struct location_row){.module = module,
+						      .addr = 16 * (i + 1),
+						      .frame = frame,
+						      .flags = kernel ? LOCATION_KERNEL : 0});
 		row_id stack = run_add_stack(run, &(struct stack_row){.location = location});
 
 		for (unsigned k = 0; k < samples[i]; k++)
@@ -279,8 +283,8 @@ static struct run *clock_run(const char *const *functions, const unsigned *sampl
 	return run;
 }
 
-static struct run *simulated_run(const char *const *functions, const uint64_t (*counts)[4],
-	unsigned count, uint32_t flags)
+static struct run *simulated_run(
+	const char *const *functions, const uint64_t (*counts)[4], unsigned count, uint32_t flags)
 {
 	static const char *const names[] = {"instructions", "L1-dcache-load-misses",
 		"LLC-load-misses", "conditional-branch-misses"};
@@ -302,8 +306,8 @@ static struct run *simulated_run(const char *const *functions, const uint64_t (*
 						   .value = counts[i][k]});
 			sum += counts[i][k];
 		}
-		run_add_count(run,
-			&(struct count_row){.event = k + 1, .execution = 1, .value = sum});
+		run_add_count(
+			run, &(struct count_row){.event = k + 1, .execution = 1, .value = sum});
 	}
 	run_freeze(run);
 	return run;
@@ -484,7 +488,8 @@ int main(void)
 		cmocka_unit_test(any_size_becomes_sets_that_are_a_power_of_two),
 		cmocka_unit_test(every_line_of_the_rules_is_read),
 		cmocka_unit_test(the_time_per_event_tells_which_kind_of_work_takes_it),
-		cmocka_unit_test(functions_meet_by_name_and_the_program_gets_the_word_of_most_of_its_time),
+		cmocka_unit_test(
+			functions_meet_by_name_and_the_program_gets_the_word_of_most_of_its_time),
 		cmocka_unit_test(half_and_half_is_mixed_and_the_kernel_alone_is_unclear),
 		cmocka_unit_test(a_simulation_that_was_cut_gives_rates_and_no_verdict),
 		cmocka_unit_test(names_meet_without_parameters_clones_and_instruction_sets),
