@@ -86,6 +86,8 @@ static const struct option_spec options[] = {
 		"run the program only once: the events take turns on the PMU and are scaled up"},
 	{"quick", 0, NULL, false, NULL,
 		"only events that every CPU has, over 5 rounds: are instructions slow, and why"},
+	{"time-limit", 0, "TIME", false, NULL,
+		"with the simulator: stop it after TIME and keep what was simulated"},
 	{"report", 0, "FILE", false, NULL, "write the whole finding as Markdown (FILE.md)"},
 	{"output", 'o', "RUN", false, NULL, "store the run in this file (*.assay)"},
 	{"target-status", 0, NULL, false, NULL, "exit with the program's own status"},

@@ -501,6 +501,7 @@ int event_emit(const struct event_spec *spec, uint32_t id, const struct wire_sin
 	space.event.event = id;
 	space.event.group = spec->group;
 	space.event.status = spec->status;
+	space.event.flags = spec->flags;
 	space.event.scale = spec->scale;
 	wire_add_text(&b, &space.event.name, spec->name);
 	wire_add_text(&b, &space.event.unit, spec->unit);

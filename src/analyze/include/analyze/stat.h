@@ -18,9 +18,10 @@ struct stat_event {
 	const char *name, *unit, *core, *status, *reason; /* status: "counted", "not_counted"... */
 	uint32_t group;
 	bool known;
-	double value;  /* median, in `unit` */
-	double spread; /* median absolute deviation over |value|; NAN below 3 executions */
-	double *each;  /* one per execution, NAN: not known */
+	bool simulated; /* counted by a simulator, not by this machine */
+	double value;	/* median, in `unit` */
+	double spread;	/* median absolute deviation over |value|; NAN below 3 executions */
+	double *each;	/* one per execution, NAN: not known */
 	uint64_t enabled_ns, running_ns; /* sums over the executions used */
 	bool scaled;
 	double running_share; /* NAN: never enabled */
@@ -33,7 +34,8 @@ struct stat_execution {
 	int exit_status, signal;
 	bool has_usage; /* false: somebody else's process */
 	bool interrupted, leftovers;
-	bool used; /* in the medians */
+	bool timed_out; /* cut at its time limit: its counts are of a part */
+	bool used;	/* in the medians */
 };
 
 /* One value within an execution. */
@@ -52,6 +54,7 @@ struct stat_view {
 	struct stat_interval *intervals;
 	uint32_t interval_count;
 	bool has_usage;
+	bool simulated; /* every event is; the wall time is the simulator's */
 	/* Medians over the executions used. */
 	double wall_ns, wall_spread, cpu_ns, cpu_spread, user_ns, system_ns, max_rss_bytes;
 	double minor_faults, major_faults, voluntary_switches, involuntary_switches;
