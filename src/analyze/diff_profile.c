@@ -85,9 +85,11 @@ static void compare_machines(const struct run *a, const struct run *b,
 					     difference->reason));
 }
 
-static int compare_kinds(
-	const struct run *a, const struct run *b, struct diff_view *view, struct err *err)
+static int compare_kinds(const struct run *a, const struct run *b,
+	const struct diff_options *options, struct diff_view *view, struct err *err)
 {
+	if (!a->samples.count && !b->samples.count && options->without_samples)
+		return 0;
 	if (!a->samples.count && !b->samples.count) {
 		err_set(err, ERR_USAGE, ENODATA, "neither run has samples to compare");
 		err_hint(err, "take them with assay record -o RUN -- PROGRAM; assay stat shows "
@@ -348,7 +350,7 @@ int diff_profile_make(const struct run *a, const struct run *b, const struct dif
 		.filter = options->filter, .by = options->by, .by_total = options->by_total};
 	diff_profile_auto struct diff_view view = {
 		.by = options->by, .by_total = options->by_total};
-	int r = compare_kinds(a, b, &view, err);
+	int r = compare_kinds(a, b, options, &view, err);
 
 	if (r < 0)
 		return r;
@@ -359,7 +361,8 @@ int diff_profile_make(const struct run *a, const struct run *b, const struct dif
 			arena_format(&view.texts,
 				"A was sampled by %s and B by %s: they count different things",
 				first_event(a), first_event(b)));
-	if (!view.refusals.count)
+	view.has_samples = a->samples.count && b->samples.count;
+	if (!view.refusals.count && view.has_samples)
 		r = rows_make(a, b, &profile, &view, err);
 	if (r < 0)
 		return r;

@@ -58,7 +58,8 @@ static bool piece_choose(const struct listing *listing, const uint64_t *weights,
 		const struct instruction *jump = &listing->instructions[i];
 		struct piece piece = {.last = i};
 
-		if (jump->kind != INSTRUCTION_JUMP || !jump->has_target || jump->target > jump->addr)
+		if (jump->kind != INSTRUCTION_JUMP || !jump->has_target ||
+			jump->target > jump->addr)
 			continue;
 		piece.first = index_of(listing, jump->target);
 		if (piece.first > i || i - piece.first >= LOOP_MOST)
@@ -74,8 +75,8 @@ static bool piece_choose(const struct listing *listing, const uint64_t *weights,
 	return found;
 }
 
-static void loop_fill(const struct listing *listing, const struct piece *piece,
-	struct arena *arena, struct hot_loop *loop)
+static void loop_fill(const struct listing *listing, const struct piece *piece, struct arena *arena,
+	struct hot_loop *loop)
 {
 	const char **lines;
 

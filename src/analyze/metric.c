@@ -360,6 +360,15 @@ void metric_events(const struct metric *metric, struct str *out)
 	str_addf(out, count > 1 ? "{%s}" : "%s", str_text(&events));
 }
 
+enum metric_assessment metric_assess(const struct metric *metric, double value)
+{
+	if (!metric->healthy.sign || isnan(value) || value < metric->low || value > metric->high)
+		return METRIC_NONE;
+	if (limit_holds(&metric->investigate, value))
+		return METRIC_INVESTIGATE;
+	return limit_holds(&metric->healthy, value) ? METRIC_HEALTHY : METRIC_WATCH;
+}
+
 const char *metric_assessment_word(enum metric_assessment assessment)
 {
 	static const char *const words[] = {[METRIC_NONE] = "none",

@@ -90,7 +90,7 @@ static enum verdict_category category_of(
 	if (r.frontend)
 		return VERDICT_FRONTEND;
 	if (site->memory_share + site->cache_share + site->mispredict_share >=
-		    2 * rules->explains_share &&
+			2 * rules->explains_share &&
 		r.cpi >= rules->core_cpi)
 		return VERDICT_MIXED;
 	if (r.cpi >= rules->core_cpi)
@@ -159,7 +159,8 @@ static const char *why_of(const struct simulated_costs *costs, const struct simu
 	case VERDICT_CATEGORIES:
 		break;
 	}
-	return arena_format(arena, "%.2f cycles per instruction, and no event explains them", r.cpi);
+	return arena_format(
+		arena, "%.2f cycles per instruction, and no event explains them", r.cpi);
 }
 
 /* How far the deciding number is from its threshold. */
@@ -170,7 +171,8 @@ static bool is_clear(const struct simulated_rules *rules, const struct simulated
 
 	switch (site->category) {
 	case VERDICT_MEMORY_LATENCY:
-		return r.latency ? r.ns_per_load_miss >= margin * rules->latency_share * costs->memory_ns
+		return r.latency ? r.ns_per_load_miss >=
+					   margin * rules->latency_share * costs->memory_ns
 				 : site->cache_share >= margin * rules->explains_share;
 	case VERDICT_BAD_SPECULATION:
 		return site->mispredict_share >= margin * rules->explains_share;
@@ -285,9 +287,10 @@ void simulated_view_judge(
 		of_user[c] = user > 0 ? view->category_share[c] / user : 0;
 	if (view->counts.partial || !(user >= rules->judged_share)) {
 		v->share = (double)NAN;
-		v->share_reason = view->counts.partial
-					  ? "the simulation was cut, so there are only rates"
-					  : "most of the time is the kernel's, which is not simulated";
+		v->share_reason =
+			view->counts.partial
+				? "the simulation was cut, so there are only rates"
+				: "most of the time is the kernel's, which is not simulated";
 		v->doubt = v->share_reason;
 		v->why = v->share_reason;
 		return;

@@ -14,6 +14,6 @@ void simulated_view_judge(
 
 /* The name under which a function of the samples and one of the simulator meet: without
  * parameters, clones (.isra.0) and the instruction set of a C library's variant
- * (__memmove_evex_unaligned_erms: the simulated CPU has no AVX-512 and gets another one).  Length of
- * the part of `name` that counts. */
+ * (__memmove_evex_unaligned_erms: the simulated CPU has no AVX-512 and gets another one).  Length
+ * of the part of `name` that counts. */
 size_t simulated_name_length(const char *name);

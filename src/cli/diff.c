@@ -12,6 +12,9 @@ struct diff_job {
 	struct run *a, *b;
 	struct run *front; /* what the envelope tells */
 	struct diff_view view;
+	struct diff_counts_view counts;
+	bool has_counts;
+	struct arena arena;
 };
 
 static void diff_job_done(struct diff_job *job)
@@ -20,6 +23,7 @@ static void diff_job_done(struct diff_job *job)
 	run_close(job->b);
 	run_close(job->front);
 	diff_profile_done(&job->view);
+	arena_done(&job->arena);
 }
 
 static enum profile_by by_of(const char *word)
@@ -70,6 +74,7 @@ static int diff_show(struct cli *cli, const struct diff_job *job, uint64_t limit
 		.a = cli->operands.at[0],
 		.b = cli->operands.at[1],
 		.view = &job->view,
+		.counts = job->has_counts ? &job->counts : NULL,
 		.all = cli_has(cli, "all"),
 	};
 	struct cli_page sheet = {.run = job->front};
@@ -84,6 +89,22 @@ static int diff_show(struct cli *cli, const struct diff_job *job, uint64_t limit
 			diff_text(sheet.paper, &page);
 	}
 	return cli_page_end(cli, &sheet, err);
+}
+
+/* Samples, counts, or both: whatever the two runs have. */
+static int diff_both(struct diff_job *job, struct diff_options *how, struct err *err)
+{
+	int r;
+
+	job->has_counts = diff_counts_possible(job->a, job->b);
+	how->without_samples = job->has_counts;
+	r = diff_profile_make(job->a, job->b, how, &job->view, err);
+	if (r < 0)
+		return r;
+	job->has_counts &= !job->view.refusals.count;
+	if (job->has_counts)
+		diff_counts_make(job->a, job->b, &job->arena, &job->counts);
+	return 0;
 }
 
 static int diff_run(struct cli *cli, struct err *err)
@@ -104,7 +125,7 @@ static int diff_run(struct cli *cli, struct err *err)
 	if (r >= 0)
 		r = profile_run_load(cli->operands.at[1], &job.b, err);
 	if (r >= 0)
-		r = diff_profile_make(job.a, job.b, &how, &job.view, err);
+		r = diff_both(&job, &how, err);
 	if (r < 0)
 		return r;
 	job.front = front_make(&job);
@@ -127,7 +148,7 @@ static const struct option_spec options[] = {
 
 const struct command diff_command = {
 	.name = "diff",
-	.summary = "what changed between the samples of two runs",
+	.summary = "what changed between the samples and counts of two runs",
 	.usage = "A B [--by WHAT] [--total] [--all]",
 	.examples = (const char *const[]){"assay diff old.assay new.assay",
 		"functions whose share of the time has changed",

@@ -16,6 +16,7 @@
 #include "model/run.h"
 #include "model/store.h"
 #include "render/record.h"
+#include "source/branch_filter.h"
 
 #define RECORD_FILE "assay.run.assay"
 
@@ -49,6 +50,9 @@ static int events_choose(struct record_job *job, struct err *err)
 	cpu_tables_lend(&cpu, &job->events);
 	for (unsigned i = 0; r >= 0 && (text = cli_value_at(job->cli, "event", i)); i++)
 		r = event_list_parse(&job->events, text, err);
+	/* Only the PMU knows branches, so its own event: the reason is then the PMU. */
+	if (r >= 0 && !job->events.specs.count && cli_has(job->cli, "branches"))
+		r = event_list_parse(&job->events, "cycles", err);
 	if (r >= 0 && !job->events.specs.count)
 		r = sampler_default_event(&job->events, err);
 	job->events.aliases = NULL; /* they go with the tables */
@@ -106,6 +110,19 @@ static int rate_choose(const struct cli *cli, struct record_options *options, st
 	return r;
 }
 
+/* -b: the last branches before each sample, by type where FILTER says so. */
+static int branches_choose(const struct cli *cli, struct record_options *options, struct err *err)
+{
+	if (!cli_has(cli, "branches"))
+		return 0;
+	if (options->stack == SAMPLER_STACK_BRANCHES) {
+		err_set(err, ERR_USAGE, EINVAL, "-b and --stack lbr exclude each other");
+		err_hint(err, "the PMU records branches or calls, not both; leave --stack off");
+		return -EINVAL;
+	}
+	return branch_filter_parse(cli_value(cli, "branches"), &options->branches, err);
+}
+
 static int store_samples(void *context, const struct sampler_facts *facts, struct err *err)
 {
 	struct record_job *job = context;
@@ -130,6 +147,8 @@ static int record_samples(struct record_job *job, struct err *err)
 
 	if (r >= 0)
 		r = rate_choose(cli, &options, err);
+	if (r >= 0)
+		r = branches_choose(cli, &options, err);
 	if (r >= 0)
 		r = events_choose(job, err);
 	if (r >= 0 && cli->program)
@@ -243,6 +262,8 @@ static const struct option_spec options[] = {
 		"what to sample (default: cycles where the PMU can be trusted, else cpu-clock)"},
 	{"stack", 0, "HOW", false, "auto|fp|dwarf|lbr|none",
 		"how call stacks are taken (default auto: copied and unwound at once)"},
+	{"branches", 'b', "FILTER", true, NULL,
+		"record the last branches before each sample; --branches=cond,ind_call: only such"},
 	{"pid", 'p', "PID", false, NULL,
 		"sample a running process, until it ends, Ctrl-C or PROGRAM ends"},
 	{"all-cpus", 'a', NULL, false, NULL, "sample the whole machine"},

@@ -7,6 +7,8 @@ extern const struct command annotate_command;
 extern const struct command attest_command;
 extern const struct command audit_command;
 extern const struct command bench_command;
+extern const struct command branches_command;
+extern const struct command cache_command;
 extern const struct command causal_command;
 extern const struct command completions_command;
 extern const struct command diff_command;
@@ -36,6 +38,8 @@ const struct command *const commands[] = {
 	&annotate_command,
 	&diff_command,
 	&flame_command,
+	&cache_command,
+	&branches_command,
 	&causal_command,
 	&bench_command,
 	&ab_command,

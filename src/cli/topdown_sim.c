@@ -68,7 +68,8 @@ static void progress(void *context, uint32_t execution, uint64_t elapsed_ns)
 	struct simulated_job *job = context;
 
 	(void)execution;
-	cli_progress(job->cli, "simulating for %llu s", (unsigned long long)elapsed_ns / 1000000000);
+	cli_progress(
+		job->cli, "simulating for %llu s", (unsigned long long)elapsed_ns / 1000000000);
 }
 
 /* The program as it is. */
@@ -178,8 +179,8 @@ static void loop_predict(struct simulated_job *job, const struct simulated_site 
 	struct err err = {0};
 
 	if (mca_run(&options, &result, &err) < 0) {
-		job->loop.no_model = arena_format(&job->arena, "%s%s%s", err.text,
-			*err.hint ? "; " : "", err.hint);
+		job->loop.no_model = arena_format(
+			&job->arena, "%s%s%s", err.text, *err.hint ? "; " : "", err.hint);
 		return;
 	}
 	job->loop.model = arena_format(&job->arena, "%s", result.cpu);
@@ -196,8 +197,9 @@ static void loop_predict(struct simulated_job *job, const struct simulated_site 
 static const struct hot_loop *loop_look(
 	struct simulated_job *job, const struct simulated_view *view)
 {
-	const struct simulated_site *site =
-		view->hottest_core < view->function_count ? &view->functions[view->hottest_core] : NULL;
+	const struct simulated_site *site = view->hottest_core < view->function_count
+						    ? &view->functions[view->hottest_core]
+						    : NULL;
 	uint32_t row = site ? function_row_of(job->clock, site->row.function) : 0;
 	const struct function_row *function;
 	const struct module_row *module;
@@ -264,8 +266,7 @@ static int show(struct simulated_job *job, struct err *err)
 		.reason = job->reason,
 	};
 	struct simulated_view view;
-	int r = simulated_join(
-		job->simulated, job->clock, &job->costs, &job->arena, &view, err);
+	int r = simulated_join(job->simulated, job->clock, &job->costs, &job->arena, &view, err);
 
 	if (r < 0)
 		return r;
@@ -309,8 +310,10 @@ static int prepare(struct simulated_job *job, struct err *err)
 
 	if (r < 0 && *job->reason) {
 		err_set(err, ERR_UNAVAILABLE, ENOENT,
-			"%s, and the simulator that could take its place needs valgrind", job->reason);
-		err_hint(err, "sudo apt install valgrind; `assay doctor` tells what would bring a PMU");
+			"%s, and the simulator that could take its place needs valgrind",
+			job->reason);
+		err_hint(err,
+			"sudo apt install valgrind; `assay doctor` tells what would bring a PMU");
 	}
 	if (r >= 0)
 		r = advice_book_load(&job->advice, err);
@@ -354,6 +357,8 @@ static int job_run(struct simulated_job *job, struct err *err)
 	costs_measure(job);
 	notes_copy(job);
 	job->simulated->partial = job->interrupted;
+	vec_foreach (const struct execution_packed, e, &job->simulated->executions)
+		job->simulated->partial |= (e->flags & EXECUTION_TIMED_OUT) != 0;
 	cli_take_fingerprint(job->simulated, &late);
 	r = job->store ? store_finish(job->store, job->simulated, err) : 0;
 	run_freeze(job->simulated);

@@ -38,9 +38,10 @@ int mca_parse(const char *text, size_t len, struct mca_result *ret_result)
 	json_t *root = json_loadb(text, len, JSON_ALLOW_NUL, &error);
 	const json_t *region = json_array_get(json_object_get(root, "CodeRegions"), 0);
 	const json_t *summary = json_object_get(region, "SummaryView");
-	const char *cpu = json_string_value(
-		json_object_get(json_object_get(root, "TargetInfo"), "CPUName"));
-	double rounds = number_of(summary, "Iterations"), cycles = number_of(summary, "TotalCycles");
+	const char *cpu =
+		json_string_value(json_object_get(json_object_get(root, "TargetInfo"), "CPUName"));
+	double rounds = number_of(summary, "Iterations"),
+	       cycles = number_of(summary, "TotalCycles");
 	struct mca_result result = {
 		.throughput_cycles = number_of(summary, "BlockRThroughput"),
 		.ipc = number_of(summary, "IPC"),
@@ -125,8 +126,8 @@ static bool is_no_cpu(const char *name)
 
 static int mca_find(struct arena *arena, const char **ret_path, struct err *err)
 {
-	static const char *const names[] = {"llvm-mca", "llvm-mca-19", "llvm-mca-16", "llvm-mca-15",
-		"llvm-mca-14"};
+	static const char *const names[] = {
+		"llvm-mca", "llvm-mca-19", "llvm-mca-16", "llvm-mca-15", "llvm-mca-14"};
 
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (binary_find(names[i], arena, ret_path, err) >= 0)

@@ -270,6 +270,7 @@ static int emit_qualities(const struct recording *c, const struct sampler_facts 
 		{"lost_records", facts->lost_records, true},
 		{"throttled", facts->throttled, true},
 		{"malformed_samples", facts->malformed, facts->malformed != 0},
+		{"branch_filter", c->options->branches, c->options->branches != 0},
 	};
 	int r = 0;
 
@@ -332,6 +333,8 @@ int record_target(const struct record_options *options, struct event_list *event
 		.rate_hz = options->rate_hz,
 		.period = options->period,
 		.stack = options->stack,
+		.branches = options->branches,
+		.accesses = options->accesses,
 		.delayed = options->delay_ns != 0,
 	};
 	int r = execution_open(&how, &c.execution, err);

@@ -8,7 +8,7 @@
 /* What cachegrind is told: it has one L1 for code, one for data, and one last level. */
 struct simulate_caches {
 	struct cache_size i1, d1, ll;
-	const char *which_ll; /* "L3", "L2", "assumed" */
+	const char *which_ll;	 /* "L3", "L2", "assumed" */
 	uint64_t left_out_bytes; /* an L2 between D1 and LL that is not simulated; 0: none */
 	bool assumed;		 /* the machine told no sizes at all */
 	bool rounded;		 /* a size or its ways were changed to what cachegrind takes */
@@ -26,9 +26,9 @@ int simulate_note_limits(bool instructions_only, const struct wire_sink *sink);
 
 /* What valgrind wrote about the run into the logs of `folder`. */
 struct simulate_log {
-	bool unsupported;	/* it met an instruction that it does not know */
-	char instruction[96];	/* what it says about it, "" */
-	char complaint[200];	/* its first word about itself ("valgrind: ..."), "" */
+	bool unsupported;     /* it met an instruction that it does not know */
+	char instruction[96]; /* what it says about it, "" */
+	char complaint[200];  /* its first word about itself ("valgrind: ..."), "" */
 };
 void simulate_log_read(const char *folder, struct simulate_log *ret_log);
 

@@ -43,9 +43,11 @@ static void take_capability(struct run *run, const struct wire_record *record)
 }
 
 /* An event comes once when it is opened, and again at the end when its status is final. */
-static void take_event(struct run *run, const struct wire_record *record)
+static void take_event(const struct ingest *ingest, const struct wire_record *record)
 {
 	const struct wire_event *event = (const struct wire_event *)record;
+	struct run *run = ingest->run;
+	uint64_t id = (uint64_t)event->event + ingest->event_base;
 	struct event_row row = {
 		.name = run_intern(run, wire_text(record, event->name)),
 		.unit = run_intern(run, wire_text(record, event->unit)),
@@ -57,8 +59,8 @@ static void take_event(struct run *run, const struct wire_record *record)
 		.scale = event->scale,
 	};
 
-	if (event->event >= 1 && event->event <= run->events.count)
-		run_set_event(run, event->event, &row);
+	if (event->event >= 1 && id <= run->events.count)
+		run_set_event(run, (row_id)id, &row);
 	else
 		run_add_event(run, &row);
 }
@@ -104,16 +106,20 @@ static bool take_execution(struct run *run, const struct wire_record *record)
 
 /* A count of an event or execution that does not exist would make the run unreadable.  Intervals
  * come before their execution has ended and has its row. */
-static bool take_count(struct run *run, const struct wire_record *record)
+static bool take_count(const struct ingest *ingest, const struct wire_record *record)
 {
 	const struct wire_count *count = (const struct wire_count *)record;
+	struct run *run = ingest->run;
+	uint64_t event = (uint64_t)count->event + ingest->event_base;
+	uint64_t execution =
+		count->execution ? (uint64_t)count->execution + ingest->execution_base : 0;
 
-	if (!count->event || count->event > run->events.count ||
-		count->execution > run->executions.count + 1)
+	if (!count->event || event > run->events.count ||
+		execution > (uint64_t)run->executions.count + 1)
 		return false;
 	run_add_count(run, &(struct count_row){
-				   .event = count->event,
-				   .execution = count->execution,
+				   .event = (row_id)event,
+				   .execution = (row_id)execution,
 				   .at_ns = count->at_ns,
 				   .value = count->value,
 				   .enabled_ns = count->enabled_ns,
@@ -200,24 +206,26 @@ static bool take_visit(struct run *run, const struct wire_record *record)
 }
 
 /* The simulator spells a function as the symbol table does; samples have it demangled. */
-static bool take_place(struct run *run, const struct wire_record *record)
+static bool take_place(const struct ingest *ingest, const struct wire_record *record)
 {
 	const struct wire_place *place = (const struct wire_place *)record;
+	struct run *run = ingest->run;
+	uint64_t event = (uint64_t)place->event + ingest->event_base;
 	const char *linkage = wire_text(record, place->function);
 	str_auto struct str function = {0};
 
-	if (!place->event || place->event > run->events.count)
+	if (!place->event || event > run->events.count)
 		return false;
 	if (*linkage == '_')
 		names_demangle(linkage, &function);
-	run_add_place(run, &(struct place_row){
-				   .event = place->event,
-				   .function = run_intern(
-					   run, function.len ? function.at : linkage),
-				   .file = run_intern(run, wire_text(record, place->file)),
-				   .line = place->line,
-				   .value = place->value,
-			   });
+	run_add_place(
+		run, &(struct place_row){
+			     .event = (row_id)event,
+			     .function = run_intern(run, function.len ? function.at : linkage),
+			     .file = run_intern(run, wire_text(record, place->file)),
+			     .line = place->line,
+			     .value = place->value,
+		     });
 	return true;
 }
 
@@ -278,8 +286,19 @@ static struct profile *ingest_profile(struct ingest *ingest)
 
 static int ingest_take_sample(void *context, const struct wire_sample *sample)
 {
-	profile_sample(ingest_profile(context), sample);
+	struct ingest *ingest = context;
+	struct wire_sample moved = *sample;
+
+	if (sample->event && sample->event <= UINT32_MAX - ingest->event_base)
+		moved.event = sample->event + ingest->event_base;
+	profile_sample(ingest_profile(ingest), &moved);
 	return 0;
+}
+
+void ingest_next_source(struct ingest *ingest)
+{
+	ingest->event_base = ingest->run->events.count;
+	ingest->execution_base = ingest->run->executions.count;
 }
 
 static void take_quality(struct run *run, const struct wire_quality *quality)
@@ -302,16 +321,16 @@ static bool take_causal(struct run *run, const struct wire_record *record)
 }
 
 /* What is known besides: of places, of the target, by the program itself. */
-static bool take_evidence(struct run *run, const struct wire_record *record)
+static bool take_evidence(const struct ingest *ingest, const struct wire_record *record)
 {
 	if (record->type == WIRE_PLACE)
-		return take_place(run, record);
+		return take_place(ingest, record);
 	if (record->type == WIRE_FACT)
-		return take_fact(run, record);
+		return take_fact(ingest->run, record);
 	if (record->type == WIRE_SPAN)
-		take_span(run, record);
+		take_span(ingest->run, record);
 	else
-		take_claim(run, record);
+		take_claim(ingest->run, record);
 	return true;
 }
 
@@ -334,13 +353,13 @@ static int ingest_take(void *context, const struct wire_record *record)
 		take_capability(ingest->run, record);
 		break;
 	case WIRE_EVENT:
-		take_event(ingest->run, record);
+		take_event(ingest, record);
 		break;
 	case WIRE_EXECUTION:
 		ingest->malformed += !take_execution(ingest->run, record);
 		break;
 	case WIRE_COUNT:
-		ingest->malformed += !take_count(ingest->run, record);
+		ingest->malformed += !take_count(ingest, record);
 		break;
 	case WIRE_MAP:
 		profile_map(ingest_profile(ingest), record);
@@ -371,7 +390,7 @@ static int ingest_take(void *context, const struct wire_record *record)
 	case WIRE_FACT:
 	case WIRE_SPAN:
 	case WIRE_CLAIM:
-		ingest->malformed += !take_evidence(ingest->run, record);
+		ingest->malformed += !take_evidence(ingest, record);
 		break;
 	case WIRE_TYPES:
 		break;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "analyze/label.h"
+#include "diff_parts.h"
 #include "render/report.h"
 #include "render/shorten.h"
 
@@ -156,6 +157,12 @@ void diff_text(struct paper *paper, const struct diff_page *page)
 		refusals_text(paper, page);
 		return;
 	}
+	if (page->counts)
+		diff_counts_text(paper, page->counts);
+	if (!view->has_samples)
+		return;
+	if (page->counts)
+		paper_add(paper, "\n");
 	side_line(paper, "A", page->a, &view->a);
 	side_line(paper, "B", page->b, &view->b);
 	total_line(paper, view);
@@ -195,6 +202,12 @@ void diff_agent(struct paper *paper, const struct diff_page *page)
 		for (uint32_t i = 0; i < view->refusals.count && i < AGENT_REFUSALS; i++)
 			paper_add(paper, "- %s\n", view->refusals.at[i]);
 		agent_next_refused(paper, page);
+		return;
+	}
+	if (page->counts)
+		diff_counts_agent(paper, page->counts);
+	if (!view->has_samples) {
+		paper_add(paper, "next: assay ab A -- B\n");
 		return;
 	}
 	side_line(paper, "A", page->a, &view->a);
@@ -313,6 +326,14 @@ void diff_json(struct jsonw *w, const struct diff_page *page)
 	uint32_t shown = 0;
 
 	class_json(w, view);
+	if (page->counts)
+		diff_counts_json(w, page->counts);
+	else
+		jsonw_put_missing(w, "counts", "one of the runs has no counts of executions");
+	if (!view->has_samples && !view->refusals.count) {
+		jsonw_put_missing(w, "rows", "neither run has samples");
+		return;
+	}
 	jsonw_put_text(w, "by", by_words[view->by]);
 	jsonw_put_text(w, "measure", view->by_total ? "total" : "self");
 	side_json(w, "a", page->a, &view->a, view);

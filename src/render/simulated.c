@@ -15,8 +15,11 @@ static char *number(char *buf, size_t room, double value, const char *unit)
 	if (isnan(value))
 		snprintf(buf, room, "-");
 	else
-		snprintf(buf, room, "%.*f%s%s", value < 10 ? 2 : value < 100 ? 1 : 0, value,
-			*unit ? " " : "", unit);
+		snprintf(buf, room, "%.*f%s%s",
+			value < 10    ? 2
+			: value < 100 ? 1
+				      : 0,
+			value, *unit ? " " : "", unit);
 	return buf;
 }
 
@@ -50,20 +53,20 @@ static void function_row(struct table *table, const struct simulated_site *site)
 		number(buf, sizeof(buf), of_many(site->ns_per_ll_miss, site->ll_mpki), ""));
 	table_cell(table, INK_PLAIN, "%s", number(buf, sizeof(buf), site->mispredict_mpki, ""));
 	table_cell(table, INK_PLAIN, "%s",
-		number(buf, sizeof(buf), of_many(site->ns_per_mispredict, site->mispredict_mpki), ""));
+		number(buf, sizeof(buf), of_many(site->ns_per_mispredict, site->mispredict_mpki),
+			""));
 	table_cell(table, INK_WARN, "%s", verdict_category_word(site->category));
 	table_cell(table, INK_PLAIN, "%s", site->row.function);
 }
 
-static void functions_table(
-	struct paper *paper, const struct simulated_view *view, uint32_t most)
+static void functions_table(struct paper *paper, const struct simulated_view *view, uint32_t most)
 {
 	static const struct {
 		const char *heading;
 		bool right;
-	} columns[] = {{"time", true}, {"instructions*", true}, {"ns/ins", true}, {"L1 miss*", true},
-		{"LL miss*", true}, {"ns/miss", true}, {"mispred*", true}, {"ns/mis", true},
-		{"cause", false}, {"function", false}};
+	} columns[] = {{"time", true}, {"instructions*", true}, {"ns/ins", true},
+		{"L1 miss*", true}, {"LL miss*", true}, {"ns/miss", true}, {"mispred*", true},
+		{"ns/mis", true}, {"cause", false}, {"function", false}};
 	table_auto struct table table = {0};
 	uint32_t count = rows_shown(view, most);
 
@@ -81,8 +84,9 @@ static void costs_line(struct str *out, const struct simulated_costs *costs)
 	str_addf(out,
 		"%s: cycle %.2f ns, load from memory %.0f ns, sequential line %.1f ns, next cache %.1f "
 		"ns, mispredict %.1f ns",
-		costs->measured ? "costs measured on this machine" : "costs assumed", costs->cycle_ns,
-		costs->memory_ns, costs->line_ns, costs->cache_ns, costs->mispredict_ns);
+		costs->measured ? "costs measured on this machine" : "costs assumed",
+		costs->cycle_ns, costs->memory_ns, costs->line_ns, costs->cache_ns,
+		costs->mispredict_ns);
 }
 
 static void loop_line(struct str *out, const struct hot_loop *loop)
@@ -115,8 +119,8 @@ static void not_simulated_line(struct str *out, const struct simulated_view *vie
 		str_addf(out, "%s%s", i ? "; " : "", view->not_simulated[i]);
 }
 
-void simulated_text(struct paper *paper, const struct simulated_view *view,
-	const struct simulated_page *page)
+void simulated_text(
+	struct paper *paper, const struct simulated_view *view, const struct simulated_page *page)
 {
 	str_auto struct str line = {0};
 	char time[32];
@@ -126,8 +130,8 @@ void simulated_text(struct paper *paper, const struct simulated_view *view,
 	paper_ink(paper, INK_DIM, "   engine: simulator (cachegrind) and clock samples\n");
 	if (*page->reason)
 		paper_wrap(paper, 2, INK_DIM, page->reason);
-	paper_add(paper, "\n  %s of CPU time in %llu samples", paper_time(time, sizeof(time), view->time_ns),
-		(unsigned long long)view->samples);
+	paper_add(paper, "\n  %s of CPU time in %llu samples",
+		paper_time(time, sizeof(time), view->time_ns), (unsigned long long)view->samples);
 	if (view->kernel_share >= 0.001)
 		paper_add(paper, ", %.1f %% of it in the kernel", view->kernel_share * 100);
 	paper_add(paper, "\n\n");
@@ -148,8 +152,8 @@ void simulated_text(struct paper *paper, const struct simulated_view *view,
 	paper_wrap(paper, 2, INK_DIM, str_text(&line));
 }
 
-void simulated_agent(struct paper *paper, const struct simulated_view *view,
-	const struct simulated_page *page)
+void simulated_agent(
+	struct paper *paper, const struct simulated_view *view, const struct simulated_page *page)
 {
 	uint32_t count = rows_shown(view, AGENT_ROWS);
 	str_auto struct str line = {0};

@@ -72,4 +72,43 @@ def _():
         assert r.status == 2 and not r.out and r.err, r
 
 
+@case("runs with counts are compared event by event, and say which explains the time")
+def _():
+    work = "i=0; while [ $i -lt {} ]; do i=$((i+1)); done"
+    for name, steps in (("a.assay", 20000), ("b.assay", 100000)):
+        r = assay("stat", "-r", "6", "-e", "task-clock,page-faults,cycles,instructions", "-o", name,
+                  "--", "sh", "-c", work.format(steps))
+        assert r.status == 0, r
+    r = assay("diff", "a.assay", "b.assay", "--json")
+    assert r.status == 0, r
+    data = json.loads(r.out)["data"]
+    counts = data["counts"]
+    assert data["rows"] is None and data["rows_reason"], data
+    assert counts["a_runs"] == counts["b_runs"] == 6, counts
+    events = {e["name"].split(":")[0]: e for e in counts["events"]}
+    # Five times the steps: whatever else runs on the machine, CPU time has gone up.
+    assert counts["time"]["change_share"] > 0.2 and counts["time"]["moved"], counts["time"]
+    assert events["task-clock"]["change_low_share"] > 0, events["task-clock"]
+    if events["cycles"]["a"] is None:
+        assert events["cycles"]["a_reason"] and counts["instructions_share"] is None, counts
+    else:
+        assert counts["instructions_share"] > 0.5, counts
+    for words in ((), ("--agent",)):
+        r = assay("diff", "a.assay", "b.assay", *words)
+        assert r.status == 0 and "task-clock" in r.out and "counts" in r.out, r
+    assert len(r.out.splitlines()) <= 40, r
+
+
+@case("a single run of each side has a change without an interval")
+def _():
+    for name in ("a.assay", "b.assay"):
+        r = assay("stat", "-e", "task-clock", "-o", name, "--", "true")
+        assert r.status == 0, r
+    r = assay("diff", "a.assay", "b.assay", "--json")
+    assert r.status == 0, r
+    event = json.loads(r.out)["data"]["counts"]["events"][0]
+    assert event["change_share"] is not None and event["moved"] is None, event
+    assert event["change_low_share_reason"], event
+
+
 main()

@@ -28,6 +28,8 @@ static uint64_t sample_sum(const struct wire_sample *sample)
 
 	for (uint32_t i = 0; i < sample->chain_count; i++)
 		sum += sample->chain[i];
+	for (uint32_t i = 0; i < sample->branch_count; i++)
+		sum += sample->branches[i].from + sample->branches[i].flags;
 	for (uint32_t i = 0; i < sample->stack_bytes; i++)
 		sum += stack[i];
 	return sum;
@@ -39,8 +41,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static _Alignas(8) unsigned char ring_data[RING], bounce[RING_RECORD_MAX];
 	static volatile uint64_t sum;
 	const uint64_t plain =
-		KERNEL_SAMPLE_TYPES & ~(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
-					      PERF_SAMPLE_STACK_USER | PERF_SAMPLE_BRANCH_STACK);
+		KERNEL_SAMPLE_TYPES &
+		~(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |
+			PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT |
+			PERF_SAMPLE_DATA_SRC);
 	const struct wire_sink sink = {.take = take};
 	const struct perf_event_header *record;
 	struct perf_event_mmap_page page = {0};
@@ -58,7 +62,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	type = plain | (data[0] & 1 ? PERF_SAMPLE_CALLCHAIN : 0) |
 	       (data[0] & 2 ? PERF_SAMPLE_REGS_USER : 0) |
 	       (data[0] & 4 ? PERF_SAMPLE_STACK_USER : 0) |
-	       (data[0] & 8 ? PERF_SAMPLE_BRANCH_STACK : 0);
+	       (data[0] & 8 ? PERF_SAMPLE_BRANCH_STACK : 0) |
+	       (data[0] & 16 ? PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC : 0);
+	scratch.as_branches = data[0] & 32;
 	size = size - 1 > RING ? RING : size - 1;
 	memset(ring_data, 0, sizeof(ring_data));
 	ring_over(&ring, &page, ring_data, RING, bounce);

@@ -85,7 +85,9 @@ static void branches_of_perf_script_keep_their_flags(void **state)
 	     "16984  0x72e7b8b3b4/0x72e7b8b3b8/PN/-/-/11/COND/-\n",
 		"perf-script",
 		"event 1 samples \nsample 1 16984/16984 0 x1: 72e342e5f4>72e36192d0:601:11\n"
-		"sample 1 16984/16984 0 x1: 72e7b8b3b4>72e7b8b3b8:102:11\n");
+		"sample 1 16984/16984 0 x1: 72e7b8b3b4>72e7b8b3b8:112:11\n");
+	told("7  0x10/0x20/MN/-/-/3/COND/SPEC_WRONG_PATH 0x30/0x40/-/-/-/0//- \n", "perf-script",
+		"event 1 samples \nsample 1 7/7 0 x1: 10>20:1111:3 30>40:0:0\n");
 }
 
 static void folded_stacks_are_read_leaf_first_with_their_marks(void **state)

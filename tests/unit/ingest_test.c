@@ -297,6 +297,55 @@ static void what_was_lost_is_counted(void **state)
 	assert_true(run_get_quality(bench->run, "unknown_addresses", &value) && value == 1);
 }
 
+static void emit_event(struct bench *bench, uint32_t id, const char *name)
+{
+	union {
+		struct wire_event event;
+		unsigned char bytes[256];
+	} space;
+	struct wire_builder b = wire_begin(&space, sizeof(space), WIRE_EVENT, sizeof(space.event));
+
+	space.event.event = id;
+	space.event.scale = 1;
+	wire_add_text(&b, &space.event.name, name);
+	assert_int_equal(bench->sink.take(bench->sink.context, wire_end(&b)), 0);
+}
+
+static void emit_count(struct bench *bench, uint32_t event, uint32_t execution, uint64_t value)
+{
+	struct wire_count count = {.head = {WIRE_COUNT, sizeof(count)},
+		.event = event,
+		.execution = execution,
+		.value = value};
+
+	assert_int_equal(bench->sink.take(bench->sink.context, &count.head), 0);
+}
+
+static void a_second_source_counts_its_events_from_one_again(void **state)
+{
+	struct bench *bench = *state;
+	const struct run *run = bench->run;
+
+	emit_count(bench, 1, 1, 7);
+	run_add_execution(bench->run, &(struct execution_row){.wall_ns = 1});
+	ingest_next_source(&bench->ingest);
+	emit_event(bench, 1, "cycles");
+	emit_event(bench, 1, "cycles:u"); /* again, with its final name */
+	sample(bench, 10, 0x1000, 5);
+	emit_count(bench, 1, 1, 8);
+	emit_count(bench, 2, 1, 9); /* there is no second event: dropped */
+	ingest_end(&bench->ingest);
+	assert_int_equal(run->events.count, 2);
+	assert_string_equal(run_text(run, run->events.at[0].name), "cpu-clock");
+	assert_string_equal(run_text(run, run->events.at[1].name), "cycles:u");
+	assert_int_equal(run->samples.at[0].event, 2);
+	assert_int_equal(run->counts.count, 2);
+	assert_int_equal(run->counts.at[0].event, 1);
+	assert_int_equal(run->counts.at[1].event, 2);
+	assert_int_equal(run->counts.at[1].execution, 2);
+	assert_int_equal(bench->ingest.malformed, 1);
+}
+
 #define on_bench(test) cmocka_unit_test_setup_teardown(test, open_bench, close_bench)
 
 int main(void)
@@ -311,6 +360,7 @@ int main(void)
 		on_bench(the_chain_goes_from_the_kernel_to_the_outermost_user_frame),
 		on_bench(frames_that_come_with_names_keep_their_inlining),
 		on_bench(what_was_lost_is_counted),
+		on_bench(a_second_source_counts_its_events_from_one_again),
 	};
 
 	return cmocka_run_group_tests_name("ingest", tests, NULL, NULL);

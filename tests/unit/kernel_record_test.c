@@ -181,6 +181,66 @@ static void branches_become_the_user_part_of_the_chain(void **state)
 	assert_memory_equal(s.chain, expected, sizeof(expected));
 }
 
+static void branches_are_kept_when_that_is_what_was_asked_for(void **state)
+{
+	static struct kernel_scratch kept = {.as_branches = true};
+	struct words w = {0};
+	unsigned n = put_plain(&w);
+	struct wire_sample s;
+	uint64_t identifier;
+
+	(void)state;
+	w.at[n++] = 3; /* branches: from, to, flags */
+	w.at[n++] = 0x1000;
+	w.at[n++] = 0x2000;
+	w.at[n++] = 1 | 250 << 4 | UINT64_C(1) << 20 | UINT64_C(3) << 24; /* M, 250, COND, spec 3 */
+	w.at[n++] = 0x3000;
+	w.at[n++] = 0x4000;
+	w.at[n++] = 2 | UINT64_C(6) << 20; /* P, RET */
+	n += 3;				   /* an entry that the PMU has not filled yet */
+	put_header(&w, n, PERF_RECORD_MISC_USER);
+	assert_true(kernel_sample_read(
+		&w.header, SAMPLE_PLAIN | PERF_SAMPLE_BRANCH_STACK, &kept, &s, &identifier));
+	assert_int_equal(s.branch_count, 2);
+	assert_int_equal(s.branches[0].from, 0x1000);
+	assert_int_equal(s.branches[0].to, 0x2000);
+	assert_int_equal(s.branches[0].cycles, 250);
+	assert_int_equal(s.branches[0].flags, 0x3101);
+	assert_int_equal(s.branches[1].flags, 0x602);
+	assert_int_equal(s.chain_count, 0);
+	w.at[6] = 4; /* more entries than there are words */
+	assert_false(kernel_sample_read(
+		&w.header, SAMPLE_PLAIN | PERF_SAMPLE_BRANCH_STACK, &kept, &s, &identifier));
+}
+
+static void an_access_tells_address_weight_and_source(void **state)
+{
+	enum { LOAD = 2, NOT_AVAILABLE = 1 };
+	struct words w = {0};
+	const uint64_t type =
+		SAMPLE_PLAIN | PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC;
+	struct wire_sample s;
+	uint64_t identifier;
+	unsigned n = put_plain(&w);
+
+	(void)state;
+	memmove(&w.at[5], &w.at[4], 2 * sizeof(w.at[0])); /* behind the time */
+	w.at[4] = 0xabc0;
+	n++;
+	w.at[n++] = 321;
+	w.at[n++] = LOAD | 0x80 << 5;
+	put_header(&w, n, PERF_RECORD_MISC_USER);
+	assert_true(kernel_sample_read(&w.header, type, &scratch, &s, &identifier));
+	assert_true(s.has_access);
+	assert_int_equal(s.addr, 0xabc0);
+	assert_int_equal(s.weight, 321);
+	assert_int_equal(s.cpu, 3);
+	assert_int_equal(s.period, 1003009);
+	w.at[n - 1] = NOT_AVAILABLE;
+	assert_true(kernel_sample_read(&w.header, type, &scratch, &s, &identifier));
+	assert_false(s.has_access);
+}
+
 /* ---- tasks and mappings ---- */
 
 struct caught {
@@ -315,6 +375,8 @@ int main(void)
 		cmocka_unit_test(a_kernel_thread_has_no_registers_and_no_stack),
 		cmocka_unit_test(a_program_of_32_bits_is_not_taken_for_one_of_64),
 		cmocka_unit_test(branches_become_the_user_part_of_the_chain),
+		cmocka_unit_test(branches_are_kept_when_that_is_what_was_asked_for),
+		cmocka_unit_test(an_access_tells_address_weight_and_source),
 		cmocka_unit_test(a_mapping_keeps_path_offset_and_build_id),
 		cmocka_unit_test(tasks_are_born_named_and_gone),
 		cmocka_unit_test(lines_of_proc_maps_are_read_or_refused),

@@ -217,7 +217,7 @@ struct reading {
 	struct cachegrind_sums *sums;
 	const struct event_list *list;
 	const struct wire_sink *sink;
-	uint32_t *which; /* the columns of each event of the list */
+	uint32_t *which;		 /* the columns of each event of the list */
 	int column_of[CALLGRIND_EVENTS]; /* of the text's events, -1: one that we do not know */
 	unsigned count;
 };

@@ -8,6 +8,7 @@
 #include <linux/perf_event.h>
 
 #include "import_perf_data.h"
+#include "source/kernel_record.h"
 
 enum {
 	BRANCH_HW_INDEX = 1 << 17, /* Linux 5.7 */
@@ -80,20 +81,6 @@ static void take_chain(struct cursor *in, struct wire_sample *sample)
 	sample->chain_count = sample->chain ? (uint32_t)count : 0;
 }
 
-/* The kernel's bits: mispredicted, predicted, in transaction, abort, 16 of cycles, 4 of type, 2 of
- * speculation; the first four are the same in the run. */
-static struct wire_branch branch_of(uint64_t from, uint64_t to, uint64_t bits)
-{
-	enum { TYPE_SHIFT = 8 }; /* speculation follows, there and here */
-
-	return (struct wire_branch){
-		.from = from,
-		.to = to,
-		.cycles = bits >> 4 & 0xffff,
-		.flags = (uint32_t)((bits & 0xf) | (bits >> 20 & 0x3f) << TYPE_SHIFT),
-	};
-}
-
 /* Entries of a ring that is not full yet are all zero; they are no branches. */
 static void take_branches(struct recording *rec, const struct recording_event *event,
 	struct cursor *in, struct wire_sample *sample)
@@ -106,7 +93,7 @@ static void take_branches(struct recording *rec, const struct recording_event *e
 		uint64_t from = cursor_u64(in), to = cursor_u64(in), bits = cursor_u64(in);
 
 		if (!in->bad && (from || to))
-			rec->branches[sample->branch_count++] = branch_of(from, to, bits);
+			rec->branches[sample->branch_count++] = kernel_branch_of(from, to, bits);
 	}
 	if (event->branch_type & BRANCH_COUNTERS && !in->bad)
 		cursor_take(in, count * sizeof(uint64_t));

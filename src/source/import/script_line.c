@@ -394,9 +394,35 @@ static uint32_t branch_type(struct import_text part)
 	return 0;
 }
 
+/* PERF_BR_SPEC_* as perf writes them, in its order. */
+static uint32_t branch_speculation(struct import_text part)
+{
+	static const char *const names[] = {
+		"N/A", "SPEC_WRONG_PATH", "NON_SPEC_CORRECT_PATH", "SPEC_CORRECT_PATH"};
+
+	for (uint32_t i = 1; i < sizeof(names) / sizeof(*names); i++)
+		if (part.len == strlen(names[i]) && text_starts(part, names[i]))
+			return i;
+	return 0;
+}
+
+/* M, P, MN, PN (N: it was not taken), - */
+static uint32_t branch_prediction(struct import_text part)
+{
+	enum { MISPREDICTED = 1, PREDICTED = 2, NOT_TAKEN = 16 };
+	uint32_t flags = 0;
+
+	for (size_t i = 0; i < part.len; i++)
+		flags |= part.at[i] == 'M'   ? MISPREDICTED
+			 : part.at[i] == 'P' ? PREDICTED
+			 : part.at[i] == 'N' ? NOT_TAKEN
+					     : 0;
+	return flags;
+}
+
 bool script_branch_next(struct import_text *rest, struct wire_branch *ret_branch)
 {
-	enum { MISPREDICTED = 1, PREDICTED = 2, IN_TRANSACTION = 4, ABORT = 8, TYPE_SHIFT = 8 };
+	enum { IN_TRANSACTION = 4, ABORT = 8, TYPE_SHIFT = 8, SPEC_SHIFT = 12 };
 	struct wire_branch branch = {0};
 	struct import_text word, part;
 	uint64_t cycles;
@@ -406,9 +432,7 @@ bool script_branch_next(struct import_text *rest, struct wire_branch *ret_branch
 	if (!part_address(part_next(&word), &branch.from) ||
 		!part_address(part_next(&word), &branch.to))
 		return false;
-	part = part_next(&word); /* P, M, PN (not taken), - */
-	if (part.len)
-		branch.flags |= *part.at == 'M' ? MISPREDICTED : *part.at == 'P' ? PREDICTED : 0;
+	branch.flags = branch_prediction(part_next(&word));
 	part = part_next(&word);
 	branch.flags |= part.len && *part.at == 'X' ? IN_TRANSACTION : 0;
 	part = part_next(&word);
@@ -416,6 +440,7 @@ bool script_branch_next(struct import_text *rest, struct wire_branch *ret_branch
 	if (digits_read(part_next(&word), 10, &cycles) && cycles <= UINT32_MAX)
 		branch.cycles = (uint32_t)cycles;
 	branch.flags |= branch_type(part_next(&word)) << TYPE_SHIFT;
+	branch.flags |= branch_speculation(part_next(&word)) << SPEC_SHIFT;
 	*ret_branch = branch;
 	return true;
 }

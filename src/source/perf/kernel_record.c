@@ -84,6 +84,52 @@ static void read_call_branches(
 	sample->chain_count = used;
 }
 
+/* The kernel's bits: mispredicted, predicted, in transaction, abort, 16 of cycles, 4 of type, 2 of
+ * speculation; the first four are the same in the run. */
+struct wire_branch kernel_branch_of(uint64_t from, uint64_t to, uint64_t bits)
+{
+	enum { TYPE_SHIFT = 8 }; /* speculation follows, there and here */
+
+	return (struct wire_branch){
+		.from = from,
+		.to = to,
+		.cycles = bits >> 4 & 0xffff,
+		.flags = (uint32_t)((bits & 0xf) | (bits >> 20 & 0x3f) << TYPE_SHIFT),
+	};
+}
+
+/* Entries of a ring that is not full yet are all zero; they are no branches. */
+static void read_branches(
+	struct words *w, struct kernel_scratch *scratch, struct wire_sample *sample)
+{
+	uint64_t entries = take_word(w);
+
+	if (entries > w->left / BRANCH_ENTRY_WORDS)
+		w->bad = true;
+	for (; entries && !w->bad; entries--) {
+		uint64_t from = take_word(w), to = take_word(w), bits = take_word(w);
+
+		if ((from || to) && sample->branch_count < KERNEL_BRANCHES_MAX)
+			scratch->branches[sample->branch_count++] =
+				kernel_branch_of(from, to, bits);
+	}
+	sample->branches = scratch->branches;
+}
+
+/* What was accessed.  An event that is no memory access says "not available": no operation but the
+ * first bit. */
+static void read_access(struct words *w, uint64_t sample_type, struct wire_sample *sample)
+{
+	enum { OPERATIONS = 0x1e };
+
+	if (sample_type & PERF_SAMPLE_WEIGHT)
+		sample->weight = take_word(w);
+	if (sample_type & PERF_SAMPLE_DATA_SRC) {
+		sample->data_source = take_word(w);
+		sample->has_access = sample->data_source & OPERATIONS;
+	}
+}
+
 static void read_registers(struct words *w, struct wire_sample *sample)
 {
 	uint64_t abi = take_word(w);
@@ -153,16 +199,19 @@ bool kernel_sample_read(const struct perf_event_header *record, uint64_t sample_
 	sample.pid = (uint32_t)task;
 	sample.tid = (uint32_t)(task >> 32);
 	sample.time_ns = take_word(&w);
+	if (sample_type & PERF_SAMPLE_ADDR)
+		sample.addr = take_word(&w);
 	sample.cpu = (uint32_t)take_word(&w);
 	sample.period = take_word(&w);
 	if (sample_type & PERF_SAMPLE_CALLCHAIN)
 		read_chain(&w, &sample);
 	if (sample_type & PERF_SAMPLE_BRANCH_STACK)
-		read_call_branches(&w, scratch, &sample);
+		(scratch->as_branches ? read_branches : read_call_branches)(&w, scratch, &sample);
 	if (sample_type & PERF_SAMPLE_REGS_USER)
 		read_registers(&w, &sample);
 	if (sample_type & PERF_SAMPLE_STACK_USER)
 		read_stack(&w, &sample);
+	read_access(&w, sample_type, &sample);
 	if (w.bad)
 		return false;
 	*ret_sample = sample;

@@ -4,9 +4,9 @@
  * two per step, depending on where it was linked (0.27 and 0.54 ns were seen), and additions of
  * constants are folded by newer cores.  A mispredict is what the self-test's random branches take
  * beyond their arithmetic: the generator is a chain of six operations of one cycle, and half of the
- * branches miss.  For memory the lines stand one in each page of 64 MiB, so that a load pays for its
- * address too, as it does in a program with much data; they are flushed first, so that the size of
- * the caches does not matter. */
+ * branches miss.  For memory the lines stand one in each page of 64 MiB, so that a load pays for
+ * its address too, as it does in a program with much data; they are flushed first, so that the size
+ * of the caches does not matter. */
 #include "source/pmu_cost.h"
 
 #include <errno.h>
@@ -137,7 +137,7 @@ static void ring_build(char *memory, size_t slots, size_t stride)
 static void *ring_walk(void *at, size_t steps)
 {
 	for (size_t i = 0; i < steps; i++) {
-		at = *(void **)at; /* NOLINT(clang-analyzer-core.NullDereference) */
+		at = *(void **)at;		 /* NOLINT(clang-analyzer-core.NullDereference) */
 		__asm__ volatile("" : "+r"(at)); /* the loads stay, one after the other */
 	}
 	return at;

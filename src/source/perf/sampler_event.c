@@ -50,16 +50,26 @@ int sampler_default_event(struct event_list *list, struct err *err)
 	return event_list_parse(list, cycles ? "cycles" : "cpu-clock", err);
 }
 
-static int refuse(
-	const struct event_spec *spec, const struct sampler_options *options, struct err *err)
+static void refuse_hint(const struct sampler_options *options, struct err *err)
 {
-	err_set(err, ERR_UNAVAILABLE, EOPNOTSUPP, "%s cannot be sampled: %s", spec->name,
-		spec->reason ? spec->reason : "this machine has no such event");
-	if (options->stack == SAMPLER_STACK_BRANCHES)
+	if (options->branches)
+		err_hint(err, "leave -b off; `assay branches --engine sim -- PROGRAM` finds "
+			      "mispredicted branches without a PMU");
+	else if (options->stack == SAMPLER_STACK_BRANCHES)
 		err_hint(err, "leave --stack off: stacks are unwound without the PMU");
 	else
 		err_hint(err, "leave -e off: then cycles or cpu-clock is sampled, whichever is "
 			      "there");
+}
+
+static int refuse(
+	const struct event_spec *spec, const struct sampler_options *options, struct err *err)
+{
+	err_set(err, ERR_UNAVAILABLE, EOPNOTSUPP,
+		options->branches ? "branches cannot be recorded with %s: %s"
+				  : "%s cannot be sampled: %s",
+		spec->name, spec->reason ? spec->reason : "this machine has no such event");
+	refuse_hint(options, err);
 	return -EOPNOTSUPP;
 }
 
@@ -163,8 +173,12 @@ int sampler_event_refused(struct event_list *list, struct event_spec *spec, int 
 		.own = options->mode == COUNTERS_CHILDREN,
 	};
 
-	if (options->stack == SAMPLER_STACK_BRANCHES &&
-		(code == EOPNOTSUPP || code == EINVAL || code == ENOENT)) {
+	if (options->branches && (code == EOPNOTSUPP || code == EINVAL)) {
+		spec->status = WIRE_EVENT_NOT_SUPPORTED;
+		spec->reason = "there is no PMU here that records branches with it (Intel LBR, AMD "
+			       "LbrExtV2, Arm BRBE)";
+	} else if (options->stack == SAMPLER_STACK_BRANCHES &&
+		   (code == EOPNOTSUPP || code == EINVAL || code == ENOENT)) {
 		spec->status = WIRE_EVENT_NOT_SUPPORTED;
 		spec->reason = "there is no PMU here that records call stacks of branches (LBR) "
 			       "with it";

@@ -143,12 +143,17 @@ static void attr_stack(const struct sampler *sampler, struct perf_event_attr *at
 	}
 	if (stack == SAMPLER_STACK_BRANCHES)
 		attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
+	if (sampler->options.branches)
+		attr->branch_sample_type =
+			sampler->options.branches |
+			(sampler->facts.branch_types ? PERF_SAMPLE_BRANCH_TYPE_SAVE : 0);
 	attr->exclude_callchain_kernel = attr->exclude_kernel;
 	attr->exclude_callchain_user =
 		stack == SAMPLER_STACK_DUMP || stack == SAMPLER_STACK_BRANCHES;
 }
 
-static int sample_open(struct sampler *sampler, const struct event_spec *spec, pid_t pid, int cpu)
+static int sample_open_once(
+	struct sampler *sampler, const struct event_spec *spec, pid_t pid, int cpu)
 {
 	struct perf_event_attr attr = {
 		.type = spec->type,
@@ -173,6 +178,22 @@ static int sample_open(struct sampler *sampler, const struct event_spec *spec, p
 	attr_common(sampler, &attr);
 	attr_stack(sampler, &attr);
 	return event_open(&attr, pid, cpu);
+}
+
+static int sample_open(struct sampler *sampler, const struct event_spec *spec, pid_t pid, int cpu)
+{
+	int fd = sample_open_once(sampler, spec, pid, cpu);
+
+	/* A PMU that records branches and not their types. */
+	if ((fd == -EINVAL || fd == -EOPNOTSUPP) && sampler->facts.branch_types) {
+		int plain;
+
+		sampler->facts.branch_types = false;
+		plain = sample_open_once(sampler, spec, pid, cpu);
+		sampler->facts.branch_types = plain < 0;
+		fd = plain < 0 ? fd : plain;
+	}
+	return fd;
 }
 
 static void event_keep(struct sampler *sampler, int fd, uint32_t cpu, uint32_t event)
@@ -356,8 +377,9 @@ void sampler_close_all(struct sampler *sampler)
 
 /* ---- all ---- */
 
-static uint64_t sample_type_of(enum sampler_stack stack)
+static uint64_t sample_type_of(const struct sampler_options *options)
 {
+	enum sampler_stack stack = options->stack;
 	uint64_t type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
 			PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
 
@@ -365,8 +387,10 @@ static uint64_t sample_type_of(enum sampler_stack stack)
 		type |= PERF_SAMPLE_CALLCHAIN;
 	if (stack == SAMPLER_STACK_AUTO || stack == SAMPLER_STACK_DUMP)
 		type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-	if (stack == SAMPLER_STACK_BRANCHES)
+	if (stack == SAMPLER_STACK_BRANCHES || options->branches)
 		type |= PERF_SAMPLE_BRANCH_STACK;
+	if (options->accesses)
+		type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC;
 	return type;
 }
 
@@ -422,7 +446,9 @@ int sampler_open_all(struct sampler *sampler, struct err *err)
 	int r = sampler_event_check(sampler->list, &sampler->options, err);
 	uint64_t bytes;
 
-	sampler->sample_type = sample_type_of(sampler->options.stack);
+	sampler->sample_type = sample_type_of(&sampler->options);
+	sampler->scratch.as_branches = sampler->options.branches != 0;
+	sampler->facts.branch_types = sampler->options.branches != 0;
 	if (r >= 0)
 		r = places_find(sampler, err);
 	if (r < 0)

@@ -4,8 +4,8 @@
  *
  * Work is counted in iterations.  chase: dependent loads in random order over MIB of memory (64),
  * each of which misses every cache.  stream: the same memory one line after the other, which a
- * prefetcher follows.  branches: a branch on a random bit.  chain: multiplications and additions that
- * each wait for the one before.  mixed: chase and branches, about half of the time each. */
+ * prefetcher follows.  branches: a branch on a random bit.  chain: multiplications and additions
+ * that each wait for the one before.  mixed: chase and branches, about half of the time each. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,8 +79,8 @@ static struct memory memory_of(const char *mib)
 {
 	struct memory m = {.lines = ((size_t)strtoul(mib, NULL, 10) << 20) / LINE};
 
-	m.words = mmap(NULL, m.lines * LINE, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	m.words = mmap(
+		NULL, m.lines * LINE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (!m.lines || (m.lines & (m.lines - 1)) || m.words == MAP_FAILED)
 		exit(2);
 	build_ring(m);
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
 		printf("%g\n", run_chain(30000000));
 	else if (strcmp(what, "mixed") == 0)
 		printf("%llu\n", (unsigned long long)(run_chase(memory_of(mib), 400000) +
-						       run_branches(25000000)));
+						      run_branches(25000000)));
 	else
 		return 2;
 	return 0;

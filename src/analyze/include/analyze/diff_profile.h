@@ -30,7 +30,8 @@ struct diff_options {
 	struct profile_filter filter; /* event NULL: the first of A */
 	enum profile_by by;	      /* not by thread */
 	bool by_total;
-	bool force; /* compare although the fingerprints forbid it */
+	bool force;	      /* compare although the fingerprints forbid it */
+	bool without_samples; /* neither run need have any: then there are no rows */
 };
 
 /* Shares are fractions, costs weights per execution: NAN when they cannot be known. */
@@ -64,6 +65,7 @@ struct diff_view {
 	uint32_t tested;	      /* rows with samples enough to tell anything */
 	struct fingerprint_comparison machines;
 	bool machines_known; /* both runs have a fingerprint */
+	bool has_samples;    /* false: there was nothing to make rows of */
 	/* Why the two cannot be compared, one sentence each; then there are no rows. */
 	vec_of(const char *) refusals;
 	struct arena texts;

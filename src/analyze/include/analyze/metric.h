@@ -126,5 +126,9 @@ void metric_compute_all(const struct metric_book *book, const struct metric_inpu
 void metric_results_done(struct metric_results *results);
 #define metric_results_auto __attribute__((cleanup(metric_results_done)))
 
+/* What the thresholds say of a value, whatever `when` says; METRIC_NONE without thresholds, for NAN
+ * and for a value outside the range. */
+enum metric_assessment metric_assess(const struct metric *metric, double value);
+
 /* "healthy", "watch", "investigate" or "none". */
 const char *metric_assessment_word(enum metric_assessment assessment);

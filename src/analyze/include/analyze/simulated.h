@@ -119,14 +119,14 @@ struct simulated_view {
 	double joined_share; /* of it: in functions that the simulator saw too */
 	double category_share[VERDICT_CATEGORIES]; /* of the time */
 	uint64_t samples;
-	uint32_t hottest_core; /* index of the hottest function judged `core`, UINT32_MAX: none */
+	uint32_t hottest_core;	/* index of the hottest function judged `core`, UINT32_MAX: none */
 	struct verdict verdict; /* without the advice */
 	const char *const *not_simulated; /* what the model leaves out, one text each */
 	uint32_t not_simulated_count;
 };
 
-/* `simulated` and `clock` are two runs of the same program; `clock` has samples of a clock.  -EINVAL
- * when it has none, -ENODATA as above. */
+/* `simulated` and `clock` are two runs of the same program; `clock` has samples of a clock.
+ * -ENODATA when there are none, or nothing was simulated. */
 int simulated_join(const struct run *simulated, const struct run *clock,
 	const struct simulated_costs *costs, struct arena *arena, struct simulated_view *ret_view,
 	struct err *err);

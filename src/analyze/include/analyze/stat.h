@@ -19,9 +19,9 @@ struct stat_event {
 	uint32_t group;
 	bool known;
 	bool simulated; /* counted by a simulator, not by this machine */
-	double value;  /* median, in `unit` */
-	double spread; /* median absolute deviation over |value|; NAN below 3 executions */
-	double *each;  /* one per execution, NAN: not known */
+	double value;	/* median, in `unit` */
+	double spread;	/* median absolute deviation over |value|; NAN below 3 executions */
+	double *each;	/* one per execution, NAN: not known */
 	uint64_t enabled_ns, running_ns; /* sums over the executions used */
 	bool scaled;
 	double running_share; /* NAN: never enabled */
@@ -35,7 +35,7 @@ struct stat_execution {
 	bool has_usage; /* false: somebody else's process */
 	bool interrupted, leftovers;
 	bool timed_out; /* cut at its time limit: its counts are of a part */
-	bool used; /* in the medians */
+	bool used;	/* in the medians */
 };
 
 /* One value within an execution. */

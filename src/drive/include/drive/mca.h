@@ -1,9 +1,8 @@
 /* mca.h - a static look at a loop: llvm-mca's model of a core, started as a program.
  *
- * Does: give it the instructions, read its JSON, bounded in time and size.  Does not: know misses or
- * mispredicts: the model assumes that every load hits and every branch is predicted.
- * A CPU that this LLVM has no model for gets a known one in its place, and that is said.
- * Owns: nothing. */
+ * Does: give it the instructions, read its JSON, bounded in time and size.  Does not: know misses
+ * or mispredicts: the model assumes that every load hits and every branch is predicted. A CPU that
+ * this LLVM has no model for gets a known one in its place, and that is said. Owns: nothing. */
 #pragma once
 
 #include <stdbool.h>

@@ -24,6 +24,8 @@ struct record_options {
 	pid_t id;		 /* with COUNTERS_PROCESS */
 	uint64_t rate_hz, period;
 	enum sampler_stack stack;
+	uint64_t branches; /* see sampler.h, and the next one */
+	bool accesses;
 	uint64_t delay_ns;    /* no samples before that; 0: from the first instruction on */
 	uint64_t duration_ns; /* no samples after that (from the delay on); 0: until the end */
 	struct interrupt (*interrupted)(void);

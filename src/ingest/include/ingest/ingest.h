@@ -20,6 +20,8 @@ struct ingest {
 	struct run *run;
 	uint64_t malformed;
 	struct profile *profile; /* made when the first sample or mapping comes */
+	/* Added to the ids of events and executions: rows that an earlier source left. */
+	uint32_t event_base, execution_base;
 };
 
 struct ingest_naming {
@@ -34,6 +36,9 @@ struct ingest_naming {
 
 /* The sink that appends to `ingest->run`. */
 struct wire_sink ingest_sink(struct ingest *ingest);
+
+/* Another source follows into the same run: its events and executions count from 1 again. */
+void ingest_next_source(struct ingest *ingest);
 
 /* All samples are in: append what still waits for its turn, set the qualities that ingest counts
  * (samples, truncated_stacks, broken_stacks, unknown_addresses...). */

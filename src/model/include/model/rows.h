@@ -177,6 +177,7 @@ enum {
 	BRANCH_PREDICTED = 2,
 	BRANCH_IN_TRANSACTION = 4,
 	BRANCH_ABORT = 8,
+	BRANCH_NOT_TAKEN = 16,	/* it fell through; most PMUs do not record those */
 	BRANCH_TYPE_SHIFT = 8,	/* 4 bits: PERF_BR_* of the kernel */
 	BRANCH_SPEC_SHIFT = 12, /* 2 bits: PERF_BR_SPEC_* */
 };

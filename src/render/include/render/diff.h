@@ -3,6 +3,7 @@
 
 #include <stdint.h>
 
+#include "analyze/diff_counts.h"
 #include "analyze/diff_profile.h"
 #include "base/jsonw.h"
 #include "render/paper.h"
@@ -10,8 +11,9 @@
 struct diff_page {
 	const char *a, *b; /* the paths */
 	const struct diff_view *view;
-	bool all;	/* also what is not distinguishable */
-	uint32_t limit; /* rows that are shown, 0: all */
+	const struct diff_counts_view *counts; /* NULL: the runs have none */
+	bool all;			       /* also what is not distinguishable */
+	uint32_t limit;			       /* rows that are shown, 0: all */
 };
 
 void diff_text(struct paper *paper, const struct diff_page *page);

@@ -26,22 +26,30 @@ enum { KERNEL_REGISTERS = 3 }; /* bp, sp, ip */
 #define KERNEL_SAMPLE_TYPES                                                                        \
 	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |            \
 		PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD | PERF_SAMPLE_CALLCHAIN |                     \
-		PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER)
+		PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |        \
+		PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC)
 
 /* How far before a record's end its time stands: behind it come the CPU (always asked for) and,
  * in sample rings, the identifier. */
 enum { KERNEL_TIME_BEFORE_END = 16, KERNEL_SAMPLE_RING_TIME_BEFORE_END = 24 };
 
-enum { KERNEL_CHAIN_MAX = 1024 };
+enum { KERNEL_CHAIN_MAX = 1024, KERNEL_BRANCHES_MAX = 1024 };
 
-/* Where a chain is put together that does not lie in the record as such. */
+/* Where a chain or branches are put together that do not lie in the record as such. */
 struct kernel_scratch {
+	/* A branch stack is what it says; false: it is the call stack that LBR recorded. */
+	bool as_branches;
 	uint64_t chain[KERNEL_CHAIN_MAX];
+	struct wire_branch branches[KERNEL_BRANCHES_MAX];
 };
 
+/* One entry of a branch stack; `bits` as the kernel writes them behind the two addresses. */
+struct wire_branch kernel_branch_of(uint64_t from, uint64_t to, uint64_t bits);
+
 /* Read a PERF_RECORD_SAMPLE of `sample_type` (within KERNEL_SAMPLE_TYPES) into `ret_sample`, all
- * but its event; `ret_identifier` says which open event it is from.  A branch stack is read as the
- * call stack that LBR recorded, and becomes the user part of the chain.  False: not well formed. */
+ * but its event; `ret_identifier` says which open event it is from.  A branch stack becomes the
+ * sample's branches, or with !scratch->as_branches the user part of the chain.  False: not well
+ * formed. */
 bool kernel_sample_read(const struct perf_event_header *record, uint64_t sample_type,
 	struct kernel_scratch *scratch, struct wire_sample *ret_sample, uint64_t *ret_identifier);
 

@@ -31,7 +31,10 @@ struct sampler_options {
 	uint64_t rate_hz; /* samples per second while it runs, 0: 997; or */
 	uint64_t period;  /* one sample every so many events; 0: by rate */
 	enum sampler_stack stack;
-	bool delayed; /* no samples before sampler_switch(true) */
+	uint64_t branches; /* branch_sample_type bits of branch_filter.h: each sample holds the last
+			    * branches; 0: none.  Not with SAMPLER_STACK_BRANCHES */
+	bool accesses;	   /* address, weight and source of a memory access, where told */
+	bool delayed;	   /* no samples before sampler_switch(true) */
 };
 
 struct sampler_facts {
@@ -43,9 +46,10 @@ struct sampler_facts {
 	uint32_t dump_bytes;	   /* of the stack in each sample, 0: none */
 	uint64_t rate_hz, period;  /* as settled; one of them is 0 */
 	unsigned cpus;
-	bool clock;    /* the first event is cpu-clock or task-clock */
-	bool kernel;   /* the kernel is sampled, too */
-	bool narrowed; /* it was asked for and is not permitted */
+	bool clock;	   /* the first event is cpu-clock or task-clock */
+	bool kernel;	   /* the kernel is sampled, too */
+	bool narrowed;	   /* it was asked for and is not permitted */
+	bool branch_types; /* the branches tell their types */
 };
 
 struct sampler;

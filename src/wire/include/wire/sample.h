@@ -28,7 +28,7 @@ struct wire_named {
 
 struct wire_branch {
 	uint64_t from, to;
-	uint32_t cycles, flags; /* as BRANCH_* of model/run.h */
+	uint32_t cycles, flags; /* as BRANCH_* of model/rows.h */
 };
 
 enum {

@@ -1,0 +1,135 @@
+/* site_summary.c - see site_summary.h. */
+#include "analyze/site_summary.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "model/run.h"
+
+static const char *field_of(const struct run *run, const char *group, const char *name)
+{
+	vec_foreach (const struct field_row, field, &run->fields)
+		if (field->state == FIELD_VALUE && str_equal(run_text(run, field->group), group) &&
+			str_equal(run_text(run, field->name), name))
+			return run_text(run, field->value);
+	return "";
+}
+
+/* The machine that was measured; an imported recording tells its own. */
+static const char *arch_of(const struct run *run)
+{
+	const char *recorded = field_of(run, "recording", "cpu");
+
+	return *recorded ? recorded : field_of(run, "cpu", "model");
+}
+
+static bool event_is_hardware(const char *name)
+{
+	static const char *const software[] = {"task-clock", "cpu-clock", "page-faults",
+		"context-switches", "cpu-migrations", "minor-faults", "major-faults", "cs"};
+	size_t len = strcspn(name, ":");
+
+	for (unsigned i = 0; i < sizeof(software) / sizeof(*software); i++)
+		if (strlen(software[i]) == len && strncmp(software[i], name, len) == 0)
+			return false;
+	return *name != '\0';
+}
+
+static void events_look(const struct run *run, struct site_summary *summary)
+{
+	bool hardware = run->branches.count || run->accesses.count;
+
+	vec_foreach (const struct event_row, row, &run->events) {
+		const char *name = run_text(run, row->name);
+
+		summary->simulated |= (row->flags & EVENT_SIMULATED) != 0;
+		summary->user_only |= str_ends(name, ":u") && row->status == EVENT_COUNTED;
+		hardware |= row->status == EVENT_COUNTED && event_is_hardware(name);
+	}
+	summary->engine = summary->simulated ? "sim" : hardware ? "pmu" : "none";
+}
+
+static void metrics_take(const struct metric_book *book, const char *const *names,
+	struct arena *arena, struct site_summary *summary)
+{
+	uint32_t room = summary->stat.metric_count;
+
+	for (unsigned i = 0; names[i]; i++)
+		room++;
+	summary->metrics = arena_take(arena, room * sizeof(*summary->metrics));
+	for (unsigned i = 0; names[i]; i++) {
+		uint32_t before = summary->metric_count;
+		struct err ignored;
+		const struct metric *metric = metric_find(book, names[i], &ignored);
+
+		for (uint32_t k = 0; metric && k < summary->stat.metric_count; k++)
+			if (summary->stat.metrics[k].metric == metric)
+				summary->metrics[summary->metric_count++] =
+					summary->stat.metrics[k];
+		if (metric && summary->metric_count == before)
+			summary->metrics[summary->metric_count++] = (struct metric_result){
+				.metric = metric,
+				.core = "",
+				.modifiers = "",
+				.reason = summary->simulated
+						  ? "the simulator does not count its events"
+						  : "its events were not counted in this run",
+				.value = (double)NAN,
+			};
+	}
+}
+
+void site_summary_make(const struct run *run, const struct metric_book *book,
+	const char *const *names, struct arena *arena, struct site_summary *ret_summary)
+{
+	*ret_summary = (struct site_summary){.target = run_text(run, run->target),
+		.arch = arch_of(run),
+		.verdict = verdict_none()};
+	stat_view_make(run, book, arena, &ret_summary->stat);
+	events_look(run, ret_summary);
+	metrics_take(book, names, arena, ret_summary);
+}
+
+const struct metric_result *site_summary_metric(
+	const struct site_summary *summary, const char *name)
+{
+	for (uint32_t i = 0; i < summary->metric_count; i++)
+		if (str_equal(summary->metrics[i].metric->name, name))
+			return &summary->metrics[i];
+	return NULL;
+}
+
+static bool event_is_called(const struct stat_event *event, const char *name)
+{
+	size_t len = strlen(name);
+
+	return strncasecmp(event->name, name, len) == 0 &&
+	       (event->name[len] == '\0' || event->name[len] == ':');
+}
+
+/* On a hybrid CPU each kind of core counts its part. */
+double site_summary_event(const struct site_summary *summary, const char *name)
+{
+	double sum = (double)NAN;
+
+	for (uint32_t i = 0; i < summary->stat.event_count; i++) {
+		const struct stat_event *event = &summary->stat.events[i];
+
+		if (!event_is_called(event, name) || !event->known)
+			continue;
+		if (!*event->core)
+			return event->value;
+		sum = isnan(sum) ? event->value : sum + event->value;
+	}
+	return sum;
+}
+
+const char *site_summary_reason(const struct site_summary *summary, const char *name)
+{
+	for (uint32_t i = 0; i < summary->stat.event_count; i++)
+		if (event_is_called(&summary->stat.events[i], name) &&
+			!summary->stat.events[i].known)
+			return summary->stat.events[i].reason;
+	return "it was not counted in this run";
+}

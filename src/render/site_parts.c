@@ -1,0 +1,237 @@
+/* site_parts.c - see site_parts.h. */
+#include "site_parts.h"
+
+#include <math.h>
+
+#include "render/markdown.h"
+#include "render/shorten.h"
+
+void site_place_add(struct str *out, const struct site_place *place, unsigned columns)
+{
+	if (*place->file && place->line)
+		str_addf(out, "%s:%u ", label_base(place->file), place->line);
+	if (!(place->flags & LABEL_UNNAMED) || !place->addr) {
+		name_shorten(place->function, columns, out);
+		return;
+	}
+	if (*place->module)
+		str_addf(out, place->module[0] == '[' ? "%s " : "[%s] ", label_base(place->module));
+	str_addf(out, "0x%llx", (unsigned long long)place->addr);
+}
+
+static void text_or_missing(struct jsonw *w, const char *key, const char *text, const char *reason)
+{
+	if (*text)
+		jsonw_put_text(w, key, text);
+	else
+		jsonw_put_missing(w, key, reason);
+}
+
+void site_place_json(struct jsonw *w, const char *key, const struct site_place *place)
+{
+	jsonw_key(w, key);
+	jsonw_begin_object(w);
+	if (place->flags & LABEL_UNNAMED)
+		jsonw_put_missing(w, "function", "no symbol is known at this address");
+	else
+		jsonw_put_text(w, "function", place->function);
+	text_or_missing(w, "module", place->module, "it is not known which file the code is from");
+	text_or_missing(w, "file", place->file, "no debug information tells the line");
+	if (place->line)
+		jsonw_put_u64(w, "line", place->line);
+	else
+		jsonw_put_missing(w, "line", "no debug information tells it, or it is a function");
+	if (place->addr)
+		jsonw_put_u64(w, "addr", place->addr);
+	else
+		jsonw_put_missing(w, "addr", "only the line is known");
+	jsonw_end_object(w);
+}
+
+void site_number_json(struct jsonw *w, const char *key, double value, const char *reason)
+{
+	if (isnan(value))
+		jsonw_put_missing(w, key, reason);
+	else
+		jsonw_put_double(w, key, value);
+}
+
+enum ink site_assessment_ink(enum metric_assessment assessment)
+{
+	static const enum ink inks[] = {[METRIC_NONE] = INK_PLAIN,
+		[METRIC_HEALTHY] = INK_GOOD,
+		[METRIC_WATCH] = INK_WARN,
+		[METRIC_INVESTIGATE] = INK_BAD};
+
+	return inks[assessment];
+}
+
+static void metric_value(struct str *out, const struct metric_result *row)
+{
+	if (str_equal(row->metric->unit, "share"))
+		str_addf(out, "%.2f %%", row->value * 100);
+	else
+		str_addf(out, "%.4g", row->value);
+}
+
+static void metric_name(struct str *out, const struct metric_result *row)
+{
+	str_addf(out, "%s%s%s%s%s", row->metric->name, *row->modifiers ? ":" : "", row->modifiers,
+		*row->core ? " on " : "", row->core);
+}
+
+static void metric_row(struct table *table, const struct metric_result *row)
+{
+	str_auto struct str value = {0}, name = {0};
+
+	metric_value(&value, row);
+	metric_name(&name, row);
+	table_cell(table, INK_PLAIN, "%s", name.at);
+	table_cell(table, INK_BOLD, "%s", value.at);
+	table_cell(table, INK_PLAIN, "%s",
+		str_equal(row->metric->unit, "share") ? "" : row->metric->unit);
+	table_cell(table, site_assessment_ink(row->assessment), "%s",
+		row->assessment == METRIC_NONE ? "" : metric_assessment_word(row->assessment));
+	table_cell(table, INK_DIM, "%s", row->metric->threshold);
+}
+
+/* Names of the metrics without a value, and the reason of the first. */
+static bool metrics_missing(const struct site_summary *summary, struct str *out)
+{
+	const char *reason = NULL;
+
+	for (uint32_t i = 0; i < summary->metric_count; i++) {
+		const struct metric_result *row = &summary->metrics[i];
+
+		if (row->known)
+			continue;
+		str_addf(out, "%s%s", reason ? ", " : "not measured: ", row->metric->name);
+		reason = reason ? reason : row->reason;
+	}
+	if (reason)
+		str_addf(out, " (%s)", reason);
+	return reason != NULL;
+}
+
+void site_metrics_table(struct paper *paper, const struct site_summary *summary)
+{
+	table_auto struct table table = {0};
+	str_auto struct str missing = {0};
+
+	for (unsigned i = 0; i < 5; i++)
+		table_column(&table, "", i == 1);
+	for (uint32_t i = 0; i < summary->metric_count; i++)
+		if (summary->metrics[i].known)
+			metric_row(&table, &summary->metrics[i]);
+	table_print(&table, paper, 2);
+	if (metrics_missing(summary, &missing))
+		paper_wrap(paper, 2, INK_DIM, missing.at);
+	paper_add(paper, "\n");
+}
+
+void site_metrics_agent(struct paper *paper, const struct site_summary *summary)
+{
+	str_auto struct str missing = {0};
+
+	for (uint32_t i = 0; i < summary->metric_count; i++) {
+		const struct metric_result *row = &summary->metrics[i];
+		str_auto struct str name = {0};
+
+		if (!row->known)
+			continue;
+		metric_name(&name, row);
+		paper_add(paper, "%s = %.4g %s%s%s\n", name.at, row->value, row->metric->unit,
+			row->assessment == METRIC_NONE ? "" : ": ",
+			row->assessment == METRIC_NONE ? ""
+						       : metric_assessment_word(row->assessment));
+	}
+	if (metrics_missing(summary, &missing))
+		paper_add(paper, "%s\n", missing.at);
+}
+
+void site_metrics_markdown(struct str *out, const struct site_summary *summary)
+{
+	str_add(out, "| metric | value | assessment | threshold |\n|---|---:|---|---|\n");
+	for (uint32_t i = 0; i < summary->metric_count; i++) {
+		const struct metric_result *row = &summary->metrics[i];
+
+		str_add(out, "| ");
+		metric_name(out, row);
+		str_add(out, " | ");
+		if (row->known)
+			metric_value(out, row);
+		else
+			str_add(out, "not measured");
+		str_addf(out, " | %s | %s |\n",
+			row->known ? metric_assessment_word(row->assessment) : row->reason,
+			row->metric->threshold);
+	}
+	str_add(out, "\n");
+}
+
+static void metrics_json(struct jsonw *w, const struct site_summary *summary)
+{
+	jsonw_key(w, "metrics");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < summary->metric_count; i++) {
+		const struct metric_result *row = &summary->metrics[i];
+
+		jsonw_begin_object(w);
+		jsonw_put_text(w, "name", row->metric->name);
+		if (row->known)
+			jsonw_put_double(w, "value", row->value);
+		else
+			jsonw_put_missing(w, "value", row->reason);
+		jsonw_put_text(w, "unit", row->metric->unit);
+		jsonw_put_text(w, "assessment", metric_assessment_word(row->assessment));
+		jsonw_put_text(
+			w, "threshold", *row->metric->threshold ? row->metric->threshold : NULL);
+		jsonw_put_text(w, "meaning", row->metric->meaning);
+		jsonw_put_bool(w, "simulated", summary->simulated);
+		if (*row->core)
+			jsonw_put_text(w, "core", row->core);
+		if (*row->modifiers)
+			jsonw_put_text(w, "modifiers", row->modifiers);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
+
+void site_head_json(struct jsonw *w, const struct site_summary *summary)
+{
+	jsonw_put_text(w, "target", summary->target);
+	jsonw_put_text(w, "engine", summary->engine);
+	text_or_missing(w, "arch", summary->arch, "the run does not tell its CPU");
+	jsonw_put_bool(w, "simulated", summary->simulated);
+	jsonw_put_bool(w, "user_only", summary->user_only);
+	metrics_json(w, summary);
+}
+
+void site_head_text(struct paper *paper, const struct site_summary *summary)
+{
+	paper_add(paper, "\n");
+	paper_ink(paper, INK_BOLD, "%s", summary->target);
+	if (*summary->arch)
+		paper_ink(paper, INK_DIM, "   %s", summary->arch);
+	paper_add(paper, "\n");
+	if (summary->simulated)
+		paper_wrap(paper, 2, INK_WARN,
+			"simulated: counts of valgrind's model, not of this CPU. Prefetching, overlap, "
+			"TLBs, the kernel and other threads at the same time are not in it.");
+	if (summary->user_only)
+		paper_wrap(paper, 2, INK_DIM,
+			"user side only (:u): the kernel may not be measured here");
+	paper_add(paper, "\n");
+}
+
+void site_head_markdown(struct str *out, const char *title, const struct site_summary *summary)
+{
+	str_addf(out, "# %s\n\n", title);
+	str_add(out, "- target: ");
+	markdown_code(out, summary->target, false);
+	str_add(out, "\n- machine: ");
+	markdown_code(out, *summary->arch ? summary->arch : "not known", false);
+	str_addf(out, "\n- engine: %s%s%s\n\n", summary->engine,
+		summary->simulated ? " (simulated, not measured on this CPU)" : "",
+		summary->user_only ? ", user side only" : "");
+}

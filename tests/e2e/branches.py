@@ -1,0 +1,325 @@
+"""`assay branches`: real recordings counted against perf, text against the recording it was made
+from, a simulated run, and what is said where there is no PMU."""
+import collections
+import json
+import os
+import re
+import sqlite3
+
+from tap import SOURCE, assay, case, main, need, run, skip
+
+SHARED = os.path.join(os.environ.get("ASSAY_SHARED", os.path.join(SOURCE, "..", "shared")),
+                      "perfdata")
+INTEL, AMD = "q_perf.data.branch-4.14", "q_perf.data.branch_stack_spec"
+TEXTS = {INTEL: "brstack.intel-skl.from-q_branch-4.14.txt",
+         AMD: "brstack.amd-zen4.from-q_branch_stack_spec.txt"}
+ENTRY = re.compile(r"0x([0-9a-f]+)(?:\([^)]*\))?/0x([0-9a-f]+)(?:\([^)]*\))?/([MP-])")
+PROGRAM = r"""
+#include <stdlib.h>
+static volatile unsigned long sum;
+__attribute__((noinline)) static void hard(unsigned n)
+{
+	unsigned long state = 88172645463325252ul;
+	for (unsigned i = 0; i < n; i++) {
+		state ^= state << 13; state ^= state >> 7; state ^= state << 17;
+		if (state & 1) /* HARD */
+			sum += i;
+		else
+			sum ^= state;
+	}
+}
+__attribute__((noinline)) static void easy(unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (i % 64 != 65) /* EASY */
+			sum += i;
+}
+int main(int count, char **words)
+{
+	unsigned n = count > 1 ? (unsigned)atoi(words[1]) : 100000;
+	hard(n);
+	easy(n);
+	return 0;
+}
+"""
+
+
+def shared(name):
+    path = os.path.join(SHARED, name)
+    return path if os.path.exists(path) else skip("the shared recordings are not here")
+
+
+def stored(name):
+    """The recording as a run."""
+    r = assay("import", shared(name), "-o", "run.assay", "--quiet")
+    assert r.status == 0, r
+    return "run.assay"
+
+
+def branches(*words, status=0):
+    r = assay("branches", "--json", *words)
+    assert r.status == status, r
+    return json.loads(r.out)["data"]
+
+
+def counted(data):
+    """(from, to, M or P) -> how often."""
+    table = collections.Counter()
+    for site in data["sites"]:
+        ends = (site["from"]["addr"], site["to"]["addr"])
+        table[ends + ("M",)] += site["mispredicted"]
+        table[ends + ("P",)] += site["predicted"]
+        assert site["count"] == site["mispredicted"] + site["predicted"], site
+    return +table
+
+
+def entries(text):
+    return [(int(m[1], 16), int(m[2], 16), m[3]) for m in ENTRY.finditer(text)]
+
+
+def perf_entries(path):
+    """Every branch that perf script prints: kernel addresses as they are, others in their file."""
+    plain = run(need("perf"), "script", "-i", path, "-F", "brstack")
+    inside = run("perf", "script", "-i", path, "-F", "brstackoff")
+    assert plain.status == 0 and inside.status == 0, plain
+    found = collections.Counter()
+    for here, there in zip(entries(plain.out), entries(inside.out), strict=True):
+        if here[:2] != (0, 0):
+            ends = tuple(h if h >> 63 else t for h, t in zip(here[:2], there[:2]))
+            found[ends + here[2:]] += 1
+    return found
+
+
+@case("from, to and mispredictions of the Intel and AMD recordings are those of perf script")
+def _():
+    for name, count in ((INTEL, 387), (AMD, 128)):
+        want = perf_entries(shared(name))
+        data = branches(stored(name))
+        got = counted(data)
+        assert got == want, (name, got - want, want - got)
+        assert data["branches"]["count"] == count == sum(want.values()), data["branches"]
+        assert data["branches"]["mispredicted"] == sum(
+            n for key, n in want.items() if key[2] == "M"), data["branches"]
+
+
+def perf_report(path, *sort):
+    """perf report's rows as tuples, the number of branches first; None when it crashes."""
+    r = run(need("perf"), "report", "-i", path, "--stdio", "-b", "-n", "--sort", ",".join(sort),
+            "-t", "|")
+    if r.status != 0:
+        return None
+    rows = [[cell.strip() for cell in line.split("|")] for line in r.out.splitlines()
+            if line.strip() and not line.startswith("#")]
+    return [row[1:2 + len(sort)] for row in rows]
+
+
+@case("the counts are those of perf report --sort symbol_from,symbol_to,mispredict")
+def _():
+    rows = perf_report(shared(AMD), "symbol_from", "symbol_to", "mispredict")
+    if rows is None:
+        skip("this perf report crashes on the recording")
+    want = collections.Counter()
+    for count, here, there, missed in rows:
+        ends = tuple(int(cell.split()[-1], 16) for cell in (here, there))
+        want[ends + ("M" if missed == "Y" else "P",)] += int(count)
+    assert counted(branches(stored(AMD))) == want, want
+
+
+@case("the sums by prediction are those of perf report --sort mispredict")
+def _():
+    for name, empty in ((INTEL, 29), (AMD, 0)):
+        rows = perf_report(shared(name), "mispredict")
+        assert rows, name
+        want = {missed: int(count) for count, missed in rows}
+        all_ = branches(stored(name))["branches"]
+        # perf counts entries of a stack that is not full yet as predicted branches from 0 to 0.
+        assert want["Y"] == all_["mispredicted"], (want, all_)
+        assert want["N"] == all_["predicted"] + empty, (want, all_)
+
+
+def rows(data):
+    """The sites without their places."""
+    return sorted((s["count"], s["mispredicted"], s["cycles"] or 0) for s in data["sites"])
+
+
+@case("the text of perf script gives the table of the recording it was made from")
+def _():
+    for name, text in TEXTS.items():
+        path = shared(text)
+        r = assay("import", path, "-o", "text.assay", "--quiet")
+        assert r.status == 0, r
+        with open(path, encoding="utf-8") as file:
+            want = collections.Counter(e for e in entries(file.read()) if e[:2] != (0, 0))
+        got = branches("text.assay")
+        assert counted(got) == want, (name, counted(got) - want)
+        whole = branches(stored(name))
+        for key in ("count", "mispredicted", "predicted", "taken"):
+            assert got["branches"][key] == whole["branches"][key], (name, key)
+        assert rows(got) == rows(whole), name
+
+
+@case("branches of Arm SPE tell type, not taken and mispredicted")
+def _():
+    path = shared("spe-brstack.llvm-pr129231.txt")
+    r = assay("import", path, "-o", "spe.assay", "--quiet")
+    assert r.status == 0, r
+    data = branches("spe.assay")
+    with open(path, encoding="utf-8") as file:
+        lines = [line.split()[1].split("/") for line in file if line.strip()]
+    types = {t["type"]: t for t in data["types"]}
+    for name in ("COND", "RET"):
+        of = [line for line in lines if line[6] == name]
+        got = types[name.lower()]
+        assert got["count"] == len(of), (name, got)
+        assert got["not_taken"] == sum("N" in line[2] for line in of), (name, got)
+        assert got["mispredicted"] == sum("M" in line[2] for line in of), (name, got)
+    only = branches("spe.assay", "--filter", "ret")
+    # What does not tell its type is not left out by a filter on types.
+    assert only["branches"]["count"] == types["ret"]["count"] + types[None]["count"], only
+
+
+@case("a filter on a recording without types is refused with the way out")
+def _():
+    r = assay("branches", stored(INTEL), "--filter", "cond")
+    assert r.status == 2, r
+    assert "types" in r.err and "record" in r.err, r
+    r = assay("branches", "run.assay", "--filter", "sideways")
+    assert r.status == 2 and "sideways" in r.err and "ind_call" in r.err, r
+
+
+@case("a run without branches says what it lacks, in every form")
+def _():
+    r = assay("stat", "-e", "task-clock", "-o", "counts.assay", "--", "true")
+    assert r.status == 0, r
+    data = branches("counts.assay")
+    assert data["sites"] is None and data["sites_reason"], data
+    assert data["witness"] == "none" and data["engine"] == "none", data
+    assert all(m["value"] is None and m["value_reason"] for m in data["metrics"]), data
+    assert data["verdict"]["category"] == "unclear", data
+    r = assay("branches", "counts.assay")
+    assert r.status == 0 and "no branch has a place" in r.out, r
+
+
+@case("text, agent and report show the same sites")
+def _():
+    name = stored(AMD)
+    text = assay("branches", name, "--limit", "3")
+    assert text.status == 0 and "3 of" in text.out, text
+    agent = assay("branches", name, "--agent")
+    assert agent.status == 0 and len(agent.out.splitlines()) <= 40, agent
+    assert agent.out.isascii() and "next:" in agent.out.splitlines()[-1], agent
+    r = assay("branches", name, "--report", "b.md", "--quiet")
+    assert r.status == 0, r
+    with open("b.md", encoding="utf-8") as file:
+        report = file.read()
+    assert report.startswith("# Branches"), report
+    for site in branches(name)["sites"][:3]:
+        where = f"0x{site['from']['addr']:x}"
+        assert where in text.out and where in agent.out and where in report, (where, text)
+
+
+@case("neither a run nor a program, and both, are refused")
+def _():
+    for words in ((), ("a.assay", "--", "true")):
+        r = assay("branches", *words)
+        assert r.status == 2 and "assay branches" in r.err, r
+    r = assay("branches", "/nowhere.assay")
+    assert r.status == 2, r
+
+
+def has_pmu():
+    r = assay("stat", "-e", "cycles", "--strict", "--", "true")
+    return r.status == 0
+
+
+@case("without a PMU --engine pmu and record -b are refused with the reason")
+def _():
+    if has_pmu():
+        skip("this machine has a PMU")
+    r = assay("branches", "--engine", "pmu", "--", "true")
+    assert r.status == 6 and r.err.strip(), r
+    for words in (("-b",), ("--branches=cond,ind_call",)):
+        r = assay("record", *words, "--", "true")
+        assert r.status == 6 and "branches cannot be recorded" in r.err, r
+        assert "sim" in r.err, r
+    r = assay("record", "-b", "-e", "cpu-clock", "--", "true")
+    assert r.status == 6 and "records branches" in r.err, r
+    r = assay("record", "--branches=upwards", "--", "true")
+    assert r.status == 2 and "upwards" in r.err, r
+    r = assay("record", "-b", "--stack", "lbr", "--", "true")
+    assert r.status == 2, r
+
+
+def built():
+    with open("prog.c", "w", encoding="utf-8") as file:
+        file.write(PROGRAM)
+    r = run(need("gcc"), "-O1", "-g", "-fno-if-conversion", "-fno-if-conversion2", "prog.c", "-o",
+            "prog")
+    assert r.status == 0, r
+    return "./prog"
+
+
+def line_of(mark):
+    return next(i for i, line in enumerate(PROGRAM.splitlines(), 1) if mark in line)
+
+
+@case("the simulator finds the branch that cannot be predicted, and says that it is simulated")
+def _():
+    need("valgrind")
+    program = built()
+    data = branches("--engine", "sim", "-o", "sim.assay", "--", program)
+    assert data["engine"] == "sim" and data["simulated"], data
+    first = data["sites"][0]
+    assert first["from"]["function"] == "hard" and first["from"]["line"] == line_of("HARD"), first
+    # 100,000 random bits: between 40 and 60 % wrong in any predictor.
+    assert 40000 < first["mispredicted"] < 60000, first
+    assert first["type"] == "cond" and first["to"] is None and first["to_reason"], first
+    easy = sum(s["mispredicted"] for s in data["sites"] if s["from"]["function"] == "easy")
+    assert easy < 2000, easy
+    rate = next(m for m in data["metrics"] if m["name"] == "branch_miss_rate")
+    assert rate["value"] is not None and rate["simulated"], rate
+    assert data["verdict"]["category"] == "bad_speculation", data["verdict"]
+    again = branches("sim.assay")
+    assert again["sites"] == data["sites"], "a stored run shows the same"
+    text = assay("branches", "sim.assay")
+    assert "simulated" in text.out, text
+
+
+@case("auto takes the simulator where there is no PMU, and says why")
+def _():
+    if has_pmu():
+        skip("this machine has a PMU")
+    need("valgrind")
+    r = assay("branches", "--json", "--", built(), "1000")
+    assert r.status == 0, r
+    document = json.loads(r.out)
+    assert document["data"]["engine"] == "sim", document
+    assert "no-pmu" in [w["code"] for w in document["warnings"]], document["warnings"]
+    r = assay("branches", "--", built(), "1000", env={"PATH": "/nowhere"})
+    assert r.status == 6 and "valgrind" in r.err, r
+
+
+@case("a program that fails is told by the exit status")
+def _():
+    need("valgrind")
+    r = assay("branches", "--engine", "sim", "--quiet", "--", "sh", "-c", "exit 3")
+    assert r.status == 5, r
+    r = assay("branches", "--engine", "sim", "--quiet", "--target-status", "--", "sh", "-c",
+              "exit 3")
+    assert r.status == 3, r
+
+
+@case("a hostile run file with branches is shown or refused, never a crash")
+def _():
+    name = stored(AMD)
+    with sqlite3.connect(name) as db:
+        db.execute("UPDATE branch SET flags = 16383, cycles = 4294967295 WHERE id % 2")
+    data = branches(name)
+    assert data["branches"]["count"] == 128, data["branches"]
+    with sqlite3.connect(name) as db:
+        db.execute("UPDATE branch SET flags = -1")
+    r = assay("branches", name)
+    assert r.status == 2 and "corrupt" in r.err, r
+
+
+main()

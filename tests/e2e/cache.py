@@ -1,0 +1,173 @@
+"""`assay cache`: sampled accesses of a real recording counted against perf, the levels of a
+simulated run, and what is said where there is no PMU."""
+import collections
+import json
+import os
+import re
+
+from tap import SOURCE, assay, case, main, need, run, skip
+
+SHARED = os.path.join(os.environ.get("ASSAY_SHARED", os.path.join(SOURCE, "..", "shared")),
+                      "perfdata")
+LEVELS = ["L1D", "L1I", "L2", "LLC", "dTLB", "iTLB"]
+PROGRAM = r"""
+#include <stdlib.h>
+enum { LINES = 1 << 16 };
+static struct line { struct line *next; char rest[56]; } *lines;
+static volatile unsigned long sum;
+__attribute__((noinline)) static void chase(unsigned n)
+{
+	struct line *at = lines;
+	for (unsigned i = 0; i < n; i++)
+		at = at->next; /* CHASE */
+	sum += (unsigned long)at;
+}
+__attribute__((noinline)) static void near(unsigned n)
+{
+	static int small[64];
+	for (unsigned i = 0; i < n; i++)
+		sum += (unsigned long)small[i % 64]; /* NEAR */
+}
+int main(void)
+{
+	lines = aligned_alloc(64, LINES * sizeof(*lines));
+	for (unsigned i = 0; i < LINES; i++) /* a walk over all lines, far apart */
+		lines[i * 40503u % LINES].next = &lines[(i + 1) * 40503u % LINES];
+	chase(200000);
+	near(200000);
+	return 0;
+}
+"""
+
+
+def shared(name):
+    path = os.path.join(SHARED, name)
+    return path if os.path.exists(path) else skip("the shared recordings are not here")
+
+
+def cache(*words):
+    r = assay("cache", "--json", *words)
+    assert r.status == 0, r
+    return json.loads(r.out)["data"]
+
+
+def has_pmu():
+    return assay("stat", "-e", "cycles", "--strict", "--", "true").status == 0
+
+
+def built():
+    with open("prog.c", "w", encoding="utf-8") as file:
+        file.write(PROGRAM)
+    r = run(need("gcc"), "-O1", "-g", "prog.c", "-o", "prog")
+    assert r.status == 0, r
+    return "./prog"
+
+
+def line_of(mark):
+    return next(i for i, line in enumerate(PROGRAM.splitlines(), 1) if mark in line)
+
+
+@case("levels, weights and TLB misses of sampled accesses are those of perf script")
+def _():
+    path = shared("q_perf.data.weight_struct")
+    r = run(need("perf"), "script", "-i", path, "-F", "data_src,weight")
+    assert r.status == 0, r
+    names = collections.Counter()
+    weights, walks = [], 0
+    for line in r.out.splitlines():
+        level = re.search(r"\|LVL (\S+)", line)[1]
+        names["LFB" if level.startswith("LFB") else level] += 1
+        walks += "miss" in re.search(r"\|TLB ([^|]*)", line)[1]
+        weights.append(int(re.search(r"(\d+)\s*$", line)[1]))
+    r = assay("import", path, "-o", "run.assay", "--quiet")
+    assert r.status == 0, r
+    data = cache("run.assay")
+    assert data["witness"] == "accesses", data["witness"]
+    assert data["all"]["answered_by"] == dict(names), (names, data["all"])
+    assert data["all"]["samples"] == len(weights) == 14, data["all"]
+    assert abs(data["all"]["latency_cycles"] - sum(weights) / len(weights)) < 1e-9, data["all"]
+    assert data["all"]["tlb_misses"] == walks, (walks, data["all"])
+    assert sum(s["samples"] for s in data["sites"]) == 14, data["sites"]
+    assert abs(sum(s["share"] for s in data["sites"]) - 1) < 1e-9, data["sites"]
+
+
+@case("a level that was not counted is null with a reason, never 0")
+def _():
+    r = assay("stat", "-e", "task-clock,L1-dcache-loads,L1-dcache-load-misses", "-o", "c.assay",
+              "--", "true")
+    assert r.status == 0, r
+    data = cache("c.assay")
+    assert [level["name"] for level in data["levels"]] == LEVELS, data
+    for level in data["levels"]:
+        for key in ("accesses", "misses", "miss_rate", "mpki"):
+            if level[key] is None:
+                assert level[key + "_reason"], level
+            else:
+                assert level["name"] == "L1D", level
+    assert data["sites"] is None and data["sites_reason"], data
+
+
+@case("the simulator finds the line that misses, with two data levels and said so")
+def _():
+    need("valgrind")
+    data = cache("--engine", "sim", "-o", "sim.assay", "--", built())
+    assert data["engine"] == "sim" and data["simulated"], data
+    levels = {level["name"]: level for level in data["levels"]}
+    for name in ("L2", "dTLB", "iTLB"):
+        assert levels[name]["misses"] is None and levels[name]["misses_reason"], levels[name]
+    first = data["sites"][0]["place"]
+    by_line = {(s["place"]["function"], s["place"]["line"]): s for s in data["sites"]}
+    chase = by_line[("chase", line_of("CHASE"))]
+    # Each of the 200,000 steps of the walk over 4 MiB misses L1.
+    assert chase["l1_misses"] > 190000, chase
+    assert first["function"] in ("chase", "main"), first
+    assert by_line.get(("near", line_of("NEAR")), {"l1_misses": 0})["l1_misses"] < 100, by_line
+    assert levels["L1D"]["misses"] >= chase["l1_misses"], levels["L1D"]
+    assert 0 < levels["L1D"]["miss_rate"] < 1 and levels["L1D"]["size_bytes"], levels["L1D"]
+    functions = cache("sim.assay", "--by", "function")
+    assert any(s["place"]["function"] == "chase" and s["l1_misses"] >= chase["l1_misses"]
+               for s in functions["sites"]), functions["sites"][:3]
+    text = assay("cache", "sim.assay")
+    assert text.status == 0 and "simulated" in text.out and "chase" in text.out, text
+
+
+@case("agent text is short and plain, and the report has the levels")
+def _():
+    need("valgrind")
+    r = assay("cache", "--engine", "sim", "--agent", "--report", "c.md", "--", built())
+    assert r.status == 0, r
+    out = r.out or r.err
+    lines = [line for line in out.splitlines() if not line.startswith("assay:")]
+    assert len(lines) <= 40 and out.isascii(), r
+    with open("c.md", encoding="utf-8") as file:
+        report = file.read()
+    assert report.startswith("# Caches and TLBs"), report
+    for name in LEVELS:
+        assert f"| {name} |" in report, report
+    assert "simulated" in report and "chase" in report, report
+
+
+@case("without a PMU --engine pmu is refused with the way out, and auto simulates")
+def _():
+    if has_pmu():
+        skip("this machine has a PMU")
+    r = assay("cache", "--engine", "pmu", "--", "true")
+    assert r.status == 6 and "sim" in r.err, r
+    r = assay("cache", "--", "/bin/true", env={"PATH": "/nowhere"})
+    assert r.status == 6 and "valgrind" in r.err, r
+    need("valgrind")
+    r = assay("cache", "--json", "--", "true")
+    assert r.status == 0, r
+    document = json.loads(r.out)
+    assert document["data"]["engine"] == "sim", document
+    assert "no-pmu" in [w["code"] for w in document["warnings"]], document["warnings"]
+
+
+@case("a run or a program is needed, not both")
+def _():
+    for words in ((), ("a.assay", "--", "true")):
+        r = assay("cache", *words)
+        assert r.status == 2 and "assay cache" in r.err, r
+
+
+main()
