@@ -21,9 +21,9 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
-from truth import FORMULA, PROGRAMS, SHAPES, line_of  # noqa: E402  pylint: disable=wrong-import-position
+# pylint: disable-next=wrong-import-position
+from truth import FORMULA, PROGRAMS, SHAPES, line_of  # noqa: E402
 
 LEVELS = (.25, .5, .75, 1.)
 POOLS = ((.2, .3), (.45, .55), (.7, .8), (.9, 1.))
