@@ -121,8 +121,9 @@ static void conclude_rest(struct arena *arena, struct topdown_view *view)
 	for (uint32_t i = 0; i < view->step_count && i < 3; i++)
 		if (!view->steps[i].known) {
 			conclude(view, VERDICT_UNCLEAR,
-				arena_format(arena, "instructions are slow, but %s is not known",
-					view->steps[i].metric));
+				arena_format(arena,
+					"instructions are slow, but this has no answer: %s",
+					view->steps[i].question));
 			return;
 		}
 	if (result_alarms(topdown_metric(view, "frontend_stall_share")))

@@ -1,5 +1,6 @@
 /* topdown_pmu.c - `assay topdown` on a PMU: plan the runs, count, show. */
 #include <errno.h>
+#include <linux/capability.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -34,6 +35,7 @@ struct topdown_job {
 	struct topdown_plan plan;
 	struct event_list *lists; /* one per pass */
 	const char *path;	  /* the program's file */
+	bool user_only;		  /* the kernel's side is not permitted */
 };
 
 static void topdown_job_done(struct topdown_job *job)
@@ -127,6 +129,8 @@ static int cores_find(struct topdown_job *job, struct err *err)
 		identity.kinds = 0;
 	refusal_facts_read(&machine);
 	job->facts.is_virtual = machine.virtual_machine;
+	job->user_only = machine.paranoid >= 2 && !refusal_facts_can(&machine, CAP_PERFMON) &&
+			 !refusal_facts_can(&machine, CAP_SYS_ADMIN);
 	job->facts.watchdog = identity.nmi_watchdog == CPU_SWITCH_ON;
 	for (unsigned i = 0; i < job->report->cores && i < TOPDOWN_CORES; i++) {
 		const struct pmu_core *pmu = &job->report->core[i];
@@ -148,7 +152,9 @@ static void list_add_group(
 		const struct cpu_event *event = &core->table->events[group->events[i]];
 
 		vec_push(&list->specs, (struct event_spec){
-					       .name = event->name,
+					       .name = job->user_only ? arena_format(&list->arena,
+										"%s:u", event->name)
+								      : event->name,
 					       .unit = "",
 					       .reason = "",
 					       .core = job->facts.core_count > 1 ? core->pmu : NULL,
@@ -157,8 +163,25 @@ static void list_add_group(
 					       .type = pmu->type,
 					       .config = event->config,
 					       .config1 = event->config1,
+					       .exclude_kernel = job->user_only,
+					       .exclude_hypervisor = job->user_only,
 				       });
 	}
+}
+
+/* Generic groups; where the kernel's side is not permitted, all of them say so themselves, so that
+ * one that cannot be opened is missing in the same mode as the others. */
+static int list_add_generic(
+	struct topdown_job *job, struct event_list *list, const char *groups, struct err *err)
+{
+	str_auto struct str text = {0};
+
+	for (; *groups; groups++) {
+		str_add_char(&text, *groups);
+		if (*groups == '}' && job->user_only)
+			str_add(&text, ":u");
+	}
+	return text.len ? event_list_parse(list, str_text(&text), err) : 0;
 }
 
 static int lists_make(struct topdown_job *job, struct err *err)
@@ -166,15 +189,13 @@ static int lists_make(struct topdown_job *job, struct err *err)
 	job->lists = mem_new(job->plan.pass_count, sizeof(*job->lists));
 	for (uint32_t i = 0; i < job->plan.pass_count; i++) {
 		const struct topdown_pass *pass = &job->plan.passes[i];
+		int r;
 
 		for (uint32_t g = 0; g < pass->group_count; g++)
 			list_add_group(job, &job->lists[i], &pass->groups[g]);
-		if (*pass->generic) {
-			int r = event_list_parse(&job->lists[i], pass->generic, err);
-
-			if (r < 0)
-				return r;
-		}
+		r = list_add_generic(job, &job->lists[i], pass->generic, err);
+		if (r < 0)
+			return r;
 		counters_distrust(&job->lists[i], job->report);
 	}
 	return 0;
@@ -250,12 +271,7 @@ static int topdown_count(struct topdown_job *job, struct err *err)
 /* What would give more or better numbers on this machine. */
 static void notes_add(struct topdown_job *job)
 {
-	bool narrowed = false;
-
-	for (uint32_t i = 0; i < job->plan.pass_count; i++)
-		vec_foreach (const struct event_spec, spec, &job->lists[i].specs)
-			narrowed |= spec->exclude_kernel;
-	if (narrowed)
+	if (job->user_only)
 		run_add_note(job->run, "user-side-only",
 			"only the user side was counted: the kernel's is not permitted",
 			"sudo sysctl kernel.perf_event_paranoid=1, or run as root");

@@ -31,8 +31,8 @@ static void environment(
 		fact_row(out, "not trusted", view->facts->tier_reason);
 	for (; facts && facts->name; facts++)
 		fact_row(out, facts->name, facts->value);
-	snprintf(text, sizeof(text), "%u in %u rounds of %u", view->stat.execution_count,
-		view->rounds, view->facts->passes);
+	snprintf(text, sizeof(text), "%u in %u round%s of %u", view->stat.execution_count,
+		view->rounds, view->rounds == 1 ? "" : "s", view->facts->passes);
 	fact_row(out, "runs", text);
 	fact_row(out, "median wall time", paper_time(text, sizeof(text), view->stat.wall_ns));
 	str_add(out, "\n");

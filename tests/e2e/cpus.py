@@ -192,7 +192,7 @@ def _():
             for code in codes(cell):
                 # Lion Cove's and Zen 5's own, and one that the source marks as unchecked.
                 if "Lion Cove" in cell and code == 0x551:
-                    same(table("lion_cove"), "L1D.L1_REPLACEMENT", code, "lion_cove")
+                    same(table("lion_cove"), "L1D.REPLACEMENT", code, "lion_cove")
                     continue
                 if "Zen 5" in cell and code == 0x29f:
                     same(table("zen5"), "bp_redirects.ex_redir", code, "zen5")
