@@ -247,7 +247,8 @@ static const struct simulated_site *hottest_of(
 	const struct simulated_view *view, enum verdict_category category)
 {
 	for (uint32_t i = 0; i < view->function_count; i++)
-		if (view->functions[i].category == category)
+		if (view->functions[i].category == category ||
+			(category == VERDICT_MEMORY && is_memory(view->functions[i].category)))
 			return &view->functions[i];
 	return NULL;
 }

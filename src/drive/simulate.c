@@ -27,6 +27,7 @@
 #include "base/vec.h"
 #include "code/binary.h"
 #include "drive/execution.h"
+#include "drive/simulate_caches.h"
 #include "simulate_parts.h"
 #include "source/cachegrind.h"
 #include "source/emit.h"

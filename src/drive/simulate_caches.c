@@ -5,7 +5,7 @@
  * of D1 then hit "L2 or L3", and misses of LL go to memory, which is what costs most.  It takes
  * only sets that are a power of two; a cache that is not gets the next smaller number of sets and
  * more ways, so that its size stays. */
-#include "simulate_parts.h"
+#include "drive/simulate_caches.h"
 
 #include <inttypes.h>
 #include <stdio.h>

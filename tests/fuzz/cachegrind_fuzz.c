@@ -51,8 +51,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	mem_auto char *text = mem_copy_text((const char *)data, size);
 	struct err err = {0};
 
-	if (cachegrind_events_parse(&asked, text, &err) < 0 && !*err.text)
-		abort();
+	/* Names that are no event of ours are looked up in sysfs, which is slow: not in whole
+	 * files. */
+	if (size < 80 && !memchr(data, '\n', size)) {
+		if (cachegrind_events_parse(&asked, text, &err) < 0 && !*err.text)
+			abort();
+		return 0;
+	}
 	cachegrind_events_all(&list, false);
 	cachegrind_emit_events(&list, &sink);
 	if (cachegrind_read(&sums, &list, (const char *)data, size, &sink) < 0)

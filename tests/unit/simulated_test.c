@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../../src/analyze/simulated_parts.h"
-#include "../../src/drive/simulate_parts.h"
 #include "analyze/hot_loop.h"
+#include "analyze/simulated.h"
 #include "base/str.h"
 #include "code/listing.h"
 #include "data/texts.h"
 #include "drive/mca.h"
+#include "drive/simulate_caches.h"
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "source/cachegrind.h"

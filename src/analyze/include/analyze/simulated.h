@@ -11,6 +11,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analyze/verdict.h"
@@ -124,6 +125,23 @@ struct simulated_view {
 	const char *const *not_simulated; /* what the model leaves out, one text each */
 	uint32_t not_simulated_count;
 };
+
+/* --- the parts, for tests --- */
+
+/* The ratios and shares of a site whose row and time are set. */
+void simulated_site_ratios(const struct simulated_costs *costs, struct simulated_site *site);
+
+/* And, for a function, its category, confidence and why. */
+void simulated_site_judge(const struct simulated_rules *rules, const struct simulated_costs *costs,
+	struct arena *arena, struct simulated_site *site);
+
+/* The name under which a function of the samples and one of the simulator meet: without
+ * parameters, clones (.isra.0) and the instruction set of a C library's variant
+ * (__memmove_evex_unaligned_erms: the simulated CPU has no AVX-512 and gets another one).  Length
+ * of the part of `name` that counts. */
+size_t simulated_name_length(const char *name);
+
+/* --- the whole --- */
 
 /* `simulated` and `clock` are two runs of the same program; `clock` has samples of a clock.
  * -ENODATA when there are none, or nothing was simulated. */

@@ -25,7 +25,7 @@ enum {
 	SIMULATE_SLOWER_LEAST = 20,
 	SIMULATE_SLOWER_MOST = 75,
 	SIMULATE_INSTRUCTIONS_LEAST = 5, /* with instructions_only */
-	SIMULATE_INSTRUCTIONS_MOST = 25,
+	SIMULATE_INSTRUCTIONS_MOST = 40,
 };
 
 struct simulate_options {
@@ -34,7 +34,7 @@ struct simulate_options {
 	const char *folder; /* and the next two: see spawner.h */
 	const char *input_path, *output_path;
 	bool stdout_to_stderr;
-	bool instructions_only; /* no caches and no branches: three times faster */
+	bool instructions_only; /* no caches and no branches: two to three times faster */
 	uint32_t repeat;	/* 0 means 1 */
 	uint64_t limit_ns;	/* of one run; 0: none.  What was simulated until then is kept */
 	uint64_t native_ns;	/* what a run takes without the simulator; 0: not known */
