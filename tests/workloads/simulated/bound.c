@@ -1,6 +1,6 @@
 /* bound.c - programs whose bottleneck is known, for the simulator's verdicts.
  *
- *     planted chase|stream|branches|chain|mixed [MIB]
+ *     bound chase|stream|branches|chain|mixed [MIB]
  *
  * Work is counted in iterations.  chase: dependent loads in random order over MIB of memory (64),
  * each of which misses every cache.  stream: the same memory one line after the other, which a
