@@ -8,7 +8,7 @@ SHELL := /bin/bash
 # Quiet when there is nothing to say; warnings and errors come through.
 NINJA = ninja -C $(BUILD) --quiet | { grep -v '^ninja: no work to do' || true; }
 
-.PHONY: all demo test check bench format install setup clean help
+.PHONY: all demo test test-arm64 check bench format install setup clean help
 .DEFAULT_GOAL := all
 
 all: ## build; the program stands at build/assay
@@ -24,6 +24,10 @@ test: ## build and run all tests
 	@tools/setup build test
 	@$(MAKE) --no-print-directory all
 	@tools/run-tests $(BUILD)
+
+test-arm64: ## build for aarch64 and run the tests of an emulated machine with a PMU (QEMU)
+	@tools/setup build emulate
+	@tests/arm64/run build-arm64
 
 check: ## static checks: format, clang-tidy, cppcheck, sizes, both compilers, shell scripts
 	@tools/setup build test check
@@ -50,5 +54,5 @@ clean: ## remove the build folders
 	rm -rf build build-*/
 
 help: ## this list
-	@sed -n 's/^\([a-z]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do \
-		printf 'make %-8s  %s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z0-9-]*\):.*## /\1|/p' Makefile | while IFS='|' read -r name text; do \
+		printf 'make %-10s  %s\n' "$$name" "$$text"; done

@@ -55,20 +55,23 @@ static const struct doctor_row *row_of_word(
 	return NULL;
 }
 
-/* "A B: TEXT": whether A and B work (1 or 0); `ret_text` is TEXT.  -1 when one was not tried (the
- * run was interrupted): the tier is not known then, and must not look as if something were missing.
+/* "A B!: TEXT": whether A works and B does so fully (1 or 0); `ret_text` is TEXT.  -1 when one was
+ * not tried (the run was interrupted): the tier is not known then, and must not look as if
+ * something were missing.
  */
 static int condition_holds(const struct doctor_view *view, const char *at, const char **ret_text)
 {
 	bool holds = true, known = true;
 
 	while (*at && *at != ':') {
-		size_t len = strcspn(at, " :");
+		size_t len = strcspn(at, " :!");
 		const struct doctor_row *row = row_of_word(view, at, len);
+		bool whole = at[len] == '!';
 
 		known = known && row;
-		holds = holds && row && row->status != DOCTOR_NO;
-		at += len;
+		holds = holds && row &&
+			(whole ? row->status == DOCTOR_OK : row->status != DOCTOR_NO);
+		at += len + whole;
 		at += strspn(at, " ");
 	}
 	at += *at == ':';

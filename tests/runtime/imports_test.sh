@@ -4,7 +4,7 @@
 set -eu
 library=$1
 shift
-bad=$(nm -D --undefined-only "$library" | awk '{ sub(/@.*/, "", $NF); print $NF }' | sort -u |
+bad=$("${NM:-nm}" -D --undefined-only "$library" | awk '{ sub(/@.*/, "", $NF); print $NF }' | sort -u |
 	grep -vxF "$(cat "$@")" || true)
 [ -z "$bad" ] && exit 0
 printf '%s imports what %s does not allow:\n%s\n' "$library" "$*" "$bad" >&2

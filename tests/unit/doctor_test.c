@@ -95,6 +95,20 @@ static void without_a_pmu_counting_falls_back_to_valgrind(void **state)
 	assert_non_null(strstr(tier_text(&view, "counting"), "simulated with valgrind"));
 }
 
+static void a_limited_pmu_is_called_cut_down(void **state)
+{
+	run_auto struct run *run = run_open();
+	doctor_auto struct doctor_view view = {0};
+
+	(void)state;
+	add(run, "pmu", CAPABILITY_LIMITED, "none");
+	add(run, "valgrind", CAPABILITY_OK, NULL);
+	run_freeze(run);
+	doctor_build(run, &view);
+	assert_true(str_starts(tier_text(&view, "counting"), "a cut-down PMU"));
+	assert_false(view.tiers.at[0].best);
+}
+
 static void what_was_not_tried_is_not_called_missing(void **state)
 {
 	run_auto struct run *run = run_open();
@@ -182,6 +196,7 @@ int main(void)
 		cmocka_unit_test(every_capability_is_explained_in_the_data),
 		cmocka_unit_test(with_everything_each_tier_is_at_its_best),
 		cmocka_unit_test(with_nothing_each_tier_says_so),
+		cmocka_unit_test(a_limited_pmu_is_called_cut_down),
 		cmocka_unit_test(without_a_pmu_counting_falls_back_to_valgrind),
 		cmocka_unit_test(what_was_not_tried_is_not_called_missing),
 		cmocka_unit_test(root_is_not_told_what_root_would_add),

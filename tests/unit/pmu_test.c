@@ -20,9 +20,9 @@
 struct fake {
 	unsigned counters; /* a larger group never runs */
 	unsigned opens;	   /* a larger group is refused */
-	bool emulated;	   /* only cycles and instructions count, stalls are silent zeros */
-	bool cache_zero;   /* cache events read 0, as on some cloud guests */
-	double factor;	   /* what instructions are multiplied by; 0: 1 */
+	bool emulated;	 /* only cycles and instructions count, stalls and codes are silent zeros */
+	bool cache_zero; /* cache events read 0, as on some cloud guests */
+	double factor;	 /* what instructions are multiplied by; 0: 1 */
 	uint32_t pmu_type; /* must stand in the upper half of a generic config */
 	unsigned measured;
 };
@@ -33,6 +33,8 @@ static uint64_t value_of(
 	static const uint64_t steps[PMU_WORKS] = {
 		PMU_LOOP_STEPS, PMU_BRANCH_STEPS, PMU_CHASE_STEPS};
 
+	if (type == PERF_TYPE_RAW) /* one code moves in one kind of work only */
+		return fake->emulated || work != PMU_WORK_CHASE ? 0 : steps[work];
 	if (type == PERF_TYPE_HW_CACHE)
 		return fake->cache_zero ? 0 : steps[work];
 	switch (config) {
@@ -56,7 +58,7 @@ static uint64_t value_of(
 
 static bool fake_has(const struct fake *fake, uint32_t type, uint64_t config)
 {
-	if (!fake->emulated)
+	if (!fake->emulated || type == PERF_TYPE_RAW)
 		return true;
 	return type == PERF_TYPE_HARDWARE &&
 	       (config == PERF_COUNT_HW_CPU_CYCLES || config == PERF_COUNT_HW_INSTRUCTIONS ||
@@ -185,6 +187,36 @@ static void a_hybrid_core_is_asked_by_the_type_of_its_own_pmu(void **state)
 	assert_int_equal(event_of(&core, "cycles")->verdict, PMU_TRUSTED);
 }
 
+static void a_code_is_tried_over_every_kind_of_work(void **state)
+{
+	struct fake fake = {.counters = 6, .opens = 7};
+	struct pmu_port port = {fake_measure, &fake};
+
+	(void)state;
+	assert_int_equal(pmu_test_event(&port, PERF_TYPE_RAW, 0x10), 1);
+	fake.emulated = true;
+	assert_int_equal(pmu_test_event(&port, PERF_TYPE_RAW, 0x10), 0);
+	fake.counters = 0; /* held by others: nothing is known */
+	assert_int_equal(pmu_test_event(&port, PERF_TYPE_RAW, 0x10), 1);
+	fake.opens = 0;
+	assert_int_equal(pmu_test_event(&port, PERF_TYPE_RAW, 0x10), -EINVAL);
+}
+
+static void zeros_and_gaps_make_a_pmu_cut_down(void **state)
+{
+	struct fake fake = {.counters = 6, .opens = 16};
+	struct pmu_core core = test_core(&fake, false);
+
+	(void)state;
+	assert_false(pmu_core_is_cut_down(&core));
+	fake.cache_zero = true;
+	core = test_core(&fake, false);
+	assert_true(pmu_core_is_cut_down(&core));
+	fake = (struct fake){.counters = 6, .opens = 7, .emulated = true};
+	core = test_core(&fake, false);
+	assert_true(pmu_core_is_cut_down(&core));
+}
+
 static void write_text(const char *folder, const char *name, const char *text)
 {
 	char path[256];
@@ -270,6 +302,8 @@ int main(void)
 		cmocka_unit_test(a_count_that_is_off_by_two_percent_is_implausible),
 		cmocka_unit_test(counters_held_by_others_give_never_ran),
 		cmocka_unit_test(a_hybrid_core_is_asked_by_the_type_of_its_own_pmu),
+		cmocka_unit_test(a_code_is_tried_over_every_kind_of_work),
+		cmocka_unit_test(zeros_and_gaps_make_a_pmu_cut_down),
 		cmocka_unit_test(core_pmus_are_told_from_uncore_ones),
 		cmocka_unit_test(each_work_is_done_between_its_two_calls),
 		cmocka_unit_test(the_machine_itself_gets_an_honest_answer),

@@ -290,7 +290,8 @@ int counters_emit(
 	return 0;
 }
 
-/* How many specs share this one's group (1 when it stands alone). */
+/* How many specs share this one's group (1 when it stands alone), with those that found no place in
+ * it. */
 static unsigned group_size(const struct event_list *list, const struct event_spec *spec)
 {
 	unsigned size = 0;
@@ -298,7 +299,9 @@ static unsigned group_size(const struct event_list *list, const struct event_spe
 	if (!spec->group)
 		return 1;
 	vec_foreach (const struct event_spec, other, &list->specs)
-		size += other->group == spec->group && other->status == WIRE_EVENT_COUNTED;
+		size += other->group == spec->group &&
+			(other->status == WIRE_EVENT_COUNTED ||
+				other->status == WIRE_EVENT_NOT_COUNTED);
 	return size;
 }
 
@@ -321,6 +324,8 @@ static void counters_judge(struct counters *counters)
 		struct event_spec *spec = &list->specs.at[i];
 		const struct tally *now = &counters->each[i].now;
 
+		if (tested && spec->status == WIRE_EVENT_NOT_COUNTED)
+			event_reason_group(list, spec, group_size(list, spec), &report);
 		if (spec->status != WIRE_EVENT_COUNTED)
 			continue;
 		if (now->enabled_ns && !now->running_ns)
@@ -328,6 +333,8 @@ static void counters_judge(struct counters *counters)
 				list, spec, group_size(list, spec), tested ? &report : NULL);
 		else if (tested)
 			event_reason_distrust(list, spec, &report);
+		if (tested && spec->status == WIRE_EVENT_COUNTED && !now->value)
+			event_reason_distrust_code(list, spec, &report);
 	}
 }
 

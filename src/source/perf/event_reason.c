@@ -117,11 +117,12 @@ void event_reason_failed(struct event_list *list, struct event_spec *spec, int c
 		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED,
 			spec->precise ? "this PMU cannot be that precise; leave the :p off"
 				      : "this PMU cannot count it this way");
+	else if (code == EINVAL && spec->group) /* event_reason_group() may know more */
+		event_fail(spec, WIRE_EVENT_NOT_COUNTED,
+			"it does not fit into its group: the PMU has too few counters or cannot "
+			"combine these events");
 	else if (code == EINVAL)
-		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED,
-			spec->group ? "it does not fit into its group: the PMU has too few "
-				      "counters or cannot combine these events"
-				    : "the kernel refuses this encoding");
+		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED, "the kernel refuses this encoding");
 	else
 		event_fail_refusal(list, spec, event_refused_as(spec, context), code);
 }
@@ -136,25 +137,31 @@ static const struct pmu_core *core_of(
 	return NULL;
 }
 
-void event_reason_never_ran(struct event_list *list, struct event_spec *spec, unsigned group_size,
+bool event_reason_group(struct event_list *list, struct event_spec *spec, unsigned group_size,
 	const struct pmu_report *report)
 {
 	const struct pmu_core *core = core_of(report, spec);
 	char watchdog[8] = "";
 
+	if (!core || !core->counters || group_size <= core->counters)
+		return false;
 	io_read_line("/proc/sys/kernel/nmi_watchdog", watchdog, sizeof(watchdog));
+	event_fail(spec, WIRE_EVENT_NOT_COUNTED,
+		arena_format(&list->arena,
+			"its group needs %u counters, the PMU has %u free%s; split the group",
+			group_size, core->counters,
+			str_equal(watchdog, "1") ? " (the NMI watchdog holds one)" : ""));
+	return true;
+}
+
+void event_reason_never_ran(struct event_list *list, struct event_spec *spec, unsigned group_size,
+	const struct pmu_report *report)
+{
 	if (spec->core)
 		event_fail(spec, WIRE_EVENT_NOT_COUNTED,
 			arena_format(&list->arena, "the program never ran on a core of type %s",
 				spec->core));
-	else if (core && core->counters && group_size > core->counters)
-		event_fail(spec, WIRE_EVENT_NOT_COUNTED,
-			arena_format(&list->arena,
-				"its group needs %u counters, the PMU has %u free%s; split the "
-				"group",
-				group_size, core->counters,
-				str_equal(watchdog, "1") ? " (the NMI watchdog holds one)" : ""));
-	else
+	else if (!event_reason_group(list, spec, group_size, report))
 		event_fail(spec, WIRE_EVENT_NOT_COUNTED,
 			group_size > 1 ? "its group never got onto the PMU at once; split it"
 				       : "the PMU was taken by other events all the time");
@@ -175,4 +182,31 @@ void event_reason_distrust(
 			arena_format(&list->arena, "the self-test says this counter lies: %s",
 				event->reason));
 	}
+}
+
+/* The core whose PMU this event names by code; NULL for generic events and those of other PMUs. */
+static const struct pmu_core *core_of_code(
+	const struct pmu_report *report, const struct event_spec *spec)
+{
+	if (spec->type == PERF_TYPE_RAW)
+		return core_of(report, spec);
+	for (unsigned i = 0; i < report->cores; i++)
+		if (report->core[i].type == spec->type && spec->type > PERF_TYPE_RAW)
+			return &report->core[i];
+	return NULL;
+}
+
+void event_reason_distrust_code(
+	struct event_list *list, struct event_spec *spec, const struct pmu_report *report)
+{
+	const struct pmu_core *core = core_of_code(report, spec);
+
+	if (!core || !pmu_core_is_cut_down(core) || spec->config1 || spec->config2 ||
+		pmu_event_moves(spec->type, spec->config) != 0)
+		return;
+	event_fail(spec, WIRE_EVENT_NOT_TRUSTED,
+		arena_format(&list->arena,
+			"it reads 0 over the self-test's loop, branches and cache misses too, and "
+			"%s is a cut-down PMU: it may not count at all",
+			core->name));
 }

@@ -145,6 +145,13 @@ static void test_on_its_core(const struct pmu_port *port, struct pmu_core *core)
 	sched_setaffinity(0, sizeof(before), &before);
 }
 
+int pmu_event_moves(uint32_t type, uint64_t config)
+{
+	struct pmu_port port = {.measure = measure};
+
+	return pmu_test_event(&port, type, config);
+}
+
 int pmu_selftest(struct pmu_report *ret_report, struct err *err)
 {
 	struct pmu_report report = {0};

@@ -152,6 +152,37 @@ static unsigned counters_find(const struct pmu_port *port, bool hybrid, const st
 	return 0;
 }
 
+bool pmu_core_is_cut_down(const struct pmu_core *core)
+{
+	static const char *const everywhere[] = {
+		"cycles", "instructions", "branches", "branch-misses", "cache-misses"};
+
+	for (unsigned i = 0; i < core->events; i++) {
+		if (core->event[i].verdict == PMU_ZERO)
+			return true;
+		for (unsigned k = 0; k < sizeof(everywhere) / sizeof(*everywhere); k++)
+			if (strcmp(core->event[i].name, everywhere[k]) == 0 &&
+				core->event[i].verdict == PMU_ABSENT)
+				return true;
+	}
+	return false;
+}
+
+int pmu_test_event(const struct pmu_port *port, uint32_t type, uint64_t config)
+{
+	for (enum pmu_work work = 0; work < PMU_WORKS; work++) {
+		struct pmu_group group = {
+			.work = work, .count = 1, .type = {type}, .config = {config}};
+		struct pmu_count count = {0};
+		int r = port->measure(port->context, &group, &count);
+
+		/* What never ran has told nothing. */
+		if (r < 0 || count.value || !count.running_ns)
+			return r < 0 ? r : 1;
+	}
+	return 0;
+}
+
 void pmu_test_core(const struct pmu_port *port, bool hybrid, struct pmu_core *core)
 {
 	core->events = 0;

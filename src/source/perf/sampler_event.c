@@ -24,10 +24,11 @@ bool sampler_event_is_clock(const struct event_spec *spec)
 		       spec->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
+/* Of the PMU, by a generic name, a code or a PMU's own name; what is no core PMU's is left alone by
+ * the judgement. */
 static bool event_is_hardware(const struct event_spec *spec)
 {
-	return spec->type == PERF_TYPE_HARDWARE || spec->type == PERF_TYPE_HW_CACHE ||
-	       spec->type == PERF_TYPE_RAW;
+	return spec->type != PERF_TYPE_SOFTWARE && spec->type != PERF_TYPE_TRACEPOINT;
 }
 
 static bool cycles_are_trusted(const struct pmu_report *report)
@@ -113,9 +114,13 @@ static void events_judge(struct event_list *list)
 		hardware |= spec->status == WIRE_EVENT_COUNTED && event_is_hardware(spec);
 	if (!hardware || pmu_selftest(&report, &ignored) < 0 || !report.present)
 		return;
-	vec_foreach (struct event_spec, spec, &list->specs)
-		if (event_is_hardware(spec))
-			event_reason_distrust(list, spec, &report);
+	vec_foreach (struct event_spec, spec, &list->specs) {
+		if (spec->status != WIRE_EVENT_COUNTED || !event_is_hardware(spec))
+			continue;
+		event_reason_distrust(list, spec, &report);
+		if (spec->status == WIRE_EVENT_COUNTED)
+			event_reason_distrust_code(list, spec, &report);
+	}
 }
 
 int sampler_event_check(struct event_list *list, struct sampler_options *options, struct err *err)

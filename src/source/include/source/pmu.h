@@ -59,6 +59,13 @@ struct pmu_report {
  * counting is not permitted, so that nothing is known. */
 int pmu_selftest(struct pmu_report *ret_report, struct err *err);
 
+/* Whether zeros and gaps among the generic events make other zeros of this core doubtful too. */
+bool pmu_core_is_cut_down(const struct pmu_core *core);
+
+/* Count an event that has no check of its own over all kinds of work: 1 it moved, 0 it read 0 each
+ * time, or a negative errno. */
+int pmu_event_moves(uint32_t type, uint64_t config);
+
 /* Only open one event: 1 there is a PMU, 0 there is none, or a negative errno as above. */
 int pmu_present(struct err *err);
 
@@ -100,6 +107,9 @@ struct pmu_port {
 /* Fill counters and verdicts of `core`, whose name, type and cpu are set.  `hybrid`: say the PMU's
  * type in each generic event. */
 void pmu_test_core(const struct pmu_port *port, bool hybrid, struct pmu_core *core);
+
+/* As pmu_event_moves(), through the port. */
+int pmu_test_event(const struct pmu_port *port, uint32_t type, uint64_t config);
 
 /* The core PMUs below `devices` (normally /sys/bus/event_source/devices), at most `max`. */
 unsigned pmu_list(const char *devices, struct pmu_core *ret_cores, unsigned max);
