@@ -16,6 +16,9 @@
 #include "model/run.h"
 #include "simulated_parts.h"
 
+/* Of the time: a loop in less of it is not worth a second look. */
+#define CORE_SHARE 0.05
+
 static const char *const not_simulated[] = {
 	"prefetching: a stream that misses in the model may find its data there",
 	"overlap: an out-of-order core works on while it waits, and has several misses at once",
@@ -232,7 +235,8 @@ static void sites_make(struct joining *j, const struct simulated_rules *rules, s
 			continue;
 		}
 		simulated_site_judge(rules, &view->costs, arena, site);
-		if (site->category == VERDICT_CORE && view->hottest_core == UINT32_MAX)
+		if (site->category == VERDICT_CORE && site->time_share >= CORE_SHARE &&
+			view->hottest_core == UINT32_MAX)
 			view->hottest_core = i;
 		if (site->row.counts[SIMULATED_INSTRUCTIONS])
 			j->joined_ns += site->time_ns;

@@ -24,7 +24,9 @@ static void headline(struct str *out, const struct verdict *verdict)
 /* The bound and what is known about the category. */
 static void effect_line(struct str *out, const struct verdict *verdict)
 {
-	if (!isnan(verdict->speedup_bound))
+	if (verdict->speedup_bound >= 10)
+		str_add(out, "It is nearly all of the time. ");
+	else if (!isnan(verdict->speedup_bound))
 		str_addf(out, "At most %.2f times faster, if all of it went away. ",
 			verdict->speedup_bound);
 	str_add(out, verdict->effect);
