@@ -111,8 +111,7 @@ static int parse_number(struct parser *p)
 	char *end;
 	double number = strtod(p->at, &end);
 
-	if (end == p->at || !isfinite(number) ||
-		(char_is_name(*end) && !(*end == ',' && p->calls)))
+	if (end == p->at || !isfinite(number) || (char_is_name(*end) && !(*end == ',' && p->calls)))
 		return refuse(p, "a malformed number");
 	p->at = end;
 	return add_step(p, (struct formula_step){OP_NUMBER, 0, number});
@@ -313,8 +312,8 @@ static char *operand_write(const struct formula_step *step, const char *const *p
 
 void formula_write(const struct formula *formula, const char *const *parts, struct str *out)
 {
-	static const char signs[] = {[OP_ADD] = '+', [OP_SUBTRACT] = '-', [OP_MULTIPLY] = '*',
-		[OP_DIVIDE] = '/'};
+	static const char signs[] = {
+		[OP_ADD] = '+', [OP_SUBTRACT] = '-', [OP_MULTIPLY] = '*', [OP_DIVIDE] = '/'};
 	char *stack[3 * (FORMULA_DEPTH + 1)] = {0};
 	unsigned top = 0;
 

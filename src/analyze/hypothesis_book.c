@@ -25,8 +25,8 @@ static bool is_one_of(const char *word, const char *const *words)
 }
 
 /* "FORMULA >= NUMBER": the last < or > is the comparison. */
-static int comparison_parse(
-	struct text_reader *reader, const struct text_pair *pair, char *text, struct comparison *ret)
+static int comparison_parse(struct text_reader *reader, const struct text_pair *pair, char *text,
+	struct comparison *ret)
 {
 	char *sign = text + strlen(text), *number, *end;
 
@@ -63,7 +63,7 @@ static int condition_parse(
 			return text_refuse(
 				reader, pair->line, "too many parts in the rule", pair->value);
 		r = comparison_parse(reader, pair, at, &ret->parts[ret->count++]);
-		at = and ? and + 5 : NULL;
+		at = and? and+5 : NULL;
 	}
 	return r;
 }
@@ -99,16 +99,15 @@ static int witness_take(
 		witness->says = pair->value;
 		return words_expand(pair->value, &none, reader->arena)
 			       ? 0
-			       : text_refuse(reader, pair->line, "a { is not closed in",
-					 pair->value);
+			       : text_refuse(
+					 reader, pair->line, "a { is not closed in", pair->value);
 	}
 	if (*count == WITNESS_CONDITIONS)
 		return text_refuse(reader, pair->line, "too many rules at", pair->value);
 	return condition_parse(reader, pair, &at[(*count)++]);
 }
 
-static int share_add(
-	struct text_reader *reader, const struct text_pair *pair, struct hypothesis *h)
+static int share_add(struct text_reader *reader, const struct text_pair *pair, struct hypothesis *h)
 {
 	if (h->shares_count == HYPOTHESIS_SHARES)
 		return text_refuse(reader, pair->line, "too many shares at", pair->value);
@@ -173,8 +172,8 @@ static int hypothesis_add(
 	struct hypothesis_book *book, struct text_reader *reader, const struct text_block *block)
 {
 	static const char *const keys[] = {"hypothesis", "title", "category", "effort", "advice",
-		"falsifier", "next", "witness", "share", "enough", "role", "missing", "supports", "rejects",
-		"says", NULL};
+		"falsifier", "next", "witness", "share", "enough", "role", "missing", "supports",
+		"rejects", "says", NULL};
 	struct hypothesis h = {0};
 	int r = text_block_check(reader, block, keys, 8, "witness share supports rejects says");
 

@@ -26,7 +26,8 @@ static void numbers_make(
 			const struct signal *signal = row->witnesses[i].signals[j];
 			uint32_t k = 0;
 
-			while (k < entry->number_count && strcmp(numbers[k].name, signal->name) != 0)
+			while (k < entry->number_count &&
+				strcmp(numbers[k].name, signal->name) != 0)
 				k++;
 			if (k == entry->number_count)
 				numbers[entry->number_count++] =

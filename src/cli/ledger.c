@@ -1,7 +1,7 @@
 /* ledger.c - `assay ledger --last 2`: what was found about each explanation, and what changed.
  *
- * Reads assay-out/ledger.ndjson, which `assay run` appends to.  A folder of one run is as good: then
- * its lines are shown from the ledger beside it. */
+ * Reads assay-out/ledger.ndjson, which `assay run` appends to.  A folder of one run is as good:
+ * then its lines are shown from the ledger beside it. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -59,7 +59,8 @@ static int set_choose(struct stat_job *job, const char *name, struct err *err)
 	cpu_tables_name(&job->cpu, cpu, sizeof(cpu));
 	set = event_set_find(&job->book, name, err);
 	if (!set && known) {
-		err_set(err, ERR_UNAVAILABLE, ENOENT, "%s has no event set '%s' in assay", cpu, name);
+		err_set(err, ERR_UNAVAILABLE, ENOENT, "%s has no event set '%s' in assay", cpu,
+			name);
 		err_hint(err, "use --set stalls or --set memory, or -e with events of your own");
 	}
 	if (!set)
@@ -296,9 +297,8 @@ static int stat_run_job(struct stat_job *job, struct err *err)
 static int stat_run(struct cli *cli, struct err *err)
 {
 	const char *engine = cli_value(cli, "engine");
-	struct stat_job job = {.cli = cli,
-		.run = run_open(),
-		.simulated = engine && str_equal(engine, "sim")};
+	struct stat_job job = {
+		.cli = cli, .run = run_open(), .simulated = engine && str_equal(engine, "sim")};
 	int r = stat_run_job(&job, err);
 
 	stat_job_done(&job);
@@ -335,9 +335,8 @@ static const struct option_spec options[] = {
 const struct command stat_command = {
 	.name = "stat",
 	.summary = "count events over a program, a process or the machine",
-	.usage =
-		"[-e EVENTS] [--set NAME] [-r N] [-p PID|-a] [-I MS] [--strict] [--engine sim] -- "
-		"PROGRAM ARGS...",
+	.usage = "[-e EVENTS] [--set NAME] [-r N] [-p PID|-a] [-I MS] [--strict] [--engine sim] -- "
+		 "PROGRAM ARGS...",
 	.examples = (const char *const[]){"assay stat -- ./program input",
 		"the usual counts, wall and CPU time, peak memory",
 		"assay stat -r 10 -e task-clock,page-faults,{cycles,instructions}:u -- ./program",

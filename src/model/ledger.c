@@ -46,7 +46,8 @@ static void numbers_take(struct ledger *ledger, json_t *numbers, struct ledger_e
 		return;
 	rows = arena_take(&ledger->texts, count * sizeof(*rows));
 	entry->numbers = rows;
-	json_object_foreach(numbers, name, value) {
+	json_object_foreach(numbers, name, value)
+	{
 		rows[entry->number_count++] = (struct ledger_number){
 			arena_text(&ledger->texts, name, strlen(name)), member_number(value)};
 	}

@@ -145,9 +145,8 @@ void ledger_agent(struct paper *paper, const struct ledger_history *history)
 					(v > 1 && !*step->changed))
 					continue;
 				paper_add(paper, "%s %s%s%s%s: %.300s\n", step->verdict,
-					step->hypothesis, *step->changed ? " (" : "",
-					step->changed, *step->changed ? ")" : "",
-					step->why);
+					step->hypothesis, *step->changed ? " (" : "", step->changed,
+					*step->changed ? ")" : "", step->why);
 				left--;
 			}
 	}

@@ -61,8 +61,9 @@ static void missing_add(struct str *out, const struct ledger_view *view)
 void ledger_markdown(struct str *out, const struct ledger_view *view, const struct ledger_run *run)
 {
 	str_add(out, "# Explanations\n\n");
-	str_add(out, "Supports needs two independent witnesses. What no collector gave is untested, "
-		     "never rejected.\n");
+	str_add(out,
+		"Supports needs two independent witnesses. What no collector gave is untested, "
+		"never rejected.\n");
 	if (view->noisy)
 		str_add(out, "The machine was not quiet: read every row with that in mind.\n");
 	if (run && run->before)

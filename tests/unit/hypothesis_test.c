@@ -73,15 +73,14 @@ static void two_witnesses_that_agree_support(void **state)
 	(void)state;
 	assert_int_equal(view.rows[0].verdict, HYPOTHESIS_SUPPORTS);
 	assert_true(view.rows[0].share == 0.25);
-	assert_string_equal(view.rows[0].why,
-		"samples: 25 % of it (a >= 10 %, b < 5); rusage: 20 (c > 10)");
+	assert_string_equal(
+		view.rows[0].why, "samples: 25 % of it (a >= 10 %, b < 5); rusage: 20 (c > 10)");
 }
 
 static void one_witness_alone_is_inconclusive(void **state)
 {
 	arena_auto struct arena arena = {0};
-	struct ledger_view view =
-		JUDGE(&arena, {"a", 0.25}, {"b", 1}, {"c", (double)NAN});
+	struct ledger_view view = JUDGE(&arena, {"a", 0.25}, {"b", 1}, {"c", (double)NAN});
 
 	(void)state;
 	assert_int_equal(view.rows[0].verdict, HYPOTHESIS_INCONCLUSIVE);
@@ -190,8 +189,7 @@ static void refused(const char *text, const char *because)
 	assert_string_not_equal(err.hint, "");
 }
 
-#define HEAD                                                                                       \
-	"hypothesis h\ntitle t\ncategory cpu\neffort 1\nadvice x\nfalsifier y\nnext z\n"
+#define HEAD "hypothesis h\ntitle t\ncategory cpu\neffort 1\nadvice x\nfalsifier y\nnext z\n"
 
 static void doubtful_rules_are_refused(void **state)
 {
@@ -283,8 +281,7 @@ static void a_fact_with_a_reason_gives_a_signal_with_that_reason(void **state)
 	run_add_fact(run, &(struct fact_row){.name = run_intern(run, "on_cpu_ns"), .value = 500});
 	run_add_fact(run, &(struct fact_row){.name = run_intern(run, "watched_ns"), .value = 1000});
 	run_freeze(run);
-	evidence.piece[EVIDENCE_OBSERVED] =
-		(struct evidence_piece){run, "observed.assay", "", ""};
+	evidence.piece[EVIDENCE_OBSERVED] = (struct evidence_piece){run, "observed.assay", "", ""};
 	signals_collect(&evidence, &arena, &signals);
 	signal = signals_find(&signals, "runq_share");
 	assert_true(isnan(signal->value));

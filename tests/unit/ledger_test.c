@@ -63,7 +63,8 @@ static void torn_and_foreign_lines_are_counted_and_skipped(void **state)
 	(void)state;
 	str_add(&text, "{\"schema\":\"assay.ledger/1\",\"time\n");
 	ledger_line(&row, &text);
-	str_add(&text, "{\"schema\":\"assay.history/1\"}\n[1]\n\n{\"schema\":\"assay.ledger/1\"}\n");
+	str_add(&text,
+		"{\"schema\":\"assay.history/1\"}\n[1]\n\n{\"schema\":\"assay.ledger/1\"}\n");
 	ledger_read(&ledger, str_text(&text), text.len);
 	assert_int_equal(ledger.rows.count, 1);
 	assert_int_equal(ledger.skipped, 4);
@@ -162,8 +163,8 @@ static void the_markdown_keeps_every_cell_in_its_row(void **state)
 
 	(void)state;
 	ledger_markdown(&text, &view, NULL);
-	assert_non_null(strstr(str_text(&text),
-		"| supports | noise | not known | a \\| b c | d | - |\n"));
+	assert_non_null(
+		strstr(str_text(&text), "| supports | noise | not known | a \\| b c | d | - |\n"));
 	assert_non_null(strstr(str_text(&text), "not quiet"));
 }
 
@@ -172,8 +173,8 @@ static void the_rows_of_a_run_carry_the_numbers_behind_them(void **state)
 	const struct signal signal = {"a", "", "w", "p", "q", "m", "", 7};
 	const struct signal *inputs[] = {&signal, &signal};
 	struct ledger_witness witness = {"w", HYPOTHESIS_SUPPORTS, "x", inputs, 2};
-	struct ledger_row row = {.name = "noise", .why = "y", .share = 1, .witnesses = &witness,
-		.witness_count = 1};
+	struct ledger_row row = {
+		.name = "noise", .why = "y", .share = 1, .witnesses = &witness, .witness_count = 1};
 	const struct ledger_view view = {&row, 1, false};
 	arena_auto struct arena arena = {0};
 	struct ledger_entry *entries;

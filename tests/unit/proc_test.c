@@ -69,8 +69,9 @@ static void a_list_of_cpus_that_is_none_counts_nothing(void **state)
 
 static void a_name_with_brackets_does_not_shift_the_fields_of_stat(void **state)
 {
-	static const char text[] = "12 (a) b) S 1 12 12 0 -1 4194304 100 5 2 1 9 8 0 0 20 0 1 0 777 "
-				   "1 2";
+	static const char text[] =
+		"12 (a) b) S 1 12 12 0 -1 4194304 100 5 2 1 9 8 0 0 20 0 1 0 777 "
+		"1 2";
 	struct proc_stat stat;
 
 	(void)state;
@@ -96,7 +97,8 @@ static void io_pressure_and_quota_are_read(void **state)
 	assert_int_equal(io.write_calls, 4);
 	assert_int_equal(io.write_bytes, 6);
 	assert_false(proc_io_parse("rchar: 1\n", &io));
-	assert_true(proc_pressure_parse("some avg10=0.00 avg60=0.00 avg300=0.00 total=77\n", &pressure));
+	assert_true(proc_pressure_parse(
+		"some avg10=0.00 avg60=0.00 avg300=0.00 total=77\n", &pressure));
 	assert_int_equal(pressure.some_us, 77);
 	assert_true(pressure.full_us == UINT64_MAX);
 	assert_false(proc_pressure_parse("full total=1\n", &pressure));
@@ -129,10 +131,12 @@ static void a_wait_for_a_mutex_is_told_from_one_for_a_condition(void **state)
 
 	(void)state;
 #ifdef __x86_64__
-	assert_true(proc_wait_parse("202 0x7f00 0x80 0x2 0x0 0x0 0x0 0x7ffe 0x7f11\n", &wait, &address));
+	assert_true(proc_wait_parse(
+		"202 0x7f00 0x80 0x2 0x0 0x0 0x0 0x7ffe 0x7f11\n", &wait, &address));
 	assert_int_equal(wait, PROC_WAIT_LOCK);
 	assert_int_equal(address, 0x7f00);
-	assert_true(proc_wait_parse("202 0x7f00 0x189 0x2 0x0 0x0 0x0 0x7ffe 0x7f11\n", &wait, &address));
+	assert_true(proc_wait_parse(
+		"202 0x7f00 0x189 0x2 0x0 0x0 0x0 0x7ffe 0x7f11\n", &wait, &address));
 	assert_int_equal(wait, PROC_WAIT_FUTEX);
 	assert_true(proc_wait_parse("74 0x3 0x0 0x0 0x0 0x0 0x0 0x1 0x2\n", &wait, &address));
 	assert_int_equal(wait, PROC_WAIT_SYNC);
@@ -172,8 +176,9 @@ static void put_thread(const struct tree *tree, int pid, int tid, const char *sc
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/schedstat", pid, tid);
 	put(tree, path, schedstat);
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	put(tree, path, "State:\tS (sleeping)\nVmRSS:\t100 kB\nThreads:\t1\nCpus_allowed_list:\t0-1\n"
-			"voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t6\n");
+	put(tree, path,
+		"State:\tS (sleeping)\nVmRSS:\t100 kB\nThreads:\t1\nCpus_allowed_list:\t0-1\n"
+		"voluntary_ctxt_switches:\t5\nnonvoluntary_ctxt_switches:\t6\n");
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
 	put(tree, path, "running\n");
 }
@@ -187,7 +192,8 @@ static void put_process(const struct tree *tree, int pid, const char *started)
 		started);
 	put(tree, path, text);
 	snprintf(path, sizeof(path), "/proc/%d/io", pid);
-	put(tree, path, "rchar: 10\nwchar: 20\nsyscr: 1\nsyscw: 2\nread_bytes: 0\nwrite_bytes: 0\n");
+	put(tree, path,
+		"rchar: 10\nwchar: 20\nsyscr: 1\nsyscw: 2\nread_bytes: 0\nwrite_bytes: 0\n");
 	snprintf(path, sizeof(path), "/proc/%d/status", pid);
 	put(tree, path, "State:\tS\nVmRSS:\t100 kB\n");
 }
@@ -334,7 +340,8 @@ static void what_the_machine_does_not_have_is_a_fact_with_a_reason(void **state)
 		if (!row->reason)
 			known++;
 	assert_int_equal(known, 2); /* watched_ns, readings */
-	assert_non_null(strstr(run_text(run, fact(run, "pressure_cpu_ns")->reason), "/proc/pressure/cpu"));
+	assert_non_null(
+		strstr(run_text(run, fact(run, "pressure_cpu_ns")->reason), "/proc/pressure/cpu"));
 	assert_true(isnan(fact(run, "steal_ns")->value));
 }
 
@@ -345,11 +352,13 @@ static void pressure_and_disks_are_differences(void **state)
 	run_auto struct run *run = NULL;
 
 	put(tree, "/proc/pressure/io", "some avg10=0 avg60=0 avg300=0 total=1000\n");
-	put(tree, "/proc/diskstats", " 8 0 sda 1 2 3 4 5 6 7 8 9 100 200\n 8 1 sdb 1 2 3 4 5 6 7 8 9 1 2\n");
+	put(tree, "/proc/diskstats",
+		" 8 0 sda 1 2 3 4 5 6 7 8 9 100 200\n 8 1 sdb 1 2 3 4 5 6 7 8 9 1 2\n");
 	watch = proc_watch_open(
 		&(struct proc_watch_options){.root = tree->root, .pid = 10}, 1000000000);
 	put(tree, "/proc/pressure/io", "some avg10=0 avg60=0 avg300=0 total=3500\n");
-	put(tree, "/proc/diskstats", " 8 0 sda 1 2 3 4 5 6 7 8 9 150 400\n 8 1 sdb 1 2 3 4 5 6 7 8 9 9 2\n");
+	put(tree, "/proc/diskstats",
+		" 8 0 sda 1 2 3 4 5 6 7 8 9 150 400\n 8 1 sdb 1 2 3 4 5 6 7 8 9 9 2\n");
 	run = watch_finish(watch, 0);
 	assert_true(fact(run, "pressure_io_ns")->value == 2500000);
 	assert_true(fact(run, "disk_busy_ns")->value == 50000000);

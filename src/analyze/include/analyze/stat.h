@@ -19,9 +19,9 @@ struct stat_event {
 	uint32_t group;
 	bool known;
 	bool simulated; /* counted by a simulator, not by this machine */
-	double value;  /* median, in `unit` */
-	double spread; /* median absolute deviation over |value|; NAN below 3 executions */
-	double *each;  /* one per execution, NAN: not known */
+	double value;	/* median, in `unit` */
+	double spread;	/* median absolute deviation over |value|; NAN below 3 executions */
+	double *each;	/* one per execution, NAN: not known */
 	uint64_t enabled_ns, running_ns; /* sums over the executions used */
 	bool scaled;
 	double running_share; /* NAN: never enabled */
@@ -35,7 +35,7 @@ struct stat_execution {
 	bool has_usage; /* false: somebody else's process */
 	bool interrupted, leftovers;
 	bool timed_out; /* cut at its time limit: its counts are of a part */
-	bool used; /* in the medians */
+	bool used;	/* in the medians */
 };
 
 /* One value within an execution. */
@@ -43,6 +43,13 @@ struct stat_interval {
 	uint32_t execution;
 	uint64_t at_ns;
 	double *values; /* one per event, NAN: not known */
+};
+
+/* What /proc told about the last execution (assay stat --proc). */
+struct stat_fact {
+	const char *name, *unit, *witness;
+	const char *reason; /* why it is not known, "" */
+	double value;	    /* NAN with a reason */
 };
 
 struct stat_view {
@@ -60,6 +67,8 @@ struct stat_view {
 	double minor_faults, major_faults, voluntary_switches, involuntary_switches;
 	const struct metric_result *metrics;
 	uint32_t metric_count;
+	const struct stat_fact *facts;
+	uint32_t fact_count;
 	const char *next; /* the next command worth running */
 };
 

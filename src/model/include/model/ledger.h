@@ -1,11 +1,11 @@
 /* ledger.h - what was found about each explanation over time: one line of JSON per explanation and
  * run.
  *
- * Does: read and append `assay-out/ledger.ndjson`.  It lives beside the store for the same reason as
- * history.h: writer and reader of the format are in one place, and it has the same rules: a line is
- * appended with one write, a line that cannot be understood is counted and skipped.
- * Does not: judge (analyze/hypothesis.h), compare (analyze/ledger_history.h).
- * Owns: a ledger owns its rows and texts. */
+ * Does: read and append `assay-out/ledger.ndjson`.  It lives beside the store for the same reason
+ * as history.h: writer and reader of the format are in one place, and it has the same rules: a line
+ * is appended with one write, a line that cannot be understood is counted and skipped. Does not:
+ * judge (analyze/hypothesis.h), compare (analyze/ledger_history.h). Owns: a ledger owns its rows
+ * and texts. */
 #pragma once
 
 #include <stdbool.h>

@@ -13,5 +13,4 @@ void ledger_json(struct jsonw *json, const struct ledger_history *history);
 
 /* hypothesis.md: one run with all its reasons, falsifiers and what is missing.  `run` has what
  * changed, NULL: nothing is known of earlier runs. */
-void ledger_markdown(
-	struct str *out, const struct ledger_view *view, const struct ledger_run *run);
+void ledger_markdown(struct str *out, const struct ledger_view *view, const struct ledger_run *run);
