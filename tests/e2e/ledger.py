@@ -1,5 +1,5 @@
-"""`assay ledger`, `assay stat --proc` and the verdicts: numbers are found again, planted programs are
-explained, clean ones are not blamed."""
+"""`assay ledger`, `assay stat --proc` and the verdicts: numbers are found again, planted programs
+are explained, clean ones are not blamed."""
 import json
 import math
 import os
