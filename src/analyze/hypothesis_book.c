@@ -80,28 +80,35 @@ static int witness_begin(
 	return 0;
 }
 
+static int says_take(
+	struct text_reader *reader, const struct text_pair *pair, struct witness_rule *witness)
+{
+	const struct signals none = {0};
+
+	if (*witness->says)
+		return text_refuse(reader, pair->line, "a second key", pair->key);
+	witness->says = pair->value;
+	if (words_expand(pair->value, &none, reader->arena))
+		return 0;
+	return text_refuse(reader, pair->line, "a { is not closed in", pair->value);
+}
+
 /* supports, rejects and says belong to the witness above them. */
 static int witness_take(
 	struct text_reader *reader, const struct text_pair *pair, struct hypothesis *h)
 {
-	struct witness_rule *witness = &h->witnesses[h->witness_count - 1];
 	bool supports = str_equal(pair->key, "supports");
-	unsigned *count = supports ? &witness->supports_count : &witness->rejects_count;
-	struct condition *at = supports ? witness->supports : witness->rejects;
+	struct witness_rule *witness;
+	struct condition *at;
+	unsigned *count;
 
 	if (!h->witness_count)
 		return text_refuse(reader, pair->line, "no witness stands above", pair->key);
-	if (str_equal(pair->key, "says")) {
-		struct signals none = {0};
-
-		if (*witness->says)
-			return text_refuse(reader, pair->line, "a second key", pair->key);
-		witness->says = pair->value;
-		return words_expand(pair->value, &none, reader->arena)
-			       ? 0
-			       : text_refuse(
-					 reader, pair->line, "a { is not closed in", pair->value);
-	}
+	witness = &h->witnesses[h->witness_count - 1];
+	if (str_equal(pair->key, "says"))
+		return says_take(reader, pair, witness);
+	count = supports ? &witness->supports_count : &witness->rejects_count;
+	at = supports ? witness->supports : witness->rejects;
 	if (*count == WITNESS_CONDITIONS)
 		return text_refuse(reader, pair->line, "too many rules at", pair->value);
 	return condition_parse(reader, pair, &at[(*count)++]);
