@@ -92,9 +92,9 @@ static inline void assay_tell_count(const char *event, const char *key, unsigned
 	char line[ASSAY_LINE];
 	size_t at = assay_put_count(line, assay_line_begin(line, event), key, value);
 
-	assay_line_end(line,
-		assay_put_time(line, at, "duration_sec",
-			assay_now_ns(CLOCK_MONOTONIC) - assay_events_began_ns, 1000000000u));
+	assay_line_end(
+		line, assay_put_time(line, at, "duration_sec",
+			      assay_now_ns(CLOCK_MONOTONIC) - assay_events_began_ns, 1000000000u));
 }
 
 static inline void assay_hypothesis(const char *name, const char *verdict, const char *evidence)

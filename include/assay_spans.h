@@ -48,8 +48,7 @@ static inline int assay_events_ask(void)
 		fd = fcntl(atoi(where), F_GETFD) < 0 ? -1 : atoi(where);
 	else if (where && *where)
 		fd = open(where, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-	__atomic_store_n(
-		&assay_events_began_ns, assay_now_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
+	__atomic_store_n(&assay_events_began_ns, assay_now_ns(CLOCK_MONOTONIC), __ATOMIC_RELAXED);
 	/* Of threads that ask at once one wins. */
 	(void)__atomic_compare_exchange_n(&assay_events_fd, &expected, fd < 0 ? -1 : fd + 1, 0,
 		__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
@@ -93,8 +92,8 @@ static inline void assay_span_add(struct assay_span *span, unsigned long long ns
 
 	if (!__atomic_exchange_n(&span->listed, 1, __ATOMIC_RELAXED)) {
 		span->next = __atomic_load_n(&assay_spans, __ATOMIC_RELAXED);
-		while (!__atomic_compare_exchange_n(&assay_spans, &span->next, span, 1,
-			__ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		while (!__atomic_compare_exchange_n(
+			&assay_spans, &span->next, span, 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
 			;
 	}
 	__atomic_fetch_add(&span->total_ns, ns, __ATOMIC_RELAXED);

@@ -55,7 +55,8 @@ static const char *compiled_in(enum harness_lang lang)
 
 static bool is_plain(const char *path)
 {
-	return strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+-") ==
+	return strspn(path,
+		       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+-") ==
 	       strlen(path);
 }
 
@@ -114,9 +115,8 @@ void harness_make(const char *name, enum harness_lang lang, const char *path, st
 	struct harness_view *ret_view)
 {
 	/* The head of the file is a comment: a path that could end it is not put there. */
-	const char *shown = is_plain(path) && !str_equal(path, "-")
-				    ? path
-				    : harness_file(name, lang, arena);
+	const char *shown =
+		is_plain(path) && !str_equal(path, "-") ? path : harness_file(name, lang, arena);
 	const struct mark marks[] = {
 		{"@NAME@", name},
 		{"@FILE@", shown},
@@ -135,7 +135,8 @@ void harness_make(const char *name, enum harness_lang lang, const char *path, st
 			{"bench", arena_format(arena, "assay bench './%s -n 200000'", name),
 				"how long it takes, and how sure that is"},
 			{"record",
-				arena_format(arena, "assay record -o %s.assay -- ./%s 2", name, name),
+				arena_format(
+					arena, "assay record -o %s.assay -- ./%s 2", name, name),
 				"where its time goes; then assay report"},
 			{"topdown", arena_format(arena, "assay topdown -- ./%s -n 200000", name),
 				"why it is slow there"}},

@@ -1,4 +1,5 @@
-/* harness.c - `assay harness parse_line`: a hot loop to fill in, that builds and is measured at once.
+/* harness.c - `assay harness parse_line`: a hot loop to fill in, that builds and is measured at
+ * once.
  *
  * A file that is there is never touched without --force: the name is taken first, in one step, and
  * only then are the bytes put in its place. */
@@ -32,8 +33,8 @@ static int name_take(const char *path, struct err *err)
 		return 0;
 	}
 	if (errno != EEXIST)
-		return err_set(err, ERR_OUTPUT, errno, "cannot write %s: %s", path,
-			err_words(errno));
+		return err_set(
+			err, ERR_OUTPUT, errno, "cannot write %s: %s", path, err_words(errno));
 	err_set(err, ERR_USAGE, EEXIST, "%s is there already and was not touched", path);
 	err_hint(err, "choose another name, write elsewhere with -o FILE, or replace it with "
 		      "--force");
@@ -95,8 +96,10 @@ static int harness_run(struct cli *cli, struct err *err)
 }
 
 static const struct option_spec options[] = {
-	{"lang", 0, "LANGUAGE", false, "c|rust", "of the harness (default c, or by the ending of -o)"},
-	{"output", 'o', "FILE", false, NULL, "where it goes (default NAME.c or NAME.rs); - is stdout"},
+	{"lang", 0, "LANGUAGE", false, "c|rust",
+		"of the harness (default c, or by the ending of -o)"},
+	{"output", 'o', "FILE", false, NULL,
+		"where it goes (default NAME.c or NAME.rs); - is stdout"},
 	{"force", 0, NULL, false, NULL, "replace the file when it is there"},
 	{0},
 };
@@ -107,13 +110,15 @@ const struct command harness_command = {
 	.usage = "NAME [--lang c|rust] [-o FILE]",
 	.examples = (const char *const[]){"assay harness parse_line",
 		"parse_line.c: a loop around your code, and how to build and measure it",
-		"assay harness checksum --lang rust -o benches/checksum.rs", "the same in Rust", NULL},
-	.details = "One file that builds as it is, with a marked place for your code. The compiler is "
-		   "kept from removing the work. It runs for some seconds, or with -n so many "
-		   "iterations, which is the same work each time; prints the iterations and a "
-		   "checksum on stdout, and the time of one iteration on stderr.\n"
-		   "The work is a function of its own, NAME_work, so that a profile names it. A file "
-		   "that is there is not touched without --force.",
+		"assay harness checksum --lang rust -o benches/checksum.rs", "the same in Rust",
+		NULL},
+	.details =
+		"One file that builds as it is, with a marked place for your code. The compiler is "
+		"kept from removing the work. It runs for some seconds, or with -n so many "
+		"iterations, which is the same work each time; prints the iterations and a "
+		"checksum on stdout, and the time of one iteration on stderr.\n"
+		"The work is a function of its own, NAME_work, so that a profile names it. A file "
+		"that is there is not touched without --force.",
 	.options = options,
 	.operands_min = 1,
 	.operands_max = 1,

@@ -44,8 +44,8 @@ def program(compiler="gcc", *words):
     name = "program.cc" if "+" in compiler else "program.c"
     with open(name, "w", encoding="ascii") as file:
         file.write("#define _GNU_SOURCE\n" * ("+" not in compiler) + PROGRAM)
-    r = run(need(compiler), "-O2", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror", *words,
-            "-I", os.path.join(SOURCE, "include"), "-pthread", "-o", "program", name)
+    r = run(need(compiler), "-O2", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror",
+            *words, "-I", os.path.join(SOURCE, "include"), "-pthread", "-o", "program", name)
     assert r.status == 0 and not r.err, r
     return os.path.abspath("program")
 
@@ -94,8 +94,8 @@ def _():
     r = assay("import", "run.ndjson", "--agent")
     assert r.status == 0 and len(r.out.splitlines()) <= 40 and r.out.isascii(), r
     with sqlite3.connect("run.assay") as db:
-        rows = db.execute("SELECT name, count, total_ns FROM spans ORDER BY total_ns DESC").fetchall()
-    assert [row[:2] for row in rows] == [("sleep", 4), ('in a "loop"', 4000)], rows
+        rows = db.execute("SELECT name, count FROM spans ORDER BY total_ns DESC").fetchall()
+    assert rows == [("sleep", 4), ('in a "loop"', 4000)], rows
 
 
 @case("without ASSAY_EVENTS nothing is written, and a place that cannot be written is no harm")
@@ -138,15 +138,15 @@ def _():
         file.write('#include "assay.h"\nvoid second(void);\nint main(void)\n{\n\t{\n'
                    '\t\tASSAY_SPAN("shared", "CPU");\n\t}\n\tsecond();\n'
                    "\tASSAY_RUN_COMPLETE(0);\n\treturn 0;\n}\n")
-    r = run("gcc", "-Wall", "-Wextra", "-Werror", "-I", os.path.join(SOURCE, "include"), "-o", "two",
-            "first.c", "second.c")
+    r = run("gcc", "-Wall", "-Wextra", "-Werror", "-I", os.path.join(SOURCE, "include"), "-o",
+            "two", "first.c", "second.c")
     assert r.status == 0 and not r.err, r
     run("./two", env={"ASSAY_EVENTS": "two.ndjson"})
     span, = imported("two.ndjson")["data"]["spans"]
     assert span["name"] == "shared" and span["count"] == 2, span
 
 
-@case("a log with the program's own words, in the other spelling and cut off, is read as far as it is")
+@case("a log with other words, in the other spelling and cut off, is read as far as it goes")
 def _():
     with open("log", "w", encoding="utf-8") as file:
         file.write('starting up\n\n# a comment\n{"event":"perf.profile.span_summary",'

@@ -1,4 +1,4 @@
-"""`assay harness`: what it writes builds without a warning, is measured at once, and really works."""
+"""`assay harness`: what it writes builds without a warning, works, and is measured at once."""
 import json
 import os
 import re

@@ -1,10 +1,10 @@
-/* events_test.c - a program's own events: both spellings, what is left out, how they are ranked, and
- * how exact the accumulators of assay_spans.h are. */
+/* events_test.c - a program's own events: both spellings, what is left out, how they are ranked,
+ * and how exact the accumulators of assay_spans.h are. */
 #include <errno.h>
 #include <math.h>
 
-#include "../../include/assay_spans.h"
 #include "analyze/spans.h"
+#include "assay_spans.h"
 #include "import_sink.h"
 #include "ingest/ingest.h"
 #include "model/run.h"
@@ -51,14 +51,16 @@ static void both_spellings_say_the_same(void **state)
 	static const char *const forms[] = {
 		EVENT("run_start") ",\"run_id\":\"1\",\"scenario\":\"s\",\"toolchain_version\":\"v\","
 				   "\"hardware\":\"h\"}\n" EVENT(
-			"span_summary") ",\"span\":\"parse\",\"cumulative_us\":1234.5,\"count\":10,"
-					"\"p50_us\":100,\"p95_us\":200.25,\"p99_us\":220,"
-					"\"p99_9_us\":230,\"max_us\":240}\n" EVENT("run_complete") "}\n",
+					   "span_summary") ",\"span\":\"parse\",\"cumulative_us\":1234.5,\"count\":10,"
+							   "\"p50_us\":100,\"p95_us\":200.25,\"p99_us\":220,"
+							   "\"p99_9_us\":230,\"max_us\":240}\n" EVENT(
+								   "run_complete") "}\n",
 		EVENT("run_start") ",\"run_id\":\"1\",\"scenario\":\"s\",\"rust_version\":\"v\","
 				   "\"hardware\":\"h\"}\n" EVENT(
-			"span_summary") ",\"span_name\":\"parse\",\"cumulative\":1234.5,\"count\":10,"
-					"\"p50\":100,\"p95\":200.25,\"p99\":220,"
-					"\"p99_9\":230,\"max\":240}\r\n" EVENT("run_complete") "}",
+					   "span_summary") ",\"span_name\":\"parse\",\"cumulative\":1234.5,\"count\":10,"
+							   "\"p50\":100,\"p95\":200.25,\"p99\":220,"
+							   "\"p99_9\":230,\"max\":240}\r\n" EVENT(
+								   "run_complete") "}",
 	};
 
 	(void)state;
@@ -104,12 +106,12 @@ static void claims_and_numbers_are_kept(void **state)
 	struct taken in;
 
 	(void)state;
-	take(&in, EVENT("hypothesis_evaluated") ",\"name\":\"lock_thrash\",\"verdict\":\"rejects\","
-						"\"evidence\":\"none\\nat all\"}\n" EVENT(
-			  "scaling_law") ",\"axis\":\"users\",\"sizes\":[1,10],\"p95s\":[2,30],"
-					 "\"verdict\":\"linear\"}\n" EVENT(
-			  "sample_collected") ",\"sample_count\":7,\"duration_sec\":1.5}\n" EVENT(
-			  "run_complete") ",\"duration_sec\":2,\"artifacts_written\":[\"a\",\"b\"]}\n");
+	take(&in,
+		EVENT("hypothesis_evaluated") ",\"name\":\"lock_thrash\",\"verdict\":\"rejects\","
+					      "\"evidence\":\"none\\nat all\"}\n" EVENT(
+						      "scaling_law") ",\"axis\":\"users\",\"sizes\":[1,10],\"p95s\":[2,30],"
+								     "\"verdict\":\"linear\"}\n" EVENT("sample_collected") ",\"sample_count\":7,\"duration_sec\":1.5}\n" EVENT(
+									     "run_complete") ",\"duration_sec\":2,\"artifacts_written\":[\"a\",\"b\"]}\n");
 	assert_int_equal(in.r, 0);
 	assert_int_equal(in.run->claims.count, 2);
 	assert_string_equal(run_text(in.run, in.run->claims.at[0].evidence), "none at all");
@@ -127,12 +129,12 @@ static void blank_lines_and_comments_are_skipped_and_bad_lines_counted(void **st
 
 	(void)state;
 	take(&in, "# a log\n\nhello\n" EVENT("span_summary") ",\"span\":\"a\",\"count\":1}\n"
-		"{\"event\":\"other\"}\n"			       /* foreign */
-		"{\"event\":\n"					       /* malformed */
-		EVENT("span_summary") ",\"count\":1}\n"		       /* malformed: no name */
-		EVENT("span_summary") ",\"span\":\"b\"}\n"	       /* malformed: no count */
+							     "{\"event\":\"other\"}\n" /* foreign */
+							     "{\"event\":\n" /* malformed */
+		EVENT("span_summary") ",\"count\":1}\n"			/* malformed: no name */
+		EVENT("span_summary") ",\"span\":\"b\"}\n"		/* malformed: no count */
 		EVENT("span_summary") ",\"span\":\"c\",\"count\":-1}\n" /* range */
-		EVENT("span_summary") ",\"span\":\"d\",\"count\":1,\"p50\":-3}\n" /* range */
+		EVENT("span_summary") ",\"span\":\"d\",\"count\":1,\"p50\":-3}\n"	 /* range */
 		EVENT("hypothesis_evaluated") ",\"name\":\"x\",\"verdict\":\"maybe\"}\n" /* malf. */
 		EVENT("span_summary") ",\"spa");
 	assert_int_equal(in.r, 0);
@@ -159,10 +161,10 @@ static void a_run_without_an_end_and_a_second_run_are_told(void **state)
 
 static void spans_are_ranked_by_each_key_with_the_unknown_last(void **state)
 {
-	static const char text[] = EVENT("span_summary") ",\"span\":\"often\",\"count\":9,"
-							 "\"cumulative_us\":1,\"p95_us\":2}\n"
-		EVENT("span_summary") ",\"span\":\"long\",\"count\":1,\"cumulative_us\":3}\n"
-		EVENT("span_summary") ",\"span\":\"unknown\",\"count\":2}\n";
+	static const char text[] = EVENT(
+		"span_summary") ",\"span\":\"often\",\"count\":9,"
+				"\"cumulative_us\":1,\"p95_us\":2}\n" EVENT("span_summary") ",\"span\":\"long\",\"count\":1,\"cumulative_us\":3}\n" EVENT(
+					"span_summary") ",\"span\":\"unknown\",\"count\":2}\n";
 	static const char *const first[] = {"long", "often", "often"};
 	static const char *const last[] = {"unknown", "long", "unknown"};
 	struct taken in;

@@ -306,7 +306,7 @@ static void a_last_line_that_is_cut_off_costs_only_itself(void **state)
 #define READS                                                                                      \
 	"it reads perf.data, the text of `perf script`, folded stacks, pprof, callgrind.out, "     \
 	"cachegrind.out, profile.coz, the output of `perf stat -j` and `perf stat -x SEPARATOR`, " \
-	"and the JSON of hyperfine and Google Benchmark"
+	"the JSON of hyperfine and Google Benchmark, and lines with an event of perf.profile.*"
 
 static void a_file_of_which_nothing_can_be_used_is_refused(void **state)
 {

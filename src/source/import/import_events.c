@@ -59,7 +59,7 @@ static bool object_time(const json_t *object, const char *key, const char *other
 {
 	const json_t *value = object_get(object, key, other);
 
-	*ret_ns = NAN;
+	*ret_ns = (double)NAN;
 	if (!value || json_is_null(value))
 		return true;
 	if (!json_is_number(value) ||
@@ -96,7 +96,8 @@ static int take_start(struct events_reader *in, const json_t *object)
 			fields[i].other ? fields[i].other : fields[i].key);
 
 		if (word)
-			r = emit_field(in->sink, "program", fields[i].field, WIRE_FIELD_VALUE, word);
+			r = emit_field(
+				in->sink, "program", fields[i].field, WIRE_FIELD_VALUE, word);
 	}
 	return r;
 }
@@ -177,8 +178,8 @@ static int take_span(struct events_reader *in, const json_t *object)
 		return skip(in, IMPORT_TOO_MANY);
 	span->count = (uint64_t)json_integer_value(count);
 	wire_add_text(&b, &span->name, name);
-	wire_add_text(&b, &span->category,
-		category_of(object_word(in, object, "category", "category")));
+	wire_add_text(
+		&b, &span->category, category_of(object_word(in, object, "category", "category")));
 	wire_add_text(&b, &span->evidence, evidence ? evidence : "-");
 	return in->sink->take(in->sink->context, wire_end(&b));
 }
@@ -209,8 +210,8 @@ static int take_hypothesis(struct events_reader *in, const json_t *object)
 
 	for (unsigned i = 0; name && verdict && i < sizeof(verdicts) / sizeof(*verdicts); i++)
 		if (str_equal(verdict, verdicts[i]))
-			return claim_emit(in, name, verdict,
-				object_word(in, object, "evidence", "evidence"));
+			return claim_emit(
+				in, name, verdict, object_word(in, object, "evidence", "evidence"));
 	return skip(in, IMPORT_MALFORMED);
 }
 
@@ -258,8 +259,7 @@ static take_event event_of(const json_t *object)
 	const char *name = json_string_value(json_object_get(object, "event"));
 
 	for (unsigned i = 0; name && i < sizeof(events) / sizeof(*events); i++)
-		if (str_starts(name, PREFIX) &&
-			str_equal(name + strlen(PREFIX), events[i].name))
+		if (str_starts(name, PREFIX) && str_equal(name + strlen(PREFIX), events[i].name))
 			return events[i].take;
 	return NULL;
 }

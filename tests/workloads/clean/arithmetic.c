@@ -2,20 +2,20 @@
  *
  *     arithmetic [STEPS]
  *
- * Nothing is planted: eight independent rows of numbers in registers, predictable branches, no memory,
- * no calls, one thread.  advance() has all of the time because it does all of the work; no explanation
- * of the ledger is true of it. */
+ * Nothing is planted: eight independent rows of numbers in registers, predictable branches, no
+ * memory, no calls, one thread.  advance() has all of the time because it does all of the work; no
+ * explanation of the ledger is true of it. */
 #include "../planted/planted.h"
 
-__attribute__((noinline)) static uint64_t advance(uint64_t steps)
+WHOLE static uint64_t advance(uint64_t steps)
 {
 	uint64_t a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, g = 7, h = 8;
 
 	while (steps--) {
-		a = mix(a);
-		b = mix(b);
-		c = mix(c);
-		d = mix(d);
+		a = MIX(a);
+		b = MIX(b);
+		c = MIX(c);
+		d = MIX(d);
 		e += a >> 3;
 		f ^= b << 1;
 		g += c ^ e;

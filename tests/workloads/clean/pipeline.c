@@ -2,9 +2,9 @@
  *
  *     pipeline [BATCHES]
  *
- * Nothing is planted: fill_batch() and fold_batch() have the same work, two buffers let both run all
- * the time, and a batch takes some 4 ms, so that locks, wakes and switches are far below 1 %.  Only
- * both stages together are worth making faster; no explanation of the ledger is true of it. */
+ * Nothing is planted: fill_batch() and fold_batch() have the same work, two buffers let both run
+ * all the time, and a batch takes some 4 ms, so that locks, wakes and switches are far below 1 %.
+ * Only both stages together are worth making faster; no explanation of the ledger is true of it. */
 #include <pthread.h>
 
 #include "../planted/planted.h"
@@ -17,27 +17,29 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static uint32_t buffers[BUFFERS][BATCH];
 static uint64_t batches, filled, folded;
 
-/* The same work for both: some steps for each number of a batch. */
-static inline uint32_t stir(uint32_t x)
-{
-	for (unsigned i = 0; i < STEPS; i++)
-		x = x * 1664525u + 1013904223u;
-	__asm__ volatile("" : "+r"(x));
-	return x;
-}
+/* The same work for both: some steps for each number of a batch.  A macro, as in planted.h. */
+#define STIR(from)                                                                                 \
+	(__extension__({                                                                           \
+		uint32_t stirred = (from);                                                         \
+                                                                                                   \
+		for (unsigned step = 0; step < STEPS; step++)                                      \
+			stirred = stirred * 1664525u + 1013904223u;                                \
+		__asm__ volatile("" : "+r"(stirred));                                              \
+		stirred;                                                                           \
+	}))
 
-__attribute__((noinline)) static void fill_batch(uint32_t *batch, uint32_t seed)
+WHOLE static void fill_batch(uint32_t *batch, uint32_t seed)
 {
 	for (uint32_t i = 0; i < BATCH; i++)
-		batch[i] = stir(seed + i);
+		batch[i] = STIR(seed + i);
 }
 
-__attribute__((noinline)) static uint64_t fold_batch(const uint32_t *batch)
+WHOLE static uint64_t fold_batch(const uint32_t *batch)
 {
 	uint64_t sum = 0;
 
 	for (uint32_t i = 0; i < BATCH; i++)
-		sum += stir(batch[i]);
+		sum += STIR(batch[i]);
 	return sum;
 }
 
@@ -74,7 +76,7 @@ int main(int argc, char **argv)
 	pthread_t thread;
 	uint64_t sum = 0;
 
-	batches = count_of(argc, argv, 550);
+	batches = count_of(argc, argv, 1250);
 	pthread_create(&thread, NULL, filler, NULL);
 	for (uint64_t i = 0; i < batches; i++) {
 		wait_past(&filled, i);

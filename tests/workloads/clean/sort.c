@@ -2,26 +2,25 @@
  *
  *     sort [ARRAYS]
  *
- * Nothing is planted: sort_by_byte() is a radix sort of 64 Ki numbers, which compares nothing and so
- * has no branch to mispredict, in memory that the second cache holds.  make_numbers() makes a new
- * array each time.  No explanation of the ledger is true of it. */
+ * Nothing is planted: sort_by_byte() is a radix sort of 64 Ki numbers, which compares nothing and
+ * so has no branch to mispredict, in memory that the second cache holds.  make_numbers() makes a
+ * new array each time.  No explanation of the ledger is true of it. */
 #include "../planted/planted.h"
 
 enum { NUMBERS = 1 << 16 };
 
 static uint32_t numbers[NUMBERS], others[NUMBERS];
 
-__attribute__((noinline)) static uint64_t make_numbers(uint64_t x)
+WHOLE static uint64_t make_numbers(uint64_t x)
 {
 	for (uint32_t i = 0; i < NUMBERS; i++) {
-		x = mix(x);
+		x = MIX(x);
 		numbers[i] = (uint32_t)(x >> 32);
 	}
 	return x;
 }
 
-__attribute__((noinline)) static void sort_by_byte(
-	const uint32_t *from, uint32_t *to, unsigned shift)
+WHOLE static void sort_by_byte(const uint32_t *from, uint32_t *to, unsigned shift)
 {
 	uint32_t starts[256] = {0}, at = 0;
 
@@ -39,7 +38,7 @@ __attribute__((noinline)) static void sort_by_byte(
 
 int main(int argc, char **argv)
 {
-	uint64_t arrays = count_of(argc, argv, 2500), x = 1, sum = 0;
+	uint64_t arrays = count_of(argc, argv, 4000), x = 1, sum = 0;
 
 	for (uint64_t i = 0; i < arrays; i++) {
 		x = make_numbers(x);
@@ -50,7 +49,7 @@ int main(int argc, char **argv)
 		for (uint32_t k = 1; k < NUMBERS; k++)
 			if (numbers[k - 1] > numbers[k])
 				return 1;
-		sum = mix(sum + numbers[NUMBERS / 2]);
+		sum = MIX(sum + numbers[NUMBERS / 2]);
 	}
 	return tell("sort", arrays, sum);
 }

@@ -2,16 +2,16 @@
  *
  *     stream [BLOCKS]
  *
- * Nothing is planted: copy_block() moves 4 MiB from one place to another in order, with the memcpy of
- * the C library; its memory is there before it begins.  It is bound by memory bandwidth, as every copy
- * is, and that may be said of it; no explanation of the ledger is true. */
+ * Nothing is planted: copy_block() moves 4 MiB from one place to another in order, with the memcpy
+ * of the C library; its memory is there before it begins.  It is bound by memory bandwidth, as
+ * every copy is, and that may be said of it; no explanation of the ledger is true. */
 #include <string.h>
 
 #include "../planted/planted.h"
 
 enum { BLOCK_BYTES = 4 << 20 };
 
-__attribute__((noinline)) static void copy_block(char *to, const char *from)
+WHOLE static void copy_block(char *to, const char *from)
 {
 	memcpy(to, from, BLOCK_BYTES);
 	__asm__ volatile("" : : "r"(to) : "memory");
@@ -19,7 +19,7 @@ __attribute__((noinline)) static void copy_block(char *to, const char *from)
 
 int main(int argc, char **argv)
 {
-	uint64_t blocks = count_of(argc, argv, 4500), sum = 0;
+	uint64_t blocks = count_of(argc, argv, 16000), sum = 0;
 	char *from = malloc(BLOCK_BYTES), *to = malloc(BLOCK_BYTES);
 
 	if (!from || !to) {
@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 	for (uint64_t i = 0; i < blocks; i++) {
 		from[i % BLOCK_BYTES] = (char)i;
 		copy_block(to, from);
-		sum = mix(sum + (unsigned char)to[i % BLOCK_BYTES]);
+		sum = MIX(sum + (unsigned char)to[i % BLOCK_BYTES]);
 	}
 	tell("stream", blocks, sum);
 	free(from);

@@ -18,7 +18,7 @@ struct node {
 };
 
 /* One ring through all nodes (Sattolo's shuffle). */
-__attribute__((noinline)) static void link_nodes(struct node *nodes)
+WHOLE static void link_nodes(struct node *nodes)
 {
 	uint64_t x = 1;
 
@@ -27,7 +27,7 @@ __attribute__((noinline)) static void link_nodes(struct node *nodes)
 	for (uint32_t i = NODES - 1; i > 0; i--) {
 		uint64_t other, value = nodes[i].value;
 
-		x = mix(x);
+		x = MIX(x);
 		other = (x >> 33) % i;
 		nodes[i].value = nodes[other].value;
 		nodes[other].value = value;
@@ -36,7 +36,7 @@ __attribute__((noinline)) static void link_nodes(struct node *nodes)
 		nodes[i].next = &nodes[nodes[i].value];
 }
 
-__attribute__((noinline)) static uint64_t walk(const struct node *node, uint64_t steps)
+WHOLE static uint64_t walk(const struct node *node, uint64_t steps)
 {
 	uint64_t sum = 0;
 
@@ -49,7 +49,7 @@ __attribute__((noinline)) static uint64_t walk(const struct node *node, uint64_t
 
 int main(int argc, char **argv)
 {
-	uint64_t steps = count_of(argc, argv, 15000000);
+	uint64_t steps = count_of(argc, argv, 9000000);
 	struct node *nodes = mmap(NULL, NODES * sizeof(struct node), PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 

@@ -3,11 +3,11 @@
  *     convoy [SECTIONS]           of each thread
  *
  * Planted: update_shared() holds the mutex for 2 units of work, and 1 unit is done outside, so four
- * threads want 4 x 2 units of lock for each 1 + 2 units of their own time.  Nearly every acquisition
- * has to wait, and a wait is about three holds long.
- * First answer: update_shared() [mark: HELD], explained by lock thrash: lock waits are most of the
- * threads' time, nearly all acquisitions are contended, one mutex has all of the waits.  More CPUs
- * would not help; a shorter section or a lock for each part would. */
+ * threads want 4 x 2 units of lock for each 1 + 2 units of their own time.  Nearly every
+ * acquisition has to wait, and a wait is about three holds long. First answer: update_shared()
+ * [mark: HELD], explained by lock thrash: lock waits are most of the threads' time, nearly all
+ * acquisitions are contended, one mutex has all of the waits.  More CPUs would not help; a shorter
+ * section or a lock for each part would. */
 #include <pthread.h>
 
 #include "assay.h"
@@ -18,16 +18,16 @@ enum { THREADS = 4, UNIT = 40000 }; /* steps: about 65 us, more than a wake take
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t sections, shared_sum;
 
-__attribute__((noinline)) static void update_shared(uint64_t x)
+WHOLE static void update_shared(uint64_t x)
 {
 	pthread_mutex_lock(&mutex);
-	shared_sum += churn_numbers(x, 2 * UNIT); /* HELD: work that does not need the lock */
+	shared_sum += CHURN(x, 2 * UNIT); /* HELD: work that does not need the lock */
 	pthread_mutex_unlock(&mutex);
 }
 
-__attribute__((noinline)) static uint64_t prepare(uint64_t x)
+WHOLE static uint64_t prepare(uint64_t x)
 {
-	return churn_numbers(x, UNIT);
+	return CHURN(x, UNIT);
 }
 
 static void *worker(void *first)
@@ -45,7 +45,7 @@ int main(int argc, char **argv)
 {
 	pthread_t threads[THREADS];
 
-	sections = count_of(argc, argv, 3500);
+	sections = count_of(argc, argv, 5000);
 	for (uintptr_t i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, worker, (void *)i);
 	for (unsigned i = 0; i < THREADS; i++)

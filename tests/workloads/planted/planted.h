@@ -6,6 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* A function that stays as it is written, under its own name: gcc makes others of parts of it. */
+#if __has_attribute(noipa)
+#define WHOLE __attribute__((noipa))
+#else
+#define WHOLE __attribute__((noinline))
+#endif
+
 /* The first word as a count of 1 to 10^12, `fallback` without one; ends the program otherwise. */
 static inline uint64_t count_of(int argc, char **argv, uint64_t fallback)
 {
@@ -20,20 +27,19 @@ static inline uint64_t count_of(int argc, char **argv, uint64_t fallback)
 	return (uint64_t)value;
 }
 
-/* The next of a row of numbers without an order. */
-static inline uint64_t mix(uint64_t x)
-{
-	return x * 6364136223846793005u + 1442695040888963407u;
-}
-
-/* Work of so many steps, each waiting for the one before. */
-static inline uint64_t churn_numbers(uint64_t x, uint64_t steps)
-{
-	while (steps--)
-		x = mix(x);
-	__asm__ volatile("" : "+r"(x));
-	return x;
-}
+/* Macros, not functions: an inlined function would have its own rows in a profile, and the place
+ * that matters none.  MIX is the next of a row of numbers without an order; CHURN is work of so
+ * many steps, each waiting for the one before. */
+#define MIX(x) ((x)*6364136223846793005u + 1442695040888963407u)
+#define CHURN(from, steps)                                                                         \
+	(__extension__({                                                                           \
+		uint64_t churned = (from);                                                         \
+                                                                                                   \
+		for (uint64_t left = (steps); left; left--)                                        \
+			churned = MIX(churned);                                                    \
+		__asm__ volatile("" : "+r"(churned));                                              \
+		churned;                                                                           \
+	}))
 
 static inline int tell(const char *program, uint64_t count, uint64_t sum)
 {

@@ -14,7 +14,7 @@ struct list {
 	size_t count;
 };
 
-__attribute__((noinline)) static int list_contains(const struct list *list, uint32_t item)
+WHOLE static int list_contains(const struct list *list, uint32_t item)
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i] == item) /* SCAN */
@@ -24,7 +24,7 @@ __attribute__((noinline)) static int list_contains(const struct list *list, uint
 
 int main(int argc, char **argv)
 {
-	size_t count = (size_t)count_of(argc, argv, 90000);
+	size_t count = (size_t)count_of(argc, argv, 120000);
 	struct list list = {malloc(count * sizeof(uint32_t)), 0};
 	uint64_t x = 1, sum = 0;
 
@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	for (size_t i = 0; i < count; i++) {
-		x = mix(x);
+		x = MIX(x);
 		if (list_contains(&list, (uint32_t)(x >> 32)))
 			continue;
 		list.items[list.count++] = (uint32_t)(x >> 32);

@@ -5,9 +5,9 @@
  * Planted: serve_item() in the main thread makes all of the progress; three threads for each CPU
  * turn in idle_work() until it is done, and nobody needs what they compute.  The main thread waits
  * for a CPU about twice as long as it has one.
- * First answer: serve_item() [mark: STARVED], CPU starvation: its wait on the run queue is most of its
- * time.  A CPU profile puts idle_work() far in front; making it faster gains nothing, having less of
- * it (or a lower priority) gains a factor of three and more. */
+ * First answer: serve_item() [mark: STARVED], CPU starvation: its wait on the run queue is most of
+ * its time.  A CPU profile puts idle_work() far in front; making it faster gains nothing, having
+ * less of it (or a lower priority) gains a factor of three and more. */
 #include <pthread.h>
 #include <unistd.h>
 
@@ -18,14 +18,14 @@ enum { UNIT = 60000, HOGS_MAX = 64 }; /* steps: about 0.1 ms */
 
 static int done;
 
-__attribute__((noinline)) static uint64_t idle_work(uint64_t x)
+WHOLE static uint64_t idle_work(uint64_t x)
 {
-	return churn_numbers(x, UNIT);
+	return CHURN(x, UNIT);
 }
 
-__attribute__((noinline)) static uint64_t serve_item(uint64_t x)
+WHOLE static uint64_t serve_item(uint64_t x)
 {
-	return churn_numbers(x, 2 * UNIT); /* STARVED */
+	return CHURN(x, 2 * UNIT); /* STARVED */
 }
 
 static void *hog(void *unused)
@@ -39,7 +39,7 @@ static void *hog(void *unused)
 
 int main(int argc, char **argv)
 {
-	uint64_t items = count_of(argc, argv, 2600), sum = 0;
+	uint64_t items = count_of(argc, argv, 4500), sum = 0;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 	unsigned hogs = cpus > 0 && cpus * 3 < HOGS_MAX ? (unsigned)cpus * 3 : HOGS_MAX;
 	pthread_t threads[HOGS_MAX];

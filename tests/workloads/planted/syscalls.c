@@ -2,16 +2,16 @@
  *
  *     syscalls [BYTES]
  *
- * Planted: copy_bytes() reads one byte at a time from /dev/zero and writes it to /dev/null.  Neither
+ * Planted: copy_bytes() reads one byte at a time from /dev/zero and writes it to /dev/null. Neither
  * ever waits, so the time goes into entering and leaving the kernel, millions of times a second.
- * First answer: copy_bytes() [mark: BYTE], syscall overhead: most CPU time in the kernel, calls of a
- * fraction of a microsecond, one byte each.  A buffer would help. */
+ * First answer: copy_bytes() [mark: BYTE], syscall overhead: most CPU time in the kernel, calls of
+ * a fraction of a microsecond, one byte each.  A buffer would help. */
 #include <fcntl.h>
 #include <unistd.h>
 
 #include "planted.h"
 
-__attribute__((noinline)) static uint64_t copy_bytes(int from, int to, uint64_t count)
+WHOLE static uint64_t copy_bytes(int from, int to, uint64_t count)
 {
 	uint64_t sum = 0;
 
@@ -22,7 +22,7 @@ __attribute__((noinline)) static uint64_t copy_bytes(int from, int to, uint64_t 
 			perror("syscalls");
 			exit(1);
 		}
-		sum = mix(sum + byte);
+		sum = MIX(sum + byte);
 	}
 	return sum;
 }

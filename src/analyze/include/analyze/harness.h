@@ -21,7 +21,7 @@ struct harness_view {
 	const char *lang; /* "c", "rust" */
 	const char *path; /* where it goes */
 	const char *text;
-	const char *build;		   /* one command line */
+	const char *build;			  /* one command line */
 	struct harness_step steps[HARNESS_STEPS]; /* what to do then */
 };
 
