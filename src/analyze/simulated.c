@@ -47,8 +47,7 @@ uint64_t simulated_ll_misses(const struct simulated_row *row)
 
 uint64_t simulated_mispredicts(const struct simulated_row *row)
 {
-	return row->counts[SIMULATED_CONDITIONAL_MISSES] +
-	       row->counts[SIMULATED_INDIRECT_MISSES];
+	return row->counts[SIMULATED_CONDITIONAL_MISSES] + row->counts[SIMULATED_INDIRECT_MISSES];
 }
 
 double simulated_mpki(uint64_t count, uint64_t instructions)
@@ -162,7 +161,8 @@ static void functions_fold(struct summing *s)
 static int by_work(const void *a, const void *b)
 {
 	const struct simulated_row *x = a, *y = b;
-	uint64_t left = x->counts[SIMULATED_INSTRUCTIONS], right = y->counts[SIMULATED_INSTRUCTIONS];
+	uint64_t left = x->counts[SIMULATED_INSTRUCTIONS],
+		 right = y->counts[SIMULATED_INSTRUCTIONS];
 	int names;
 
 	if (left != right)
@@ -174,8 +174,8 @@ static int by_work(const void *a, const void *b)
 }
 
 /* The counts of the first execution, whose places these are. */
-static void totals_take(const struct run *run, const enum simulated_count *of_event,
-	struct simulated_counts *ret)
+static void totals_take(
+	const struct run *run, const enum simulated_count *of_event, struct simulated_counts *ret)
 {
 	vec_foreach (const struct count_row, row, &run->counts) {
 		enum simulated_count count = of_event[row->event - 1];

@@ -91,7 +91,8 @@ static struct simulated_site *function_at(struct joining *j, const char *name, c
 	if (!map_get(&j->functions, name, len, &at)) {
 		at = j->sites.count;
 		map_put(&j->functions, name, len, at);
-		vec_push(&j->sites, (struct simulated_site){.row = {.function = name, .file = file}});
+		vec_push(&j->sites,
+			(struct simulated_site){.row = {.function = name, .file = file}});
 	}
 	return &j->sites.at[at];
 }
@@ -106,8 +107,8 @@ static struct simulated_site *line_at(struct joining *j, const struct simulated_
 		at = j->line_sites.count;
 		map_put(&j->lines, key.at, key.len, at);
 		vec_push(&j->line_sites, (struct simulated_site){.row = {.function = row->function,
-								 .file = row->file,
-								 .line = row->line}});
+									 .file = row->file,
+									 .line = row->line}});
 	}
 	return &j->line_sites.at[at];
 }
@@ -149,11 +150,12 @@ static void stack_take(struct joining *j, row_id location, double ns, uint64_t s
 		samples);
 	frame = &run->frames.at[at->frame - 1];
 	if (frame->file && frame->line)
-		site_time(line_at(j, &(struct simulated_row){
-					     .function = run_text(run, function->name),
-					     .file = run_text(run, frame->file),
-					     .line = frame->line,
-				     }),
+		site_time(line_at(j,
+				  &(struct simulated_row){
+					  .function = run_text(run, function->name),
+					  .file = run_text(run, frame->file),
+					  .line = frame->line,
+				  }),
 			ns, samples);
 }
 
@@ -237,8 +239,7 @@ static void sites_make(struct joining *j, const struct simulated_rules *rules, s
 	}
 	view->functions = functions;
 	view->function_count = j->sites.count;
-	view->lines = sites_keep(
-		j, j->line_sites.at, j->line_sites.count, &view->costs, arena);
+	view->lines = sites_keep(j, j->line_sites.at, j->line_sites.count, &view->costs, arena);
 	view->line_count = j->line_sites.count;
 }
 

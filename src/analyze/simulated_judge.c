@@ -57,7 +57,9 @@ static struct reading site_read(const struct simulated_rules *rules,
 		.ns_per_load_miss = ratio(site->time_ns, (double)n[SIMULATED_LL_LOAD_MISSES]),
 	};
 
-	r.latency = site->memory_share >= half && r.ns_per_load_miss >= least * costs->memory_ns;
+	r.latency = (site->memory_share >= half || (site->memory_share >= rules->stall_share &&
+							   r.cpi >= rules->stall_cpi)) &&
+		    r.ns_per_load_miss >= least * costs->memory_ns;
 	r.bandwidth = !r.latency && ratio(lines, site->time_ns) >= 1 / rules->bandwidth_factor;
 	/* Many misses at once: neither the full wait for each nor the speed of a stream. */
 	r.overlapped = !r.latency && !r.bandwidth && site->memory_share >= 1 &&
@@ -88,7 +90,7 @@ static enum verdict_category category_of(
 	if (r.frontend)
 		return VERDICT_FRONTEND;
 	if (site->memory_share + site->cache_share + site->mispredict_share >=
-		    2 * rules->explains_share &&
+			2 * rules->explains_share &&
 		r.cpi >= rules->core_cpi)
 		return VERDICT_MIXED;
 	if (r.cpi >= rules->core_cpi)
@@ -157,19 +159,21 @@ static const char *why_of(const struct simulated_costs *costs, const struct simu
 	case VERDICT_CATEGORIES:
 		break;
 	}
-	return arena_format(arena, "%.2f cycles per instruction, and no event explains them", r.cpi);
+	return arena_format(
+		arena, "%.2f cycles per instruction, and no event explains them", r.cpi);
 }
 
 /* How far the deciding number is from its threshold. */
-static bool is_clear(const struct simulated_rules *rules, const struct simulated_site *site,
-	struct reading r)
+static bool is_clear(const struct simulated_rules *rules, const struct simulated_costs *costs,
+	const struct simulated_site *site, struct reading r)
 {
 	double margin = 1.4;
 
 	switch (site->category) {
 	case VERDICT_MEMORY_LATENCY:
-		return (r.latency ? site->memory_share : site->cache_share) >=
-		       margin * rules->explains_share;
+		return r.latency ? r.ns_per_load_miss >=
+					   margin * rules->latency_share * costs->memory_ns
+				 : site->cache_share >= margin * rules->explains_share;
 	case VERDICT_BAD_SPECULATION:
 		return site->mispredict_share >= margin * rules->explains_share;
 	case VERDICT_MEMORY_BANDWIDTH:
@@ -204,7 +208,7 @@ void simulated_site_judge(const struct simulated_rules *rules, const struct simu
 	site->category = category_of(rules, site, r);
 	site->why = why_of(costs, site, r, arena);
 	/* Two runs and a model are never more than medium. */
-	if ((double)site->samples >= rules->samples_least && is_clear(rules, site, r))
+	if ((double)site->samples >= rules->samples_least && is_clear(rules, costs, site, r))
 		site->confidence = VERDICT_MEDIUM;
 }
 
@@ -243,7 +247,8 @@ static const struct simulated_site *hottest_of(
 	const struct simulated_view *view, enum verdict_category category)
 {
 	for (uint32_t i = 0; i < view->function_count; i++)
-		if (view->functions[i].category == category)
+		if (view->functions[i].category == category ||
+			(category == VERDICT_MEMORY && is_memory(view->functions[i].category)))
 			return &view->functions[i];
 	return NULL;
 }
@@ -283,9 +288,10 @@ void simulated_view_judge(
 		of_user[c] = user > 0 ? view->category_share[c] / user : 0;
 	if (view->counts.partial || !(user >= rules->judged_share)) {
 		v->share = (double)NAN;
-		v->share_reason = view->counts.partial
-					  ? "the simulation was cut, so there are only rates"
-					  : "most of the time is the kernel's, which is not simulated";
+		v->share_reason =
+			view->counts.partial
+				? "the simulation was cut, so there are only rates"
+				: "most of the time is the kernel's, which is not simulated";
 		v->doubt = v->share_reason;
 		v->why = v->share_reason;
 		return;

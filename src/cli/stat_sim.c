@@ -1,5 +1,5 @@
-/* stat_sim.c - `assay stat --engine sim -e instructions -- ./program`: counts of valgrind's model of
- * a CPU.  They are exact and the same in each run, so a gate on them needs no repetitions. */
+/* stat_sim.c - `assay stat --engine sim -e instructions -- ./program`: counts of valgrind's model
+ * of a CPU.  They are exact and the same in each run, so a gate on them needs no repetitions. */
 #include <errno.h>
 #include <unistd.h>
 
@@ -48,8 +48,9 @@ static int options_check(const struct cli *cli, struct err *err)
 		if (cli_has(cli, foreign[i])) {
 			err_set(err, ERR_USAGE, EINVAL, "--engine sim cannot be used with --%s",
 				foreign[i]);
-			err_hint(err, "it simulates a program from its start to its end: assay stat "
-				      "--engine sim -- PROGRAM");
+			err_hint(err,
+				"it simulates a program from its start to its end: assay stat "
+				"--engine sim -- PROGRAM");
 			return -EINVAL;
 		}
 	return 0;
@@ -118,6 +119,8 @@ int stat_simulate(struct stat_job *job, struct err *err)
 	r = simulate_target(&options, &job->events, &sink, err);
 	cli_progress(cli, NULL);
 	job->run->partial = r != 0;
+	vec_foreach (const struct execution_packed, e, &job->run->executions)
+		job->run->partial |= (e->flags & EXECUTION_TIMED_OUT) != 0;
 	return r;
 }
 

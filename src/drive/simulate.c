@@ -1,8 +1,8 @@
 /* simulate.c - see simulate.h.
  *
  * valgrind is the target that the spawner starts, the program is its words.  Everything that it
- * writes goes into a folder of ours below $TMPDIR, so nothing is left beside the program.  To stop it
- * SIGTERM is enough: cachegrind writes what it has counted when a program dies of a signal.  A
+ * writes goes into a folder of ours below $TMPDIR, so nothing is left beside the program.  To stop
+ * it SIGTERM is enough: cachegrind writes what it has counted when a program dies of a signal.  A
  * program that handles SIGTERM may go on, so the next signals are ones that few handle; the last is
  * SIGKILL, after which there is nothing to read. */
 #include "drive/simulate.h"
@@ -22,10 +22,12 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "code/binary.h"
 #include "drive/execution.h"
+#include "drive/simulate_caches.h"
 #include "simulate_parts.h"
 #include "source/cachegrind.h"
 #include "source/emit.h"
@@ -43,15 +45,18 @@ struct simulation {
 	vec_of(char *) argv;
 	struct execution execution;
 	bool timed_out;
-	unsigned stops; /* signals sent because of the limit */
-	uint64_t last_ns; /* of the last run, for the cost of the others */
+	struct map commands; /* of the processes whose counts were read */
+	bool forked;	     /* one of them twice: the second began as a copy of the first */
+	unsigned stops;	     /* signals sent because of the limit */
+	uint64_t last_ns;    /* of the last run, for the cost of the others */
 };
 
 static int valgrind_find(struct arena *arena, const char **ret_path, struct err *err)
 {
 	if (binary_find("valgrind", arena, ret_path, err) >= 0)
 		return 0;
-	err_set(err, ERR_UNAVAILABLE, ENOENT, "the simulator needs valgrind, which is not installed");
+	err_set(err, ERR_UNAVAILABLE, ENOENT,
+		"the simulator needs valgrind, which is not installed");
 	err_hint(err, "sudo apt install valgrind");
 	return -ENOENT;
 }
@@ -244,6 +249,20 @@ static void wait_for_end(struct simulation *s)
 	execution_pass_on_signals(x);
 }
 
+/* A process that was forked and not executed anew wrote the same "cmd:" as its parent, and began
+ * with its parent's counts. */
+static void command_note(struct simulation *s, const char *text)
+{
+	const char *at = strstr(text, "cmd:");
+	size_t len = at ? strcspn(at, "\n") : 0;
+	uint32_t seen;
+
+	if (!len)
+		return;
+	s->forked |= map_get(&s->commands, at, len, &seen);
+	map_put(&s->commands, at, len, 1);
+}
+
 /* The files of all processes that ended, summed; places only of the first run, because they have
  * no execution of their own. */
 static int results_read(struct simulation *s, struct cachegrind_sums *sums)
@@ -258,6 +277,8 @@ static int results_read(struct simulation *s, struct cachegrind_sums *sums)
 		if (!str_starts(entry->d_name, "out."))
 			continue;
 		r = io_read_at(dirfd(dir), entry->d_name, TEXT_MOST, &text);
+		if (r >= 0 && s->execution.number == 1)
+			command_note(s, str_text(&text));
 		if (r >= 0)
 			r = cachegrind_read(sums, s->events, str_text(&text), text.len,
 				s->execution.number == 1 ? s->sink : NULL);
@@ -306,7 +327,8 @@ static int refuse_instruction(const struct simulate_log *log, struct err *err)
 	return -ENOTSUP;
 }
 
-static int refuse_nothing(const struct simulation *s, const struct simulate_log *log, struct err *err)
+static int refuse_nothing(
+	const struct simulation *s, const struct simulate_log *log, struct err *err)
 {
 	const struct spawner_result *result = &s->execution.result;
 
@@ -330,10 +352,11 @@ static int note_partial(const struct simulation *s)
 	if (!s->timed_out && !s->execution.stopped)
 		return 0;
 	return emit_note(s->sink, "partial-simulation",
-		s->timed_out ? "partial simulation: the time limit was reached, so the counts are of a "
-			       "part of the run; only rates can be made from them"
-			     : "partial simulation: it was stopped, so the counts are of a part of the "
-			       "run; only rates can be made from them",
+		s->timed_out
+			? "partial simulation: the time limit was reached, so the counts are of a "
+			  "part of the run; only rates can be made from them"
+			: "partial simulation: it was stopped, so the counts are of a part of the "
+			  "run; only rates can be made from them",
 		s->timed_out ? "a longer --time-limit, or a smaller input" : NULL);
 }
 
@@ -343,10 +366,9 @@ static int note_processes(const struct simulation *s, const struct cachegrind_su
 
 	if (sums->texts < 2 || s->execution.number != 1)
 		return 0;
-	snprintf(text, sizeof(text),
-		"the counts are of %u processes together; what a process did before a fork() is "
-		"counted in its child as well",
-		sums->texts);
+	snprintf(text, sizeof(text), "the counts are of %u processes together%s", sums->texts,
+		s->forked ? "; what a process did before a fork() is counted in its child as well"
+			  : "");
 	return emit_note(s->sink, "several-processes", text, NULL);
 }
 
@@ -372,8 +394,8 @@ static int run_emit(struct simulation *s, const struct simulate_log *log, struct
 		r = note_partial(s);
 	if (r >= 0)
 		r = note_processes(s, &sums);
-	return r < 0 ? err_set(err, ERR_OUTPUT, -r, "cannot take in the result of the simulation: %s",
-			       err_words(-r))
+	return r < 0 ? err_set(err, ERR_OUTPUT, -r,
+			       "cannot take in the result of the simulation: %s", err_words(-r))
 		     : 0;
 }
 
@@ -453,6 +475,7 @@ int simulate_target(const struct simulate_options *options, const struct event_l
 	execution_close(&s.execution);
 	if (s.folder)
 		simulate_folder_remove(s.folder);
+	map_done(&s.commands);
 	vec_done(&s.argv);
 	event_list_done(&s.own_events);
 	arena_done(&s.arena);

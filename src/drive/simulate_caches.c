@@ -2,10 +2,10 @@
  *
  * It must be told: from CPUID it took a last level of 256 MB on a machine with 32 MB (facts/pmu.md,
  * section 8).  It has two levels, so L3 is simulated where there is one and L2 is left out: misses
- * of D1 then hit "L2 or L3", and misses of LL go to memory, which is what costs most.  It takes only
- * sets that are a power of two; a cache that is not gets the next smaller number of sets and more
- * ways, so that its size stays. */
-#include "simulate_parts.h"
+ * of D1 then hit "L2 or L3", and misses of LL go to memory, which is what costs most.  It takes
+ * only sets that are a power of two; a cache that is not gets the next smaller number of sets and
+ * more ways, so that its size stays. */
+#include "drive/simulate_caches.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -102,7 +102,8 @@ int simulate_note_caches(const struct simulate_caches *c, const struct wire_sink
 		size_words(ll, sizeof(ll), c->ll.size_bytes), c->ll.ways,
 		c->assumed ? "assumed: this machine does not tell its caches" : c->which_ll,
 		left_out,
-		c->rounded && !c->assumed ? "; ways or size are rounded to what cachegrind takes" : "",
+		c->rounded && !c->assumed ? "; ways or size are rounded to what cachegrind takes"
+					  : "",
 		c->ll.size_bytes >= 64 << 20
 			? "; a last level this large is shared, and other programs use it too"
 			: "");

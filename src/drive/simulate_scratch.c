@@ -1,4 +1,5 @@
-/* simulate_scratch.c - the folder of a simulation: what valgrind says in its logs, and its removal. */
+/* simulate_scratch.c - the folder of a simulation: what valgrind says in its logs, and its removal.
+ */
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -29,16 +30,14 @@ static void line_copy(const char *text, const char *at, char *ret_line, size_t r
 
 static void log_look(const char *text, struct simulate_log *log)
 {
-	static const char *const unknown[] = {
-		"unhandled instruction bytes", "Unrecognised instruction", "unimplemented instruction"};
-	const char *at;
+	/* A program's own ud2 makes valgrind say "Unrecognised instruction" too, but not this. */
+	const char *at = strstr(text, "unhandled instruction");
 
-	for (unsigned i = 0; !log->unsupported && i < sizeof(unknown) / sizeof(*unknown); i++) {
-		at = strcasestr(text, unknown[i]);
-		if (!at)
-			continue;
+	if (at && !log->unsupported) {
 		log->unsupported = true;
-		line_copy(text, at, log->instruction, sizeof(log->instruction));
+		snprintf(log->instruction, sizeof(log->instruction), "%.*s", (int)strcspn(at, "\n"),
+			at);
+		str_flatten(log->instruction);
 	}
 	at = strstr(text, "valgrind: ");
 	if (at && !*log->complaint)

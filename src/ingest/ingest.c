@@ -210,14 +210,14 @@ static bool take_place(struct run *run, const struct wire_record *record)
 		return false;
 	if (*linkage == '_')
 		names_demangle(linkage, &function);
-	run_add_place(run, &(struct place_row){
-				   .event = place->event,
-				   .function = run_intern(
-					   run, function.len ? function.at : linkage),
-				   .file = run_intern(run, wire_text(record, place->file)),
-				   .line = place->line,
-				   .value = place->value,
-			   });
+	run_add_place(
+		run, &(struct place_row){
+			     .event = place->event,
+			     .function = run_intern(run, function.len ? function.at : linkage),
+			     .file = run_intern(run, wire_text(record, place->file)),
+			     .line = place->line,
+			     .value = place->value,
+		     });
 	return true;
 }
 

@@ -30,7 +30,9 @@ static void events_json(struct jsonw *w, const struct stat_view *view)
 		jsonw_put_bool(w, "scaled", event->scaled);
 		jsonw_put_bool(w, "simulated", event->simulated);
 		value_or_reason(w, "running_share", event->running_share,
-			event->known ? "the task never ran" : event->reason);
+			event->simulated ? "it was simulated"
+			: event->known	 ? "the task never ran"
+					 : event->reason);
 		value_or_reason(w, "spread_share", event->spread,
 			"it takes at least 3 runs and a median that is not 0");
 		jsonw_put_text(w, "status", event->status);

@@ -66,7 +66,7 @@ static void tree_text(struct paper *paper, const struct topdown_tree *tree)
 	}
 	if (*tree->reason)
 		paper_wrap(paper, 2, INK_WARN, tree->reason);
-	if (!tree->node_count) {
+	if (!tree->measured) {
 		paper_add(paper, "\n");
 		return;
 	}
@@ -106,9 +106,27 @@ static void steps_text(struct paper *paper, const struct topdown_view *view)
 	paper_add(paper, view->step_count ? "\n" : "");
 }
 
+/* What the runs did that the shares do not tell: the first that failed, or was stopped. */
+static void failed_words(struct str *out, const struct stat_view *stat)
+{
+	for (uint32_t i = 0; i < stat->execution_count; i++) {
+		const struct stat_execution *e = &stat->executions[i];
+
+		if (e->signal)
+			str_addf(out, "run %u was killed by signal %d", e->number, e->signal);
+		else if (e->exit_status)
+			str_addf(out, "run %u exited with status %d", e->number, e->exit_status);
+		else if (e->interrupted)
+			str_addf(out, "run %u was interrupted", e->number);
+		if (out->len)
+			return;
+	}
+}
+
 static void runs_text(struct paper *paper, const struct topdown_view *view)
 {
 	const struct topdown_facts *facts = view->facts;
+	str_auto struct str failed = {0};
 	char time[32];
 
 	paper_ink(paper, INK_DIM, "  %s%s%s", view->stat.target, *view->stat.target ? "   " : "",
@@ -120,7 +138,10 @@ static void runs_text(struct paper *paper, const struct topdown_view *view)
 			view->stat.execution_count, view->rounds, facts->passes,
 			facts->passes == 1 ? "" : "s");
 	paper_add(paper, "\n");
-	if (*view->bounds && view->tree_count)
+	failed_words(&failed, &view->stat);
+	if (failed.len)
+		paper_ink(paper, INK_WARN, "  %s\n", failed.at);
+	if (*view->bounds && view->tree_count && view->trees[0].measured)
 		paper_ink(paper, INK_DIM, "  the range behind a share is %s\n", view->bounds);
 	paper_add(paper, "\n");
 }
@@ -168,7 +189,7 @@ static void agent_level(struct paper *paper, const struct topdown_view *view, un
 	for (uint32_t t = 0; t < view->tree_count; t++) {
 		const struct topdown_tree *tree = &view->trees[t];
 
-		for (uint32_t i = 0; i < tree->node_count; i++) {
+		for (uint32_t i = 0; tree->measured && i < tree->node_count; i++) {
 			if (tree->nodes[i].level != level)
 				continue;
 			if (*shown < AGENT_NODES) {
@@ -182,6 +203,7 @@ static void agent_level(struct paper *paper, const struct topdown_view *view, un
 
 void topdown_agent(struct paper *paper, const struct topdown_view *view)
 {
+	str_auto struct str failed = {0};
 	unsigned shown = 0, left = 0;
 
 	paper_add(paper, "pmu: %.200s\n", view->tier_words);
@@ -190,6 +212,9 @@ void topdown_agent(struct paper *paper, const struct topdown_view *view)
 	paper_add(paper, "target: %.200s\n", view->stat.target);
 	paper_add(paper, "runs: %u, wall_ns = %.0f\n", view->stat.execution_count,
 		view->stat.wall_ns);
+	failed_words(&failed, &view->stat);
+	if (failed.len)
+		paper_add(paper, "failed: %s\n", failed.at);
 	for (uint32_t t = 0; t < view->tree_count; t++)
 		if (*view->trees[t].reason)
 			paper_add(paper, "%s%stree: none (%s)\n", view->trees[t].label,

@@ -30,8 +30,7 @@ static uint64_t number_read(const char *folder, unsigned index, const char *name
 	return *end == 'K' ? value << 10 : *end == 'M' ? value << 20 : value;
 }
 
-static struct cache_size *cache_at(
-	struct cache_sizes *sizes, const char *level, const char *type)
+static struct cache_size *cache_at(struct cache_sizes *sizes, const char *level, const char *type)
 {
 	if (str_equal(level, "1"))
 		return str_equal(type, "Instruction") ? &sizes->l1i : &sizes->l1d;

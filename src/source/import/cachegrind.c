@@ -217,7 +217,7 @@ struct reading {
 	struct cachegrind_sums *sums;
 	const struct event_list *list;
 	const struct wire_sink *sink;
-	uint32_t *which; /* the columns of each event of the list */
+	uint32_t *which;		 /* the columns of each event of the list */
 	int column_of[CALLGRIND_EVENTS]; /* of the text's events, -1: one that we do not know */
 	unsigned count;
 };
@@ -225,11 +225,13 @@ struct reading {
 static int take_events(void *context, const char *const *names, unsigned count)
 {
 	struct reading *reading = context;
+	uint32_t taken = 0;
 
 	for (unsigned i = 0; i < count; i++) {
 		reading->column_of[i] = -1;
 		for (unsigned k = 0; k < CACHEGRIND_COLUMNS; k++)
-			if (str_equal(columns[k].column, names[i])) {
+			if (str_equal(columns[k].column, names[i]) && !(taken & BIT(k))) {
+				taken |= BIT(k); /* a name that comes again is not ours */
 				reading->column_of[i] = (int)k;
 				reading->sums->has[k] = true;
 			}

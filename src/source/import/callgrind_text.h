@@ -36,7 +36,7 @@ struct callgrind_text {
 	struct import_report *report; /* counts lines and what was skipped */
 	/* Its own. */
 	struct arena arena;
-	struct map interned;		  /* text -> index of `texts` */
+	struct map interned;		 /* text -> index of `texts` */
 	struct map ids[CALLGRIND_NAMES]; /* "(3)" -> index of `by_id` */
 	vec_of(const char *) texts;
 	vec_of(const char *) by_id;

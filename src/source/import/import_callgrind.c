@@ -98,8 +98,10 @@ static int read_callgrind(
 	struct import_text text, const struct wire_sink *sink, struct import_report *report)
 {
 	struct callgrind c = {.named = named_of(sink, report)};
-	struct callgrind_text reader = {
-		.take_events = take_events, .take_cost = take_cost, .context = &c, .report = report};
+	struct callgrind_text reader = {.take_events = take_events,
+		.take_cost = take_cost,
+		.context = &c,
+		.report = report};
 	int r = callgrind_text_read(&reader, text);
 
 	if (r == 0)

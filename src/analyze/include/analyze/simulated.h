@@ -11,6 +11,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analyze/verdict.h"
@@ -81,8 +82,8 @@ struct simulated_costs {
 
 /* The thresholds of data/simulated.rules, each a number with its reason in the text. */
 struct simulated_rules {
-	double explains_share, latency_share, bandwidth_factor, speculation_least,
-		frontend_share;
+	double explains_share, latency_share, stall_cpi, stall_share;
+	double bandwidth_factor, speculation_least, frontend_share;
 	double core_cpi, retiring_cpi;
 	double lead_share, judged_share;
 	double samples_least;
@@ -119,14 +120,31 @@ struct simulated_view {
 	double joined_share; /* of it: in functions that the simulator saw too */
 	double category_share[VERDICT_CATEGORIES]; /* of the time */
 	uint64_t samples;
-	uint32_t hottest_core; /* index of the hottest function judged `core`, UINT32_MAX: none */
+	uint32_t hottest_core;	/* index of the hottest function judged `core`, UINT32_MAX: none */
 	struct verdict verdict; /* without the advice */
 	const char *const *not_simulated; /* what the model leaves out, one text each */
 	uint32_t not_simulated_count;
 };
 
-/* `simulated` and `clock` are two runs of the same program; `clock` has samples of a clock.  -EINVAL
- * when it has none, -ENODATA as above. */
+/* --- the parts, for tests --- */
+
+/* The ratios and shares of a site whose row and time are set. */
+void simulated_site_ratios(const struct simulated_costs *costs, struct simulated_site *site);
+
+/* And, for a function, its category, confidence and why. */
+void simulated_site_judge(const struct simulated_rules *rules, const struct simulated_costs *costs,
+	struct arena *arena, struct simulated_site *site);
+
+/* The name under which a function of the samples and one of the simulator meet: without
+ * parameters, clones (.isra.0) and the instruction set of a C library's variant
+ * (__memmove_evex_unaligned_erms: the simulated CPU has no AVX-512 and gets another one).  Length
+ * of the part of `name` that counts. */
+size_t simulated_name_length(const char *name);
+
+/* --- the whole --- */
+
+/* `simulated` and `clock` are two runs of the same program; `clock` has samples of a clock.
+ * -ENODATA when there are none, or nothing was simulated. */
 int simulated_join(const struct run *simulated, const struct run *clock,
 	const struct simulated_costs *costs, struct arena *arena, struct simulated_view *ret_view,
 	struct err *err);

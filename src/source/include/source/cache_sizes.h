@@ -1,7 +1,7 @@
 /* cache_sizes.h - the caches of the first CPU, as numbers.
  *
- * Does: read sysfs.  Does not: guess: what the machine does not tell is 0.  (The fingerprint has the
- * same as words.)  Owns nothing. */
+ * Does: read sysfs.  Does not: guess: what the machine does not tell is 0.  (The fingerprint has
+ * the same as words.)  Owns nothing. */
 #pragma once
 
 #include <stdbool.h>

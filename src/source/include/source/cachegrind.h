@@ -61,8 +61,8 @@ struct cachegrind_sums {
 };
 
 /* Read one text into `sums` and, when `sink` is not NULL, emit one place for each line and event of
- * the list that is not 0.  -EINVAL when it is no such text or holds no cost; an error of the sink is
- * returned as it is. */
+ * the list that is not 0.  -EINVAL when it is no such text or holds no cost; an error of the sink
+ * is returned as it is. */
 int cachegrind_read(struct cachegrind_sums *sums, const struct event_list *list, const char *bytes,
 	size_t len, const struct wire_sink *sink);
 

@@ -1,0 +1,263 @@
+"""The simulator: exact counts, the right cause of planted bottlenecks, and what it does when it is
+stopped, missing, or meets code that it does not know."""
+import json
+import os
+import platform
+import signal
+import sqlite3
+import subprocess
+import time
+
+from tap import ASSAY, BUILD, assay, case, main, need, run, script, skip
+
+WORKLOADS = os.path.join(BUILD, "tests", "workloads")
+NOP, PLANTED, SPIN = (os.path.join(WORKLOADS, name) for name in ("nop", "planted", "spin"))
+ROUNDS = int(os.environ.get("ASSAY_SIM_ROUNDS", "1"))
+LARGEST_MIB = 256
+
+
+def stat(*words, status=0, **how):
+    """Run the simulator with --json; the document."""
+    need("valgrind")
+    r = assay("stat", "--engine", "sim", "--json", *words, **how)
+    assert r.status == status, r
+    return json.loads(r.out)
+
+
+def events(document):
+    return {e["name"]: e for e in document["data"]["events"]}
+
+
+def codes(document):
+    return [w["code"] for w in document["warnings"]]
+
+
+def last_level_mib():
+    """The last level as sysfs tells it; 0: it does not."""
+    base = "/sys/devices/system/cpu/cpu0/cache"
+    sizes = [0]
+    for index in os.listdir(base) if os.path.isdir(base) else []:
+        try:
+            with open(f"{base}/{index}/size", encoding="ascii") as file:
+                sizes.append(int(file.read().strip().rstrip("K")) // 1024)
+        except OSError:
+            pass
+    return max(sizes)
+
+
+def planted_mib():
+    """Twice the last level, a power of two, at least 64 MiB."""
+    mib = 64
+    while mib < 2 * last_level_mib():
+        mib *= 2
+    if mib > LARGEST_MIB:
+        skip(f"a last level of {last_level_mib()} MiB needs more memory than the test takes")
+    return str(mib)
+
+
+@case("three runs have identical counts, each marked as simulated")
+def _():
+    d = stat("-r", "3", "-e", "instructions,L1-dcache-load-misses,LLC-load-misses,branch-misses",
+             "--", SPIN, "2")
+    assert d["data"]["engine"] == "sim", d
+    runs = [r["events"] for r in d["data"]["runs"]]
+    assert len(runs) == 3 and runs[0] == runs[1] == runs[2], runs
+    assert all(e["simulated"] and e["status"] == "counted" for e in d["data"]["events"]), d
+    assert d["data"]["runs"][0]["wall_ns"] is None, d
+    assert "simulated" in codes(d) and "simulated-caches" in codes(d), d
+
+
+@case("instructions grow by exactly the same number for the same work more")
+def _():
+    counts = [events(stat("-e", "instructions", "--", SPIN, str(n)))["instructions"]["value"]
+              for n in (1, 2, 3)]
+    first, second = counts[1] - counts[0], counts[2] - counts[1]
+    assert first > 1000000 and abs(first - second) <= 64, counts
+
+
+@case("the text says simulated at each number, and what is not simulated")
+def _():
+    need("valgrind")
+    r = assay("stat", "--engine", "sim", "--", NOP)
+    assert r.status == 0 and r.err.count("simulated\n") >= 10, r
+    assert "prefetching" in r.err and "not the program's own time" in r.err, r
+    r = assay("stat", "--engine", "sim", "--agent", "-e", "instructions", "--", NOP)
+    assert r.status == 0 and "(simulated)" in r.err, r
+
+
+@case("what cannot be simulated is not supported with the reason, and --strict exits 6")
+def _():
+    d = stat("-e", "instructions,cycles,page-faults,instructions:k", "--", NOP)
+    e = events(d)
+    assert e["instructions"]["value"] > 10000, e
+    for name, word in (("cycles", "no time"), ("page-faults", "simulator has"),
+                       ("instructions:k", "own side")):
+        assert e[name]["value"] is None and e[name]["status"] == "not_supported", e
+        assert word in e[name]["reason"], e
+    stat("--strict", "-e", "instructions,cycles", "--", NOP, status=6)
+
+
+@case("the program keeps stdin, stdout, words, folder and exit status, and finds no new files")
+def _():
+    need("valgrind")
+    os.mkdir("scratch")
+    os.mkdir("here")
+    r = run(ASSAY, "stat", "--engine", "sim", "-e", "instructions", "--", "sh", "-c",
+            'read line; echo "$line $1"; pwd; exit 3', "sh", "a b", stdin="hello\n", cwd="here",
+            env={"TMPDIR": os.path.abspath("scratch")})
+    assert r.status == 5, r
+    assert r.out == f"hello a b\n{os.path.realpath('here')}\n", r
+    assert "exited with status 3" in r.err, r
+    assert os.listdir("here") == [] and os.listdir("scratch") == [], os.listdir("scratch")
+    r = assay("stat", "--engine", "sim", "-e", "instructions", "--target-status", "--", "sh", "-c",
+              "exit 3")
+    assert r.status == 3, r
+
+
+@case("processes that the program starts are counted with it")
+def _():
+    one = events(stat("-e", "instructions", "--", SPIN, "1"))["instructions"]["value"]
+    name = script("two.sh", f"{SPIN} 1", f"{SPIN} 1", "true")
+    d = stat("-e", "instructions", "--", name)
+    assert events(d)["instructions"]["value"] > 2 * one, (d, one)
+    assert "several-processes" in codes(d), d
+
+
+@case("at its time limit it keeps what was simulated and says that only rates are left")
+def _():
+    begin = time.monotonic()
+    d = stat("-e", "instructions,branches", "--time-limit", "2s", "--", SPIN, "100000")
+    assert time.monotonic() - begin < 40
+    assert d["partial"] and "partial-simulation" in codes(d), d
+    assert events(d)["instructions"]["value"] > 1000, d
+    assert d["data"]["runs"][0]["timed_out"], d
+
+
+@case("Ctrl-C ends it with 130 and keeps what was simulated")
+def _():
+    need("valgrind")
+    with subprocess.Popen([ASSAY, "stat", "--engine", "sim", "-e", "instructions", "--json=out",
+                           "--", SPIN, "100000"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE) as child:
+        time.sleep(3)
+        child.send_signal(signal.SIGINT)
+        err = child.communicate(timeout=60)[1].decode()
+    assert child.returncode == 130, (child.returncode, err)
+    with open("out", encoding="ascii") as file:
+        d = json.load(file)
+    assert d["partial"] and events(d)["instructions"]["value"] > 1000, d
+
+
+@case("without valgrind it exits 6 and says how to get it")
+def _():
+    os.mkdir("bin")
+    for command in (("stat", "-e", "instructions"), ("topdown",)):
+        r = assay(command[0], "--engine", "sim", *command[1:], "--", NOP,
+                  env={"PATH": os.path.abspath("bin")})
+        assert r.status == 6 and "apt install valgrind" in r.err, r
+        assert len(r.err.splitlines()) == 2, r
+
+
+@case("code that valgrind does not know is named as that, a crash of the program's own is not")
+def _():
+    need("valgrind")
+    if platform.machine() != "x86_64":
+        skip("the instructions of this test are x86-64's")
+    gcc = need("gcc")
+    for name, code in (("unknown", ".byte 0x62,0xf1,0xfd,0x48,0xef,0xc0"), ("own", "ud2")):
+        with open(name + ".c", "w", encoding="ascii") as file:
+            file.write(f'int main(void) {{ __asm__ volatile("{code}"); return 0; }}\n')
+        assert run(gcc, name + ".c", "-o", name).status == 0
+    r = assay("stat", "--engine", "sim", "-e", "instructions", "--", "./unknown")
+    assert r.status == 6 and "valgrind cannot simulate an instruction" in r.err, r
+    r = assay("stat", "--engine", "sim", "-e", "instructions", "--", "./own")
+    assert r.status == 5 and "killed by signal 4" in r.err, r
+
+
+@case("what the simulator cannot do with stat is refused in one sentence")
+def _():
+    for words in (("-p", "1"), ("-a",), ("-I", "100")):
+        r = assay("stat", "--engine", "sim", "-e", "instructions", *words, "--", NOP)
+        assert r.status == 2 and "--engine sim cannot" in r.err, r
+    r = assay("stat", "--engine", "sim", "-e", "no-such-event", "--", NOP)
+    assert r.status == 2 and len(r.err.splitlines()) == 2, r
+
+
+@case("a stored run and an imported cachegrind.out hold the cost of each line")
+def _():
+    need("valgrind")
+    stat("-e", "instructions", "-o", "run.assay", "--", SPIN, "1")
+    r = run("valgrind", "--tool=cachegrind", "--cachegrind-out-file=cg.out", SPIN, "1")
+    assert r.status == 0, r
+    assert assay("import", "cg.out", "-o", "import.assay").status == 0
+    for name, event in (("run.assay", "instructions"), ("import.assay", "Ir")):
+        with sqlite3.connect(name) as base:
+            by_line = base.execute(
+                "select sum(p.value) from place p join event e on e.id = p.event "
+                "join text t on t.id = e.name where t.text = ?", (event,)).fetchone()[0]
+            total = base.execute(
+                "select max(c.value) from count c join event e on e.id = c.event "
+                "join text t on t.id = e.name where t.text = ?", (event,)).fetchone()[0]
+        assert by_line and by_line == total, (name, by_line, total)
+
+
+@case("stat without a PMU says that the simulator could count")
+def _():
+    r = assay("stat", "--json", "-e", "instructions", "--", NOP)
+    d = json.loads(r.out)
+    if events(d)["instructions"]["value"] is not None:
+        skip("this machine has a PMU")
+    assert "simulator-could-count" in codes(d), d
+
+
+def cause(name, mib):
+    """The answer of `assay topdown --engine sim` about a planted bottleneck."""
+    r = assay("topdown", "--engine", "sim", "--json", "--", PLANTED, name, mib, limit_s=120)
+    assert r.status == 0, r
+    return json.loads(r.out)["data"]
+
+
+@case("each planted bottleneck gets its name")
+def _():
+    need("valgrind")
+    mib = planted_mib()
+    for name, category in (("chase", "memory_latency"), ("stream", "memory_bandwidth"),
+                           ("branches", "bad_speculation"), ("chain", "core"),
+                           ("mixed", "mixed")):
+        for _ in range(ROUNDS):
+            data = cause(name, mib)
+            told = {f["function"]: (round(f["time_share"], 2), f["category"], f["why"])
+                    for f in data["functions"][:4]}
+            assert data["verdict"]["category"] == category, (name, data["verdict"], told,
+                                                             data["costs"])
+            assert data["engine"] == "sim" and data["verdict"]["advice"], data
+
+
+@case("a loop that waits for its own results is given to llvm-mca, or the reason is told")
+def _():
+    need("valgrind")
+    data = cause("chain", "64")
+    loop = data["loop"]
+    assert loop["function"].startswith("run_chain") and loop["instructions"], loop
+    if loop["model"] is None:
+        assert "apt install llvm" in loop["model_reason"], loop
+        skip("llvm-mca is not installed")
+    assert loop["bottleneck"] == "data dependencies", loop
+    assert loop["predicted_cycles"] > 3 * loop["throughput_cycles"], loop
+
+
+@case("topdown's text, agent's lines and report say what was simulated and what was not")
+def _():
+    need("valgrind")
+    r = assay("topdown", "--engine", "sim", "--report", "r.md", "--", PLANTED, "chain")
+    assert r.status == 0 and "cause: " in r.err and "not simulated: " in r.err, r
+    with open("r.md", encoding="utf-8") as file:
+        text = file.read()
+    assert "# Why it is slow" in text and "not simulated" in text, text
+    r = assay("topdown", "--engine", "sim", "--agent", "--", PLANTED, "chain")
+    lines = r.err.splitlines()
+    assert r.status == 0 and len(lines) <= 40 and lines[-1].startswith("next: "), r
+
+
+# The verdicts rest on measured time on a machine that others use too.
+main(tries=2)

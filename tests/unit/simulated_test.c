@@ -1,0 +1,501 @@
+/* simulated_test.c - what a simulator counted: read, joined with time, judged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/hot_loop.h"
+#include "analyze/simulated.h"
+#include "base/str.h"
+#include "code/listing.h"
+#include "data/texts.h"
+#include "drive/mca.h"
+#include "drive/simulate_caches.h"
+#include "ingest/ingest.h"
+#include "model/run.h"
+#include "source/cachegrind.h"
+
+static const char cachegrind_text[] =
+	"desc: I1 cache: 32768 B, 64 B, 8-way associative\ncmd: ./w\n"
+	"events: Ir I1mr ILmr Dr D1mr DLmr Dw D1mw DLmw Bc Bcm Bi Bim\n"
+	"fl=/src/w.c\nfn=main\n10 100 1 1 20 2 1 10 3 1 5 1 2 1\n12 50 0 0 0 0 0 0 0 0 0 0 0 0\n"
+	"fn=_ZN1a1bEi\n20 7 0 0 0 0 0 0 0 0 0 0 0 0\n"
+	"summary: 157 1 1 20 2 1 10 3 1 5 1 2 1\n";
+
+/* ---- reading ---- */
+
+static void a_text_becomes_counts_and_places_under_the_names_of_events(void **state)
+{
+	struct run *run = run_open();
+	struct ingest ingest = {.run = run};
+	struct wire_sink sink = ingest_sink(&ingest);
+	event_list_auto struct event_list list = {0};
+	struct cachegrind_sums sums = {0};
+	arena_auto struct arena arena = {0};
+	struct simulated_counts counts;
+	struct err err = {0};
+
+	(void)state;
+	cachegrind_events_all(&list, false);
+	assert_int_equal(list.specs.count, CACHEGRIND_COLUMNS);
+	assert_int_equal(cachegrind_emit_events(&list, &sink), 0);
+	for (unsigned process = 0; process < 2; process++)
+		assert_int_equal(cachegrind_read(&sums, &list, cachegrind_text,
+					 strlen(cachegrind_text), &sink),
+			0);
+	assert_int_equal(cachegrind_emit_counts(&sums, &list, 1, &sink), 0);
+	assert_int_equal(sums.texts, 2);
+	assert_int_equal(ingest.malformed, 0);
+	run_freeze(run);
+	assert_int_equal(simulated_take(run, SIMULATED_BY_FUNCTION, &arena, &counts, &err), 0);
+	assert_int_equal(counts.totals[SIMULATED_INSTRUCTIONS], 2 * 157);
+	assert_int_equal(counts.totals[SIMULATED_INDIRECT_MISSES], 2);
+	assert_int_equal(counts.row_count, 2);
+	assert_string_equal(counts.rows[0].function, "main");
+	assert_string_equal(counts.rows[0].file, "/src/w.c");
+	assert_int_equal(counts.rows[0].counts[SIMULATED_INSTRUCTIONS], 300);
+	assert_string_equal(counts.rows[1].function, "a::b(int)"); /* demangled like samples */
+	assert_int_equal(simulated_take(run, SIMULATED_BY_LINE, &arena, &counts, &err), 0);
+	assert_int_equal(counts.row_count, 3);
+	assert_int_equal(counts.rows[1].line, 12);
+	assert_int_equal(simulated_l1_misses(&counts.rows[0]), 2 * (2 + 3));
+	assert_int_equal(simulated_ll_misses(&counts.rows[0]), 2 * (1 + 1));
+	assert_int_equal(simulated_mispredicts(&counts.rows[0]), 2 * (1 + 1));
+	run_close(run);
+}
+
+static void sums_of_columns_have_the_names_that_perf_uses(void **state)
+{
+	(void)state;
+	assert_int_equal(cachegrind_columns_of("instructions"), 1);
+	assert_int_equal(cachegrind_columns_of("instructions:u"), 1);
+	assert_int_equal(cachegrind_columns_of("instructions:k"), 0);
+	assert_int_equal(cachegrind_columns_of("branch-misses"), 1 << 10 | 1 << 12);
+	assert_int_equal(cachegrind_columns_of("cache-misses"), 1 << 2 | 1 << 5 | 1 << 8);
+	assert_int_equal(cachegrind_columns_of("cycles"), 0);
+	for (unsigned i = 0; i < CACHEGRIND_COLUMNS; i++)
+		assert_int_equal(cachegrind_columns_of(cachegrind_name(i)), 1u << i);
+}
+
+static void what_cannot_be_simulated_keeps_its_place_with_a_reason(void **state)
+{
+	event_list_auto struct event_list list = {0};
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(cachegrind_events_parse(&list,
+				 "instructions,{branches,cycles}:u,page-faults,instructions", &err),
+		0);
+	assert_int_equal(list.specs.count, 4);
+	assert_string_equal(list.specs.at[1].name, "branches:u");
+	assert_int_equal(list.specs.at[1].status, WIRE_EVENT_COUNTED);
+	assert_int_equal(list.specs.at[2].status, WIRE_EVENT_NOT_SUPPORTED);
+	assert_non_null(strstr(list.specs.at[2].reason, "no time"));
+	assert_int_equal(list.specs.at[3].status, WIRE_EVENT_NOT_SUPPORTED);
+	assert_true(cachegrind_events_need_caches(&list));
+	assert_int_equal(cachegrind_events_parse(&list, "no-such-event", &err), -EINVAL);
+	assert_int_equal(cachegrind_events_parse(&(struct event_list){0}, ",", &err), -EINVAL);
+}
+
+static void a_text_without_cost_is_refused(void **state)
+{
+	event_list_auto struct event_list list = {0};
+	struct cachegrind_sums sums = {0};
+	const char *empty = "events: Ir\nfn=main\n";
+
+	(void)state;
+	cachegrind_events_all(&list, true);
+	assert_int_equal(list.specs.count, 1);
+	assert_int_equal(cachegrind_read(&sums, &list, "hello\n", 6, NULL), -EINVAL);
+	assert_int_equal(cachegrind_read(&sums, &list, empty, strlen(empty), NULL), -EINVAL);
+	assert_int_equal(sums.texts, 0);
+}
+
+/* ---- the caches ---- */
+
+static void caches_are_what_the_machine_has_and_cachegrind_takes(void **state)
+{
+	struct cache_sizes sizes = {
+		.l1i = {32 << 10, 8, 64},
+		.l1d = {48 << 10, 12, 64},
+		.l2 = {2 << 20, 16, 64},
+		.l3 = {UINT64_C(36) << 20, 12, 64}, /* 49,152 sets */
+	};
+	struct simulate_caches caches;
+	arena_auto struct arena arena = {0};
+
+	(void)state;
+	simulate_caches_choose(&sizes, &caches);
+	assert_string_equal(simulate_cache_text(&caches.d1, &arena), "49152,12,64");
+	assert_string_equal(simulate_cache_text(&caches.ll, &arena), "37748736,18,64");
+	assert_string_equal(caches.which_ll, "L3");
+	assert_true(caches.rounded);
+	assert_int_equal(caches.left_out_bytes, 2 << 20);
+	sizes.l3 = (struct cache_size){0};
+	simulate_caches_choose(&sizes, &caches);
+	assert_string_equal(caches.which_ll, "L2");
+	assert_int_equal(caches.left_out_bytes, 0);
+	assert_false(caches.rounded);
+	simulate_caches_choose(&(struct cache_sizes){0}, &caches);
+	assert_true(caches.assumed);
+	assert_int_equal(caches.ll.size_bytes, 8 << 20);
+}
+
+static void any_size_becomes_sets_that_are_a_power_of_two(void **state)
+{
+	(void)state;
+	for (uint64_t size = 1; size < UINT64_C(1) << 34; size = size * 3 / 2 + 77) {
+		struct cache_sizes sizes = {
+			.l1d = {size, (uint32_t)(size % 33), 64}, .l2 = {size, 0, 0}};
+		struct simulate_caches caches;
+		uint64_t sets;
+
+		simulate_caches_choose(&sizes, &caches);
+		sets = caches.d1.size_bytes / caches.d1.ways / caches.d1.line_bytes;
+		assert_true(sets && (sets & (sets - 1)) == 0);
+		assert_true(caches.d1.size_bytes <= size || size < 64);
+		assert_int_equal(
+			sets * caches.d1.ways * caches.d1.line_bytes, caches.d1.size_bytes);
+	}
+}
+
+/* ---- the rules ---- */
+
+static void every_line_of_the_rules_is_read(void **state)
+{
+	struct simulated_rules rules;
+	const char *text = NULL;
+
+	(void)state;
+	for (const struct data_text *at = data_texts; at->name; at++)
+		if (str_equal(at->name, "simulated.rules"))
+			text = at->text;
+	assert_non_null(text);
+	assert_int_equal(simulated_rules_parse(text, &rules), 0);
+	assert_true(rules.retiring_cpi < rules.core_cpi);
+	assert_true(simulated_rules_parse("core-cpi x\nunknown 3\n", &rules) >= 2);
+}
+
+static const struct simulated_costs costs = {.cycle_ns = 0.25,
+	.memory_ns = 100,
+	.line_ns = 4,
+	.cache_ns = 4,
+	.mispredict_ns = 5,
+	.measured = true};
+
+struct known_case {
+	const char *name;
+	double time_ns;
+	uint64_t instructions, l1, ll, mispredicts;
+	enum verdict_category category;
+};
+
+static void judge(const struct known_case *known, struct simulated_site *site, struct arena *arena)
+{
+	struct simulated_rules rules;
+
+	simulated_rules_load(&rules);
+	*site = (struct simulated_site){.row = {.function = known->name, .file = ""},
+		.time_ns = known->time_ns,
+		.samples = 500};
+	site->row.counts[SIMULATED_INSTRUCTIONS] = known->instructions;
+	site->row.counts[SIMULATED_L1_LOAD_MISSES] = known->l1;
+	site->row.counts[SIMULATED_LL_LOAD_MISSES] = known->ll;
+	site->row.counts[SIMULATED_CONDITIONAL_MISSES] = known->mispredicts;
+	simulated_site_ratios(&costs, site);
+	simulated_site_judge(&rules, &costs, arena, site);
+}
+
+static void the_time_per_event_tells_which_kind_of_work_takes_it(void **state)
+{
+	static const struct known_case cases[] = {
+		{"chase", 100e6, 5000000, 1000000, 1000000, 0, VERDICT_MEMORY_LATENCY},
+		{"slow chase", 450e6, 5000000, 1000000, 1000000, 0, VERDICT_MEMORY_LATENCY},
+		{"stream", 5e6, 5000000, 1000000, 1000000, 0, VERDICT_MEMORY_BANDWIDTH},
+		{"several at once", 20e6, 8000000, 1000000, 1000000, 0, VERDICT_MEMORY},
+		{"in L2", 4e6, 3000000, 1000000, 0, 0, VERDICT_MEMORY_LATENCY},
+		{"branches", 7e6, 10000000, 0, 0, 1000000, VERDICT_BAD_SPECULATION},
+		{"branches that the CPU predicts", 1.2e6, 10000000, 0, 0, 1000000,
+			VERDICT_RETIRING},
+		{"chain", 20e6, 40000000, 0, 0, 10, VERDICT_CORE},
+		{"busy", 3e6, 40000000, 0, 0, 10, VERDICT_RETIRING},
+		{"prefetched stream with work", 30e6, 250000000, 1000000, 1000000, 0,
+			VERDICT_RETIRING},
+		{"misses and mispredicts", 10e6, 5000000, 80000, 80000, 1100000, VERDICT_MIXED},
+		{"between", 6.5e6, 40000000, 0, 0, 10, VERDICT_UNCLEAR},
+	};
+	arena_auto struct arena arena = {0};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct simulated_site site;
+
+		judge(&cases[i], &site, &arena);
+		if (site.category != cases[i].category)
+			print_message("%s: %s (%s)\n", cases[i].name,
+				verdict_category_word(site.category), site.why);
+		assert_int_equal(site.category, cases[i].category);
+		assert_true(*site.why);
+	}
+}
+
+/* ---- the join ---- */
+
+/* A clock run with samples in named functions, 1 ms each. */
+static struct run *clock_run(const char *const *functions, const unsigned *samples, unsigned count)
+{
+	struct run *run = run_open();
+	row_id module = run_add_module(run, &(struct module_row){.path = run_intern(run, "/w")});
+
+	run_add_event(run, &(struct event_row){.name = run_intern(run, "cpu-clock"),
+				   .unit = run_intern(run, "ns"),
+				   .scale = 1});
+	run_add_execution(run, &(struct execution_row){.wall_ns = 1});
+	for (unsigned i = 0; i < count; i++) {
+		bool kernel = str_equal(functions[i], "kernel");
+		row_id function = run_add_function(
+			run, &(struct function_row){
+				     .name = run_intern(run, functions[i]), .module = module});
+		row_id frame = run_add_frame(run, &(struct frame_row){.function = function,
+							  .file = run_intern(run, "/src/w.c"),
+							  .line = 10});
+		row_id location =
+			run_add_location(run, &(struct location_row){.module = module,
+						      .addr = 16 * (i + 1),
+						      .frame = frame,
+						      .flags = kernel ? LOCATION_KERNEL : 0});
+		row_id stack = run_add_stack(run, &(struct stack_row){.location = location});
+
+		for (unsigned k = 0; k < samples[i]; k++)
+			run_add_sample(run, &(struct sample_row){.event = 1,
+						    .stack = stack,
+						    .period = 1000000,
+						    .time_ns = k + 1});
+	}
+	run_freeze(run);
+	return run;
+}
+
+static struct run *simulated_run(
+	const char *const *functions, const uint64_t (*counts)[4], unsigned count, uint32_t flags)
+{
+	static const char *const names[] = {"instructions", "L1-dcache-load-misses",
+		"LLC-load-misses", "conditional-branch-misses"};
+	struct run *run = run_open();
+
+	for (unsigned k = 0; k < 4; k++)
+		run_add_event(run, &(struct event_row){.name = run_intern(run, names[k]),
+					   .flags = EVENT_SIMULATED,
+					   .scale = 1});
+	run_add_execution(run, &(struct execution_row){.flags = EXECUTION_NO_USAGE | flags});
+	for (unsigned k = 0; k < 4; k++) {
+		uint64_t sum = 0;
+
+		for (unsigned i = 0; i < count; i++) {
+			run_add_place(run, &(struct place_row){.event = k + 1,
+						   .function = run_intern(run, functions[i]),
+						   .file = run_intern(run, "/build/src/w.c"),
+						   .line = 10,
+						   .value = counts[i][k]});
+			sum += counts[i][k];
+		}
+		run_add_count(
+			run, &(struct count_row){.event = k + 1, .execution = 1, .value = sum});
+	}
+	run_freeze(run);
+	return run;
+}
+
+static void functions_meet_by_name_and_the_program_gets_the_word_of_most_of_its_time(void **state)
+{
+	static const char *const sampled[] = {"chase.isra.0", "chain", "kernel"};
+	static const unsigned samples[] = {80, 10, 10};
+	static const char *const simulated[] = {"chase", "chain"};
+	static const uint64_t counts[][4] = {{4000000, 800000, 800000, 0}, {20000000, 0, 0, 0}};
+	struct run *clock = clock_run(sampled, samples, 3);
+	struct run *sim = simulated_run(simulated, counts, 2, 0);
+	arena_auto struct arena arena = {0};
+	struct simulated_view view;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(simulated_join(sim, clock, &costs, &arena, &view, &err), 0);
+	assert_int_equal(view.samples, 100);
+	assert_true(fabs(view.kernel_share - 0.1) < 1e-9);
+	assert_true(fabs(view.joined_share - 0.9) < 1e-9);
+	assert_string_equal(view.functions[0].row.function, "chase");
+	assert_true(fabs(view.functions[0].ns_per_ll_miss - 100) < 1e-9);
+	assert_int_equal(view.functions[0].category, VERDICT_MEMORY_LATENCY);
+	assert_int_equal(view.functions[1].category, VERDICT_CORE);
+	assert_int_equal(view.hottest_core, 1);
+	assert_int_equal(view.verdict.category, VERDICT_MEMORY_LATENCY);
+	assert_true(fabs(view.verdict.share - 8. / 9) < 1e-9);
+	assert_int_equal(view.line_count, 1); /* w.c:10, by the end of the path */
+	assert_int_equal(view.lines[0].samples, 90);
+	run_close(clock);
+	run_close(sim);
+}
+
+static void half_and_half_is_mixed_and_the_kernel_alone_is_unclear(void **state)
+{
+	static const char *const names[] = {"chase", "chain"};
+	static const unsigned samples[] = {50, 50};
+	static const uint64_t counts[][4] = {{2500000, 500000, 500000, 0}, {20000000, 0, 0, 0}};
+	static const char *const mostly_kernel[] = {"chase", "kernel"};
+	static const unsigned kernel_samples[] = {20, 80};
+	struct run *clock = clock_run(names, samples, 2);
+	struct run *kernel = clock_run(mostly_kernel, kernel_samples, 2);
+	struct run *sim = simulated_run(names, counts, 2, 0);
+	arena_auto struct arena arena = {0};
+	struct simulated_view view;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(simulated_join(sim, clock, &costs, &arena, &view, &err), 0);
+	assert_int_equal(view.verdict.category, VERDICT_MIXED);
+	assert_int_equal(simulated_join(sim, kernel, &costs, &arena, &view, &err), 0);
+	assert_int_equal(view.verdict.category, VERDICT_UNCLEAR);
+	assert_non_null(strstr(view.verdict.why, "kernel"));
+	run_close(clock);
+	run_close(kernel);
+	run_close(sim);
+}
+
+static void a_simulation_that_was_cut_gives_rates_and_no_verdict(void **state)
+{
+	static const char *const names[] = {"chase"};
+	static const unsigned samples[] = {100};
+	static const uint64_t counts[][4] = {{4000000, 800000, 800000, 0}};
+	struct run *clock = clock_run(names, samples, 1);
+	struct run *sim = simulated_run(names, counts, 1, EXECUTION_TIMED_OUT);
+	arena_auto struct arena arena = {0};
+	struct simulated_view view;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(simulated_join(sim, clock, &costs, &arena, &view, &err), 0);
+	assert_true(view.counts.partial);
+	assert_int_equal(view.verdict.category, VERDICT_UNCLEAR);
+	assert_true(isnan(view.functions[0].ns_per_ll_miss));
+	assert_true(fabs(view.functions[0].ll_mpki - 200) < 1e-9);
+	assert_int_equal(simulated_join(clock, clock, &costs, &arena, &view, &err), -ENODATA);
+	assert_int_equal(simulated_join(sim, sim, &costs, &arena, &view, &err), -ENODATA);
+	run_close(clock);
+	run_close(sim);
+}
+
+static void names_meet_without_parameters_clones_and_instruction_sets(void **state)
+{
+	static const struct {
+		const char *name;
+		size_t len;
+	} cases[] = {
+		{"main", 4},
+		{"f.isra.0", 1},
+		{"f.constprop.0.cold", 1},
+		{"a::b(int (*)(int)) const", 4},
+		{"(anonymous namespace)::f(int)", 24},
+		{"__memmove_evex_unaligned_erms", 9},
+		{"__memmove_avx_unaligned_erms", 9},
+		{"x_avx_y", 7},
+		{"operator()", 8},
+		{"", 0},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(simulated_name_length(cases[i].name), cases[i].len);
+}
+
+/* ---- the loop ---- */
+
+static void the_smallest_loop_with_half_of_the_samples_is_the_hot_one(void **state)
+{
+	static struct instruction rows[] = {
+		{.addr = 0x10, .size_bytes = 4, .text = "movq %rdi, %rax"},
+		{.addr = 0x14, .size_bytes = 4, .text = "mulsd %xmm1, %xmm0"},
+		{.addr = 0x18, .size_bytes = 4, .text = "subq $1, %rax"},
+		{.addr = 0x1c,
+			.size_bytes = 2,
+			.text = "jne 0x14",
+			.kind = INSTRUCTION_JUMP,
+			.has_target = true,
+			.target = 0x14},
+		{.addr = 0x1e,
+			.size_bytes = 2,
+			.text = "jne 0x10",
+			.kind = INSTRUCTION_JUMP,
+			.has_target = true,
+			.target = 0x10},
+	};
+	static const char *const names[] = {"f", "f2"};
+	static const unsigned samples[] = {9, 1}; /* at 0x10 and 0x20 */
+	struct listing listing = {.instructions = rows, .instruction_count = 5};
+	struct run *clock = clock_run(names, samples, 2);
+	arena_auto struct arena arena = {0};
+	struct hot_loop loop;
+
+	(void)state;
+	hot_loop_find(clock, 1, &listing, &arena, &loop);
+	assert_null(loop.missing);
+	assert_int_equal(loop.count, 5); /* the sample at 0x10 is only in the outer one */
+	rows[1].addr = 0x10;
+	rows[0].addr = 0x0c;
+	rows[3].target = 0x10;
+	hot_loop_find(clock, 1, &listing, &arena, &loop);
+	assert_int_equal(loop.count, 3);
+	assert_string_equal(loop.lines[0], "mulsd %xmm1, %xmm0");
+	listing.instruction_count = 1;
+	hot_loop_find(clock, 1, &listing, &arena, &loop);
+	assert_non_null(loop.missing);
+	run_close(clock);
+}
+
+static void the_answer_of_llvm_mca_is_read(void **state)
+{
+	static const char answer[] =
+		"{\"CodeRegions\":[{\"SummaryView\":{\"BlockRThroughput\":0.5,\"IPC\":0.66,"
+		"\"Iterations\":100,\"TotalCycles\":603}}],"
+		"\"TargetInfo\":{\"CPUName\":\"znver3\",\"Resources\":[\"Zn3LSU.\\u0000\"]}}";
+	static const char *const wrong[] = {"", "{", "[]", "{\"CodeRegions\":[]}",
+		"{\"CodeRegions\":[{\"SummaryView\":{\"Iterations\":0,\"TotalCycles\":5}}]}"};
+	struct mca_result result;
+
+	(void)state;
+	assert_int_equal(mca_parse(answer, strlen(answer), &result), 0);
+	assert_true(fabs(result.cycles - 6.03) < 1e-9);
+	assert_true(result.waits);
+	assert_string_equal(result.cpu, "znver3");
+	for (unsigned i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_int_equal(mca_parse(wrong[i], strlen(wrong[i]), &result), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_text_becomes_counts_and_places_under_the_names_of_events),
+		cmocka_unit_test(sums_of_columns_have_the_names_that_perf_uses),
+		cmocka_unit_test(what_cannot_be_simulated_keeps_its_place_with_a_reason),
+		cmocka_unit_test(a_text_without_cost_is_refused),
+		cmocka_unit_test(caches_are_what_the_machine_has_and_cachegrind_takes),
+		cmocka_unit_test(any_size_becomes_sets_that_are_a_power_of_two),
+		cmocka_unit_test(every_line_of_the_rules_is_read),
+		cmocka_unit_test(the_time_per_event_tells_which_kind_of_work_takes_it),
+		cmocka_unit_test(
+			functions_meet_by_name_and_the_program_gets_the_word_of_most_of_its_time),
+		cmocka_unit_test(half_and_half_is_mixed_and_the_kernel_alone_is_unclear),
+		cmocka_unit_test(a_simulation_that_was_cut_gives_rates_and_no_verdict),
+		cmocka_unit_test(names_meet_without_parameters_clones_and_instruction_sets),
+		cmocka_unit_test(the_smallest_loop_with_half_of_the_samples_is_the_hot_one),
+		cmocka_unit_test(the_answer_of_llvm_mca_is_read),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
