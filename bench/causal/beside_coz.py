@@ -113,11 +113,12 @@ def assay_run(tool, program, options, folder):
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
     document = json.loads(done.stdout)
     steps = []
-    rows = sqlite3.connect(kept).execute(
+    file = sqlite3.connect(kept)
+    rows = file.execute(
         "SELECT e.start_ns + e.wall_ns, t.line, e.speedup_permille / 1000.0, e.virtual_ns, "
         "v.departures FROM experiment e JOIN causal_target t ON t.id = e.target "
         "JOIN visit v ON v.experiment = e.id WHERE e.flags = 0 ORDER BY e.id").fetchall()
-    begin = rows[0][0] - 1_250_000_000 if rows else 0  # a second of watching comes first
+    begin, = file.execute("SELECT min(start_ns) FROM execution").fetchone()
     for end, line, level, ns, visits in rows:
         steps.append(((end - begin) / 1e9, line, level, ns, visits))
     points = {(target["line"], round(point["speedup"], 2)): point

@@ -256,6 +256,7 @@ static struct causal_trial *trials_read(const struct run *run, uint32_t point, s
 		}
 		trials[count++] = (struct causal_trial){
 			.target = sped->target - 1,
+			.pair = sped->pair,
 			.speedup = sped->speedup_permille / 1000.0,
 			.base = windows[partners[i]],
 			.sped = windows[i],

@@ -126,6 +126,13 @@ void paper_wrap(struct paper *paper, unsigned indent, enum ink ink, const char *
 	paper_fill(paper, indent, width > indent + 20 ? width - indent : 20, ink, text);
 }
 
+void paper_hang(struct paper *paper, unsigned indent, const char *text)
+{
+	unsigned width = paper_width(paper);
+
+	paper_fill(paper, indent, width > indent + 20 ? width - indent : 20, INK_PLAIN, text);
+}
+
 void table_column(struct table *table, const char *heading, bool right)
 {
 	table->headings[table->columns] = heading;

@@ -35,6 +35,7 @@ struct hotspot_evidence {
 	const char *path;      /* file in the directory */
 	const char *query;     /* SQL that gives the number, or "" */
 	const char *words;     /* "71 % of the samples" */
+	double value;	       /* what the query gives; NAN without one */
 	bool agrees;	       /* that this place matters */
 };
 
@@ -49,8 +50,8 @@ struct hotspot {
 	const struct hotspot_evidence *evidence; /* the first one gives `value` */
 	uint32_t evidence_count;
 	uint32_t agree, asked;	       /* mechanisms that agree, of those that could tell */
-	double gain, gain_lo, gain_hi; /* of the program, when this takes half its time; NAN */
-	double gain_at;		       /* the speed-up that `gain` is for */
+	double gain, gain_lo, gain_hi; /* of the program, at speed-up `gain_at`; NAN: not tried */
+	double gain_at;
 	double impact, confidence, effort, score;
 	const struct ledger_row *because; /* the explanation it fits, or NULL */
 	const char *why;		  /* one sentence */
@@ -66,6 +67,14 @@ const char *answer_kind_word(enum answer_kind kind);
 
 struct answer_missing {
 	const char *what, *reason, *fix;
+};
+
+/* The reason of what assay does not collect yet, on no machine. */
+extern const char answer_not_yet[];
+
+/* A field of the machine's fingerprint. */
+struct answer_field {
+	const char *name, *value;
 };
 
 struct answer_view {
@@ -84,6 +93,9 @@ struct answer_view {
 	const struct signals *signals;
 	const struct answer_missing *missing;
 	uint32_t missing_count;
+	const struct answer_field *environment; /* what a reader wants to know of the machine */
+	uint32_t environment_count;
+	const char *fingerprint; /* the key, "" when it was not taken */
 };
 
 void answer_make(const struct evidence *evidence, const struct signals *signals,

@@ -24,6 +24,7 @@ struct causal_window {
 
 struct causal_trial {
 	uint32_t target; /* index of the caller's */
+	uint32_t pair;	 /* its number, 0: made without pairs */
 	double speedup;
 	struct causal_window base, sped;
 	double hits;	    /* samples in the target while it was sped up */

@@ -30,6 +30,9 @@ void paper_add(struct paper *paper, const char *format, ...) __attribute__((form
  * end. */
 void paper_wrap(struct paper *paper, unsigned indent, enum ink ink, const char *text);
 
+/* The same where the first line goes on behind something that is `indent` wide already. */
+void paper_hang(struct paper *paper, unsigned indent, const char *text);
+
 /* A table: declare the columns, add the cells row by row, print.  Cells own copies of their text.
  * Numbers go right.  Columns without any text are left out. */
 enum { TABLE_COLUMNS = 12 };

@@ -1,0 +1,324 @@
+/* answer.c - the one answer.  The order of the rules is the product; docs/methods.md states it:
+ *
+ *   1. Nothing was sampled: not measured, because.
+ *   2. Experiments show a gain: that place, whatever the profile says.
+ *   3. Threads wait for a CPU, or the machine sets the pace: no line of the program is the answer.
+ *   4. An explanation that two witnesses support and that has a place.
+ *   5. One place that takes much of the CPU time.
+ *   6. Nothing stands out; or, when the runs scatter too much to say so, too noisy. */
+#include "analyze/answer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "base/vec.h"
+#include "hotspot_parts.h"
+#include "model/run.h"
+
+#define STANDS_OUT 0.10 /* of the CPU time, for a place without any other evidence */
+#define MACHINE_SHARE 0.20
+
+const char *answer_kind_word(enum answer_kind kind)
+{
+	static const char *const words[] = {
+		[ANSWER_CHANGE] = "change",
+		[ANSWER_NOTHING] = "nothing_stands_out",
+		[ANSWER_NOISY] = "too_noisy",
+		[ANSWER_NOT_MEASURED] = "not_measured",
+	};
+
+	return words[kind];
+}
+
+/* ---- what was not measured ---- */
+
+const char answer_not_yet[] = "no collector for it yet";
+
+static const struct answer_missing never[] = {
+	{"waits off the CPU (stacks, wakers)", answer_not_yet,
+		"assay causal --waits FUNCTION tries one wait"},
+	{"locks (who held, who waited, how long)", answer_not_yet, ""},
+	{"allocations (sites, sizes, lifetimes)", answer_not_yet,
+		"heaptrack or valgrind --tool=dhat"},
+	{"block I/O (queue, device)", answer_not_yet, ""},
+};
+
+static void missing_make(
+	const struct evidence *evidence, struct arena *arena, struct answer_view *view)
+{
+	static const char *const titles[EVIDENCE_KINDS] = {
+		[EVIDENCE_BASELINE] = "baseline (repeated runs)",
+		[EVIDENCE_OBSERVED] = "software events and /proc",
+		[EVIDENCE_PROFILE] = "CPU profile",
+		[EVIDENCE_COUNTERS] = "counters, measured or simulated",
+		[EVIDENCE_CAUSAL] = "experiments (what a faster line would bring)",
+		[EVIDENCE_EVENTS] = "spans and claims of the program itself",
+	};
+	const size_t fixed = sizeof(never) / sizeof(*never);
+	struct answer_missing *rows = arena_take(arena, (EVIDENCE_KINDS + fixed) * sizeof(*rows));
+
+	for (unsigned i = 0; i < EVIDENCE_KINDS; i++)
+		if (!evidence->piece[i].run)
+			rows[view->missing_count++] = (struct answer_missing){titles[i],
+				evidence->piece[i].reason ? evidence->piece[i].reason : "",
+				evidence->piece[i].fix ? evidence->piece[i].fix : ""};
+	memcpy(rows + view->missing_count, never, sizeof(never));
+	view->missing_count += (uint32_t)fixed;
+	view->missing = rows;
+}
+
+/* ---- the machine ---- */
+
+static void environment_make(const struct run *run, struct arena *arena, struct answer_view *view)
+{
+	static const char *const wanted[][2] = {{"cpu", "model"}, {"cpu", "online"},
+		{"memory", "total"}, {"kernel", "release"}, {"limits", "virtualization"},
+		{"limits", "container"}, {"limits", "cpu_quota"}, {"freq", "governor"},
+		{"clock", "source"}, {"noise", "load"}, {"noise", "pressure_cpu"},
+		{"noise", "steal"}};
+	const size_t count = sizeof(wanted) / sizeof(*wanted);
+	struct answer_field *fields = arena_take(arena, count * sizeof(*fields));
+
+	view->fingerprint = run ? run_text(run, run->fingerprint) : "";
+	view->environment = fields;
+	for (size_t i = 0; run && i < count; i++)
+		vec_foreach (const struct field_row, field, &run->fields) {
+			if (!str_equal(run_text(run, field->group), wanted[i][0]) ||
+				!str_equal(run_text(run, field->name), wanted[i][1]))
+				continue;
+			fields[view->environment_count++] = (struct answer_field){
+				arena_format(arena, "%s.%s", wanted[i][0], wanted[i][1]),
+				field->state == FIELD_VALUE    ? run_text(run, field->value)
+				: field->state == FIELD_ABSENT ? "absent"
+							       : "denied"};
+			break;
+		}
+}
+
+/* ---- the choice ---- */
+
+static bool row_supports(const struct ledger_row *row, const char *category)
+{
+	return row->verdict == HYPOTHESIS_SUPPORTS && str_equal(row->category, category);
+}
+
+/* A supported explanation of one of these categories, NULL: none. */
+static const struct ledger_row *ledger_find(const struct ledger_view *ledger, const char *category)
+{
+	for (uint32_t i = 0; ledger && i < ledger->count; i++)
+		if (row_supports(&ledger->rows[i], category))
+			return &ledger->rows[i];
+	return NULL;
+}
+
+static bool spot_pays(const struct hotspot *spot)
+{
+	return spot->gain_lo > 0; /* false for NAN */
+}
+
+/* Rule 3: a supported explanation that is about the machine or the number of threads. */
+static const struct ledger_row *machine_row(const struct ledger_view *ledger)
+{
+	const struct ledger_row *row = ledger_find(ledger, "starvation");
+
+	return row && (isnan(row->share) || row->share >= MACHINE_SHARE) ? row : NULL;
+}
+
+/* Rules 4 and 5. */
+static const struct hotspot *spot_choose(const struct answer_view *view)
+{
+	const struct hotspot *best = NULL;
+
+	for (uint32_t i = 0; i < view->hotspot_count; i++) {
+		const struct hotspot *spot = &view->hotspots[i];
+
+		if (spot_pays(spot) || (spot->because && spot->value >= STANDS_OUT / 2))
+			return spot;
+		/* One of several mechanisms alone is not acted on when another place has more. */
+		if (!best && spot->value >= STANDS_OUT && (spot->agree >= 2 || spot->asked == 1))
+			best = spot;
+	}
+	if (best)
+		return best;
+	return view->hotspot_count && view->hotspots[0].value >= STANDS_OUT ? &view->hotspots[0]
+									    : NULL;
+}
+
+static const char *target_of(const struct evidence *evidence)
+{
+	for (unsigned i = 0; i < EVIDENCE_KINDS; i++) {
+		const struct run *run = evidence->piece[i].run;
+
+		if (run && run->target)
+			return run_text(run, run->target);
+	}
+	return "PROGRAM";
+}
+
+/* ---- the words ---- */
+
+static const char *place_words(const struct hotspot *spot, struct arena *arena)
+{
+	if (spot->line && *spot->function && !str_equal(spot->location, spot->function))
+		return arena_format(arena, "%s, in %s()", spot->location, spot->function);
+	return spot->location;
+}
+
+static const char *confidence_word(double confidence)
+{
+	return confidence >= 0.8 ? "high" : confidence >= 0.5 ? "medium" : "low";
+}
+
+static const char *share_words(const struct hotspot *spot, struct arena *arena)
+{
+	if (isnan(spot->value))
+		return "";
+	return arena_format(arena, "%.0f %% of the %s", 100 * spot->value, spot->metric);
+}
+
+static void gain_words(const struct hotspot *spot, struct str *out)
+{
+	if (!spot_pays(spot))
+		return;
+	str_addf(out, "%.0f %% faster there makes the program %.1f %% faster (%.1f to %.1f)",
+		100 * spot->gain_at, 100 * spot->gain, 100 * spot->gain_lo, 100 * spot->gain_hi);
+}
+
+static const char *sentence_of(const struct hotspot *spot, struct arena *arena)
+{
+	str_auto struct str text = {0}, gain = {0};
+	const char *share = share_words(spot, arena);
+
+	gain_words(spot, &gain);
+	str_addf(&text, "change %s first: ", place_words(spot, arena));
+	if (gain.len)
+		str_addf(&text, "%s", gain.at);
+	else
+		str_addf(&text, "%s", share);
+	if (gain.len && *share)
+		str_addf(&text, "; it has %s", share);
+	return arena_text(arena, text.at, text.len);
+}
+
+static const char *refute_of(const struct hotspot *spot, struct arena *arena)
+{
+	if (spot->because && *spot->because->falsifier)
+		return spot->because->falsifier;
+	if (spot_pays(spot))
+		return arena_format(arena,
+			"make it faster: if the program gains less than %.1f %% for each %.0f %% "
+			"there, this was wrong",
+			100 * spot->gain_lo, 100 * spot->gain_at);
+	return arena_format(arena,
+		"assay causal -f %s shows a flat curve: then it is off the critical path",
+		spot->location);
+}
+
+static const char *next_of(const struct hotspot *spot, const char *target, struct arena *arena)
+{
+	if (spot_pays(spot))
+		return arena_format(
+			arena, "change it, then: assay run --against latest -- %s", target);
+	if (isnan(spot->gain))
+		return arena_format(arena, "assay causal -f %s -- %s", spot->location, target);
+	return arena_format(arena, "assay annotate latest/profile.assay %s", spot->function);
+}
+
+static void answer_place(const struct hotspot *spot, const struct evidence *evidence,
+	const struct answer_missing *no_causal, struct arena *arena, struct answer_view *view)
+{
+	view->kind = ANSWER_CHANGE;
+	view->first = spot;
+	view->because = spot->because;
+	view->sentence = sentence_of(spot, arena);
+	view->why = spot->why;
+	view->confidence = confidence_word(spot->confidence);
+	view->refute = refute_of(spot, arena);
+	view->next = next_of(spot, target_of(evidence), arena);
+	view->gain = spot->gain;
+	view->gain_lo = spot->gain_lo;
+	view->gain_hi = spot->gain_hi;
+	view->gain_at = spot->gain_at;
+	if (isnan(spot->gain))
+		view->gain_reason =
+			no_causal ? no_causal->reason : "no experiment was made on this place";
+}
+
+static void answer_row(const struct ledger_row *row, const char *target, struct arena *arena,
+	struct answer_view *view)
+{
+	view->kind = ANSWER_CHANGE;
+	view->because = row;
+	view->sentence = arena_format(arena, "%s: %s", row->title, row->why);
+	view->why = row->why;
+	view->confidence = "high";
+	view->refute = row->falsifier;
+	view->next = *row->next ? row->next : arena_format(arena, "assay scale -- %s", target);
+	view->gain_reason = "not a line of the program: no experiment can tell";
+}
+
+static void answer_none(
+	const struct evidence *evidence, struct arena *arena, struct answer_view *view)
+{
+	const struct ledger_row *noise = ledger_find(view->ledger, "noise");
+	const char *target = target_of(evidence);
+
+	view->confidence = "low";
+	if (!evidence->piece[EVIDENCE_PROFILE].run) {
+		view->kind = ANSWER_NOT_MEASURED;
+		view->sentence = arena_format(
+			arena, "not measured: %s", evidence->piece[EVIDENCE_PROFILE].reason);
+		view->next = arena_format(arena, "assay doctor %s", target);
+		return;
+	}
+	if (noise) {
+		view->kind = ANSWER_NOISY;
+		view->because = noise;
+		view->sentence = arena_format(arena, "the machine was too noisy: %s", noise->why);
+		view->why = noise->why;
+		view->next = "assay tune plan";
+		return;
+	}
+	view->kind = ANSWER_NOTHING;
+	view->sentence = "nothing stands out: no place takes more than 10 % of the CPU time, no "
+			 "explanation is supported";
+	view->why = "the time is spread over many places";
+	view->refute = "a longer run, or one with real input, shows a place above 10 %";
+	view->next = arena_format(arena, "assay report latest/profile.assay --total");
+}
+
+void answer_make(const struct evidence *evidence, const struct signals *signals,
+	const struct ledger_view *ledger, struct arena *arena, struct answer_view *ret_view)
+{
+	struct hotspot_list rows, flat;
+	const struct hotspot *spot;
+	const struct ledger_row *machine = machine_row(ledger);
+	struct answer_missing no_causal = {.reason = evidence->piece[EVIDENCE_CAUSAL].reason};
+
+	*ret_view = (struct answer_view){.ledger = ledger,
+		.signals = signals,
+		.why = "",
+		.refute = "",
+		.next = "",
+		.gain = (double)NAN,
+		.gain_lo = (double)NAN,
+		.gain_hi = (double)NAN,
+		.gain_at = (double)NAN,
+		.gain_reason = ""};
+	hotspots_make(evidence, ledger, arena, &rows, &flat);
+	ret_view->hotspots = rows.rows;
+	ret_view->hotspot_count = rows.count;
+	ret_view->flat = flat.rows;
+	ret_view->flat_count = flat.count;
+	missing_make(evidence, arena, ret_view);
+	environment_make(evidence->piece[EVIDENCE_BASELINE].run, arena, ret_view);
+	spot = spot_choose(ret_view);
+	if (machine && !(spot && spot_pays(spot)))
+		answer_row(machine, target_of(evidence), arena, ret_view);
+	else if (spot)
+		answer_place(spot, evidence,
+			evidence->piece[EVIDENCE_CAUSAL].run ? NULL : &no_causal, arena, ret_view);
+	else
+		answer_none(evidence, arena, ret_view);
+}

@@ -1,0 +1,173 @@
+/* function_class.c - a list of patterns, tried in order.
+ *
+ * There are a few hundred patterns and some thousand names in a profile: a search is fast enough,
+ * the caller keeps what it found for each name. */
+#include "analyze/function_class.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/vec.h"
+#include "data/texts.h"
+
+struct pattern {
+	const char *text; /* without its stars */
+	size_t len;
+	bool any_before, any_behind, kernel;
+	enum function_class class;
+};
+
+struct function_book {
+	struct arena texts;
+	vec_of(struct pattern) patterns;
+};
+
+static const char *const words[FUNCTION_CLASSES] = {
+	[FUNCTION_NO_CLASS] = "",
+	[FUNCTION_ALLOCATOR] = "allocator",
+	[FUNCTION_COLLECTOR] = "collector",
+	[FUNCTION_COPY] = "copy",
+	[FUNCTION_LOCK] = "lock",
+	[FUNCTION_SPIN] = "spin",
+	[FUNCTION_SYNC] = "sync",
+	[FUNCTION_IO] = "io",
+	[FUNCTION_NETWORK] = "network",
+	[FUNCTION_SLEEP] = "sleep",
+	[FUNCTION_MEMORY] = "memory",
+	[FUNCTION_FAULT] = "fault",
+	[FUNCTION_MAP] = "map",
+	[FUNCTION_FUTEX] = "futex",
+	[FUNCTION_BLOCK] = "block",
+	[FUNCTION_SCHED] = "sched",
+	[FUNCTION_ENTRY] = "entry",
+};
+
+const char *function_class_word(enum function_class class)
+{
+	return words[class];
+}
+
+/* The next word of a line; a backslash keeps a blank in it ("operator\ new*").  Cuts in place. */
+static char *word_next(char **line)
+{
+	char *from = *line + strspn(*line, " \t"), *at = from, *to = from;
+
+	if (!*from)
+		return NULL;
+	while (*at && *at != ' ' && *at != '\t') {
+		if (*at == '\\' && at[1])
+			at++;
+		*to++ = *at++;
+	}
+	*line = *at ? at + 1 : at;
+	*to = '\0';
+	return from;
+}
+
+static void pattern_add(
+	struct function_book *book, enum function_class class, bool kernel, const char *text)
+{
+	size_t len = strlen(text);
+	struct pattern pattern = {.class = class, .kernel = kernel};
+
+	pattern.any_before = len > 1 && *text == '*';
+	pattern.any_behind = len > 1 && text[len - 1] == '*';
+	pattern.len = len - pattern.any_before - pattern.any_behind;
+	pattern.text = arena_text(&book->texts, text + pattern.any_before, pattern.len);
+	vec_push(&book->patterns, pattern);
+}
+
+static int line_take(struct function_book *book, char *line)
+{
+	char *class_word = word_next(&line), *side, *name;
+	unsigned class;
+
+	if (!class_word || *class_word == '#')
+		return 0;
+	for (class = FUNCTION_ALLOCATOR; class < FUNCTION_CLASSES; class ++)
+		if (str_equal(words[class], class_word))
+			break;
+	side = word_next(&line);
+	if (class == FUNCTION_CLASSES || !side ||
+		(!str_equal(side, "user") && !str_equal(side, "kernel")))
+		return -EINVAL;
+	while ((name = word_next(&line)))
+		pattern_add(book, (enum function_class) class, str_equal(side, "kernel"), name);
+	return 0;
+}
+
+int function_book_parse(
+	const char *name, const char *text, struct function_book **ret_book, struct err *err)
+{
+	struct function_book *book = mem_new(1, sizeof(*book));
+	unsigned number = 0;
+
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		char *line = arena_text(&book->texts, text, len);
+
+		number++;
+		if (line_take(book, line) < 0) {
+			function_book_close(book);
+			err_set(err, ERR_USAGE, EINVAL, "line %u of %s is not understood", number,
+				name);
+			err_hint(err, "write: class, user or kernel, then names");
+			return -EINVAL;
+		}
+		text += len + (text[len] == '\n');
+	}
+	*ret_book = book;
+	return 0;
+}
+
+struct function_book *function_book_open(void)
+{
+	struct function_book *book = NULL;
+	struct err err = {0};
+
+	for (const struct data_text *text = data_texts; text->name; text++)
+		if (str_equal(text->name, "function.classes"))
+			(void)function_book_parse(text->name, text->text, &book, &err);
+	return book ? book : mem_new(1, sizeof(*book)); /* a test reads the text */
+}
+
+void function_book_close(struct function_book *book)
+{
+	if (!book)
+		return;
+	arena_done(&book->texts);
+	vec_done(&book->patterns);
+	free(book);
+}
+
+static bool pattern_matches(const struct pattern *pattern, const char *name, size_t len)
+{
+	if (len < pattern->len)
+		return false;
+	if (pattern->any_before && pattern->any_behind)
+		return memmem(name, len, pattern->text, pattern->len);
+	if (pattern->any_before)
+		return memcmp(name + len - pattern->len, pattern->text, pattern->len) == 0;
+	return (pattern->any_behind || len == pattern->len) &&
+	       memcmp(name, pattern->text, pattern->len) == 0;
+}
+
+enum function_class function_class_of(
+	const struct function_book *book, const char *name, bool kernel)
+{
+	const char *open = strchr(name, '('), *at = strchr(name, '@');
+	size_t len = strlen(name), bare = len;
+
+	if (open && open > name && open[-1] != '.') /* Go: runtime.(*mheap).alloc */
+		bare = (size_t)(open - name);
+	else if (at && at > name) /* memcpy@GLIBC_2.14 */
+		bare = (size_t)(at - name);
+	vec_foreach (const struct pattern, pattern, &book->patterns)
+		if (pattern->kernel == kernel && pattern_matches(pattern, name, bare))
+			return pattern->class;
+	return FUNCTION_NO_CLASS;
+}

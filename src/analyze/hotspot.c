@@ -1,0 +1,159 @@
+/* hotspot.c - places scored and ranked.
+ *
+ * Score = impact x confidence / effort, the hand-off of docs/methods.md: impact 1 to 5 from what
+ * the program would gain, confidence 0 to 1 from how many mechanisms agree, effort 1 to 3. */
+#include "analyze/answer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "hotspot_parts.h"
+
+enum { ROWS_MOST = 20 };
+#define FLAT_SHARE 0.05
+
+const char *hotspot_category_word(enum hotspot_category category)
+{
+	static const char *const words[HOTSPOT_CATEGORIES] = {
+		[HOTSPOT_CPU] = "CPU",
+		[HOTSPOT_MEMORY] = "memory",
+		[HOTSPOT_BRANCH] = "branch",
+		[HOTSPOT_LOCK] = "lock",
+		[HOTSPOT_IO] = "I/O",
+		[HOTSPOT_OFF_CPU] = "off-CPU",
+		[HOTSPOT_ALLOCATION] = "allocation",
+		[HOTSPOT_SYSCALL] = "syscall",
+	};
+
+	return words[category];
+}
+
+/* What the program would gain if this took half its time. */
+static double potential_of(const struct hotspot_draft *draft)
+{
+	if (draft->tried)
+		return draft->spot.gain_at > 0 ? draft->spot.gain * 0.5 / draft->spot.gain_at : 0;
+	return draft->samples_share / 2;
+}
+
+static double impact_of(double potential)
+{
+	static const double steps[] = {0.04, 0.08, 0.15, 0.25};
+	double impact = 1;
+
+	for (unsigned i = 0; i < sizeof(steps) / sizeof(*steps); i++)
+		impact += potential >= steps[i];
+	return impact;
+}
+
+static double confidence_of(const struct hotspot_draft *draft)
+{
+	const struct hotspot *spot = &draft->spot;
+
+	if (draft->pays && spot->gain_lo > 0)
+		return spot->agree >= 3 ? 1 : 0.9;
+	if (spot->agree >= 3)
+		return spot->agree == spot->asked ? 0.9 : 0.7;
+	if (spot->agree == 2)
+		return spot->agree == spot->asked ? 0.8 : 0.5;
+	return spot->asked == 1 ? 0.4 : 0.2;
+}
+
+/* What a first change usually takes, where no explanation knows better. */
+static double effort_of(const struct hotspot *spot)
+{
+	static const double efforts[HOTSPOT_CATEGORIES] = {
+		[HOTSPOT_CPU] = 2,
+		[HOTSPOT_MEMORY] = 3,
+		[HOTSPOT_BRANCH] = 2,
+		[HOTSPOT_LOCK] = 2,
+		[HOTSPOT_IO] = 2,
+		[HOTSPOT_OFF_CPU] = 2,
+		[HOTSPOT_ALLOCATION] = 1,
+		[HOTSPOT_SYSCALL] = 1,
+	};
+
+	return spot->because && spot->because->effort > 0 ? spot->because->effort
+							  : efforts[spot->category];
+}
+
+static void draft_score(struct hotspot_draft *draft, struct arena *arena)
+{
+	struct hotspot *spot = &draft->spot;
+	struct hotspot_evidence *kept =
+		arena_take(arena, (spot->evidence_count + 1) * sizeof(*kept));
+
+	memcpy(kept, draft->evidence, spot->evidence_count * sizeof(*kept));
+	spot->evidence = kept;
+	spot->asked = spot->evidence_count;
+	for (uint32_t i = 0; i < spot->evidence_count; i++)
+		spot->agree += kept[i].agrees;
+	if (!draft->tried)
+		spot->gain = spot->gain_lo = spot->gain_hi = spot->gain_at = (double)NAN;
+	spot->impact = impact_of(potential_of(draft));
+	spot->confidence = confidence_of(draft);
+	spot->effort = effort_of(spot);
+	spot->score = spot->impact * spot->confidence / spot->effort;
+	if (!spot->why)
+		spot->why = spot->because	   ? spot->because->why
+			    : spot->evidence_count ? kept[spot->evidence_count - 1].words
+						   : "";
+}
+
+/* Proven gains first, then by what the program would gain and how sure that is; the effort only
+ * decides between equals, because the first question is where, not how hard. */
+static double weight_of(const struct hotspot_draft *draft)
+{
+	return potential_of(draft) * draft->spot.confidence + (draft->pays ? 1 : 0);
+}
+
+static int by_weight(const void *a, const void *b)
+{
+	const struct hotspot_draft *x = a, *y = b;
+	double wx = weight_of(x), wy = weight_of(y);
+
+	if (wx != wy)
+		return wx < wy ? 1 : -1;
+	if (x->spot.score != y->spot.score)
+		return x->spot.score < y->spot.score ? 1 : -1;
+	return strcmp(x->spot.location, y->spot.location);
+}
+
+static void list_add(struct hotspot_list *list, const struct hotspot *spot)
+{
+	if (list->count == ROWS_MOST)
+		return;
+	list->rows[list->count] = *spot;
+	list->rows[list->count].rank = list->count + 1;
+	list->count++;
+}
+
+void hotspots_make(const struct evidence *evidence, const struct ledger_view *ledger,
+	struct arena *arena, struct hotspot_list *ret_rows, struct hotspot_list *ret_flat)
+{
+	const struct evidence_piece *piece = evidence->piece;
+	struct hotspot_drafts drafts = {0};
+
+	hotspots_from_samples(&piece[EVIDENCE_PROFILE], arena, &drafts);
+	hotspots_join_simulation(
+		&piece[EVIDENCE_COUNTERS], &piece[EVIDENCE_PROFILE], arena, &drafts);
+	hotspots_join_experiments(&piece[EVIDENCE_CAUSAL], arena, &drafts);
+	hotspots_join_ledger(ledger, &drafts);
+	vec_foreach (struct hotspot_draft, draft, &drafts.rows)
+		draft_score(draft, arena);
+	if (drafts.rows.count)
+		qsort(drafts.rows.at, drafts.rows.count, sizeof(*drafts.rows.at), by_weight);
+	ret_rows->rows = arena_take(arena, ROWS_MOST * sizeof(*ret_rows->rows));
+	ret_flat->rows = arena_take(arena, ROWS_MOST * sizeof(*ret_flat->rows));
+	ret_rows->count = ret_flat->count = 0;
+	vec_foreach (const struct hotspot_draft, draft, &drafts.rows) {
+		bool hot = fmax(draft->samples_share, draft->experiment_share) >= FLAT_SHARE;
+
+		if (!draft->flat)
+			list_add(ret_rows, &draft->spot);
+		else if (hot)
+			list_add(ret_flat, &draft->spot);
+	}
+	vec_done(&drafts.rows);
+}

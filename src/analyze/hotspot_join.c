@@ -1,0 +1,355 @@
+/* hotspot_join.c - what simulation, experiments and the ledger say about the places of the samples.
+ *
+ * Places are joined by function, and by file and line where an experiment was made on a line.  An
+ * experiment on code that the samples hardly know becomes a place of its own: that is what a CPU
+ * profile points away from. */
+#include <math.h>
+#include <string.h>
+
+#include "analyze/causal_view.h"
+#include "analyze/label.h"
+#include "analyze/simulated.h"
+#include "base/str.h"
+#include "code/scope.h"
+#include "hotspot_parts.h"
+#include "model/run.h"
+
+void hotspot_add_evidence(struct hotspot_draft *draft, const struct hotspot_evidence *evidence)
+{
+	if (draft->spot.evidence_count < HOTSPOT_EVIDENCE_MAX)
+		draft->evidence[draft->spot.evidence_count++] = *evidence;
+}
+
+/* A name as SQL text. */
+static const char *quoted(struct arena *arena, const char *text)
+{
+	str_auto struct str out = {0};
+
+	str_add_char(&out, '\'');
+	for (; *text; text++) {
+		if (*text == '\'')
+			str_add_char(&out, '\'');
+		str_add_char(&out, *text);
+	}
+	str_add_char(&out, '\'');
+	return arena_text(arena, out.at, out.len);
+}
+
+/* ---- simulation ---- */
+
+static bool is_memory(enum verdict_category category)
+{
+	return category == VERDICT_MEMORY_LATENCY || category == VERDICT_MEMORY_BANDWIDTH ||
+	       category == VERDICT_MEMORY;
+}
+
+/* The simulated count that carries the verdict, and how it is called. */
+static const char *const *carrying_events(enum verdict_category category)
+{
+	static const char *const memory[] = {"LLC-load-misses", "LLC-store-misses", NULL};
+	static const char *const branch[] = {"branch-misses", NULL};
+	static const char *const other[] = {"instructions", NULL};
+
+	return is_memory(category) ? memory : category == VERDICT_BAD_SPECULATION ? branch : other;
+}
+
+static void site_evidence(const struct simulated_site *site, const char *path, struct arena *arena,
+	struct hotspot_draft *draft)
+{
+	const char *function = quoted(arena, site->row.function);
+	enum simulated_count count = SIMULATED_INSTRUCTIONS;
+	const char *const *events = carrying_events(site->category);
+	uint64_t value = site->row.counts[count];
+	str_auto struct str list = {0};
+
+	if (is_memory(site->category))
+		value = simulated_ll_misses(&site->row);
+	else if (site->category == VERDICT_BAD_SPECULATION)
+		value = simulated_mispredicts(&site->row);
+	for (unsigned i = 0; events[i]; i++)
+		str_addf(&list, "%s'%s'", i ? ", " : "", events[i]);
+	hotspot_add_evidence(draft,
+		&(struct hotspot_evidence){.mechanism = "simulation",
+			.path = path,
+			.query = arena_format(arena,
+				"SELECT total(value) FROM places WHERE function = %s AND event IN "
+				"(%s)",
+				function, str_text(&list)),
+			.value = (double)value,
+			.words = site->why,
+			.agrees = site->category != VERDICT_UNCLEAR &&
+				  site->category != VERDICT_MIXED});
+}
+
+static void site_join(const struct simulated_site *site, const char *path, struct arena *arena,
+	struct hotspot_drafts *drafts)
+{
+	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
+		if (draft->spot.category != HOTSPOT_CPU ||
+			!str_equal(draft->spot.function, site->row.function))
+			continue;
+		if (is_memory(site->category))
+			draft->spot.category = HOTSPOT_MEMORY;
+		else if (site->category == VERDICT_BAD_SPECULATION)
+			draft->spot.category = HOTSPOT_BRANCH;
+		site_evidence(site, path, arena, draft);
+		draft->spot.why = site->why;
+		return;
+	}
+}
+
+void hotspots_join_simulation(const struct evidence_piece *counters,
+	const struct evidence_piece *profile, struct arena *arena, struct hotspot_drafts *drafts)
+{
+	struct simulated_rules rules;
+	struct simulated_view view;
+	struct err err = {0};
+
+	if (!counters->run || !profile->run || !counters->run->places.count)
+		return;
+	simulated_rules_load(&rules);
+	if (simulated_join(counters->run, profile->run, &rules.defaults, arena, &view, &err) < 0)
+		return;
+	for (uint32_t i = 0; i < view.function_count; i++)
+		if (view.functions[i].time_share >= 0.02)
+			site_join(&view.functions[i], counters->path, arena, drafts);
+}
+
+/* ---- experiments ---- */
+
+/* The level to show: half gone when it is known, else the one that is surest. */
+static const struct causal_gain *gain_to_show(const struct causal_curve *curve)
+{
+	for (unsigned i = 0; i < CAUSAL_LEVELS; i++)
+		if (curve->gains[i].is_known && curve->gains[i].speedup == 0.5)
+			return &curve->gains[i];
+	if (curve->best)
+		return curve->best;
+	for (unsigned i = 0; i < CAUSAL_LEVELS; i++)
+		if (curve->gains[i].is_known)
+			return &curve->gains[i];
+	return NULL;
+}
+
+struct experiments {
+	const struct evidence_piece *piece;
+	struct causal_view view;
+	struct causal_trial *trials;
+	uint32_t trial_count;
+	uint32_t point; /* row id of the judge */
+};
+
+/* The gain as a ratio of sums over the pairs that were used. */
+static const char *gain_query(const struct experiments *x, const struct causal_target_view *target,
+	const struct causal_gain *gain, struct arena *arena)
+{
+	str_auto struct str pairs = {0};
+
+	if (x->view.point->is_latency)
+		return "";
+	for (uint32_t i = 0; i < x->trial_count; i++)
+		if (x->trials[i].target == target->row - 1 && x->trials[i].pair &&
+			fabs(x->trials[i].speedup - gain->speedup) < 0.001)
+			str_addf(&pairs, "%s%u", pairs.len ? "," : "", x->trials[i].pair);
+	if (!pairs.len)
+		return "";
+	return arena_format(arena,
+		"SELECT 1 - (total(CASE WHEN e.speedup_permille > 0 THEN e.virtual_ns END) / "
+		"(total(CASE WHEN e.speedup_permille > 0 THEN v.departures END) + 0.5)) / "
+		"(total(CASE WHEN e.speedup_permille = 0 THEN e.virtual_ns END) / "
+		"(total(CASE WHEN e.speedup_permille = 0 THEN v.departures END) + 0.5)) "
+		"FROM experiment e LEFT JOIN visit v ON v.experiment = e.id AND v.point = %u "
+		"WHERE e.target = %u AND e.pair IN (%s)",
+		x->point, target->row, pairs.at);
+}
+
+static bool same_place(const struct hotspot *spot, const struct causal_target_view *target)
+{
+	if (target->line && spot->line && *spot->file && *target->file) {
+		if (target->line == spot->line &&
+			(scope_path_ends(spot->file, target->file) ||
+				scope_path_ends(target->file, spot->file)))
+			return true;
+	}
+	return *target->function && str_equal(spot->function, target->function);
+}
+
+static bool curve_pays(const struct causal_curve *curve)
+{
+	return curve->class == CAUSAL_STEEP || curve->class == CAUSAL_MODERATE ||
+	       curve->class == CAUSAL_STEP;
+}
+
+static const char *experiment_words(const struct causal_target_view *target,
+	const struct causal_gain *gain, struct arena *arena)
+{
+	if (target->curve.class == CAUSAL_FLAT)
+		return arena_format(arena,
+			"experiments: %s faster would bring nothing (%.1f to %.1f %% at %.0f %% "
+			"faster)",
+			target->name, 100 * gain->lo, 100 * gain->hi, 100 * gain->speedup);
+	if (target->curve.class == CAUSAL_CONTENTION)
+		return arena_format(
+			arena, "experiments: %s faster makes the program slower", target->name);
+	return arena_format(arena,
+		"experiments: %s %.0f %% faster makes the program %.1f %% faster (%.1f to %.1f)",
+		target->name, 100 * gain->speedup, 100 * gain->gain, 100 * gain->lo,
+		100 * gain->hi);
+}
+
+static void draft_experiment(const struct experiments *x, const struct causal_target_view *target,
+	const struct causal_gain *gain, struct arena *arena, struct hotspot_draft *draft)
+{
+	bool pays = curve_pays(&target->curve);
+
+	/* Several targets in one function: the one that pays most speaks for it. */
+	if (draft->tried && !(pays && (!draft->pays || gain->lo > draft->spot.gain_lo)))
+		return;
+	draft->tried = true;
+	draft->pays = pays;
+	draft->flat = target->curve.class == CAUSAL_FLAT;
+	draft->experiment_share = target->sample_share;
+	draft->spot.gain = gain->gain;
+	draft->spot.gain_lo = gain->lo;
+	draft->spot.gain_hi = gain->hi;
+	draft->spot.gain_at = gain->speedup;
+	if (target->line && pays) { /* the line that pays is the place to change */
+		draft->spot.file = target->file;
+		draft->spot.line = target->line;
+		draft->spot.location = target->name;
+	}
+	for (uint32_t i = 0; i < draft->spot.evidence_count; i++)
+		if (str_equal(draft->evidence[i].mechanism, "experiments")) {
+			draft->spot.evidence_count = i;
+			break;
+		}
+	hotspot_add_evidence(draft, &(struct hotspot_evidence){.mechanism = "experiments",
+					    .path = x->piece->path,
+					    .query = gain_query(x, target, gain, arena),
+					    .value = gain->gain,
+					    .words = experiment_words(target, gain, arena),
+					    .agrees = pays});
+}
+
+/* Code that the samples hardly know. */
+static struct hotspot_draft *draft_new(
+	const struct causal_target_view *target, struct hotspot_drafts *drafts)
+{
+	vec_push(&drafts->rows,
+		(struct hotspot_draft){
+			.spot = {.location = target->name,
+				.function = target->function,
+				.file = target->file,
+				.line = target->line,
+				.metric = target->waits ? "time off the CPU" : "CPU time",
+				.value = target->waits ? (double)NAN : target->sample_share,
+				.category = target->waits ? HOTSPOT_OFF_CPU : HOTSPOT_CPU},
+			.experiment_share = (double)NAN});
+	return &drafts->rows.at[drafts->rows.count - 1];
+}
+
+static void target_join(const struct experiments *x, const struct causal_target_view *target,
+	struct arena *arena, struct hotspot_drafts *drafts)
+{
+	const struct causal_gain *gain = gain_to_show(&target->curve);
+	struct hotspot_draft *best = NULL;
+
+	if (!gain || target->curve.class == CAUSAL_NOISY)
+		return;
+	vec_foreach (struct hotspot_draft, draft, &drafts->rows)
+		if (same_place(&draft->spot, target) &&
+			(draft->spot.category == HOTSPOT_OFF_CPU) == target->waits &&
+			(!best || draft->samples_share > best->samples_share))
+			best = draft;
+	if (!best)
+		best = draft_new(target, drafts);
+	draft_experiment(x, target, gain, arena, best);
+}
+
+void hotspots_join_experiments(
+	const struct evidence_piece *causal, struct arena *arena, struct hotspot_drafts *drafts)
+{
+	struct experiments x = {.piece = causal};
+	struct err err = {0};
+
+	if (!causal->run || causal_view_make(causal->run, NULL, arena, &x.view, &err) < 0 ||
+		!x.view.point || x.view.is_paced)
+		return;
+	if (causal_trials_of_run(causal->run, NULL, arena, &x.trials, &x.trial_count, &err) < 0)
+		return;
+	x.point = (uint32_t)(x.view.point - x.view.points) + 1;
+	for (uint32_t i = 0; i < x.view.target_count; i++)
+		target_join(&x, &x.view.targets[i], arena, drafts);
+}
+
+/* ---- the ledger ---- */
+
+/* Explanations speak of a category; the place is the largest one of that category. */
+static bool category_fits(const char *word, enum hotspot_category category)
+{
+	static const struct {
+		const char *word;
+		enum hotspot_category category;
+	} fits[] = {
+		{"cpu", HOTSPOT_CPU},
+		{"memory", HOTSPOT_MEMORY},
+		{"fault", HOTSPOT_MEMORY},
+		{"branch", HOTSPOT_BRANCH},
+		{"lock", HOTSPOT_LOCK},
+		{"io", HOTSPOT_IO},
+		{"off_cpu", HOTSPOT_OFF_CPU},
+		{"allocation", HOTSPOT_ALLOCATION},
+		{"syscall", HOTSPOT_SYSCALL},
+	};
+
+	for (unsigned i = 0; i < sizeof(fits) / sizeof(*fits); i++)
+		if (str_equal(fits[i].word, word) && fits[i].category == category)
+			return true;
+	return false;
+}
+
+static bool has_mechanism(const struct hotspot_draft *draft, const char *mechanism)
+{
+	for (uint32_t i = 0; i < draft->spot.evidence_count; i++)
+		if (str_equal(draft->evidence[i].mechanism, mechanism))
+			return true;
+	return false;
+}
+
+static void row_join(const struct ledger_row *row, struct hotspot_draft *draft)
+{
+	draft->spot.because = row;
+	for (uint32_t i = 0; i < row->witness_count; i++) {
+		const struct ledger_witness *witness = &row->witnesses[i];
+		const struct signal *signal = witness->signal_count ? witness->signals[0] : NULL;
+
+		if (witness->verdict != HYPOTHESIS_SUPPORTS ||
+			has_mechanism(draft, witness->witness))
+			continue;
+		hotspot_add_evidence(
+			draft, &(struct hotspot_evidence){.mechanism = witness->witness,
+				       .path = signal ? signal->path : "",
+				       .query = signal ? signal->query : "",
+				       .value = signal ? signal->value : (double)NAN,
+				       .words = witness->words,
+				       .agrees = true});
+	}
+}
+
+void hotspots_join_ledger(const struct ledger_view *ledger, struct hotspot_drafts *drafts)
+{
+	for (uint32_t i = 0; ledger && i < ledger->count; i++) {
+		const struct ledger_row *row = &ledger->rows[i];
+		struct hotspot_draft *best = NULL;
+
+		if (row->verdict != HYPOTHESIS_SUPPORTS)
+			continue;
+		vec_foreach (struct hotspot_draft, draft, &drafts->rows)
+			if (category_fits(row->category, draft->spot.category) &&
+				!draft->spot.because && !draft->flat &&
+				(!best || draft->samples_share > best->samples_share))
+				best = draft;
+		if (best)
+			row_join(row, best);
+	}
+}

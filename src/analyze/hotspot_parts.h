@@ -1,0 +1,50 @@
+/* hotspot_parts.h - hotspots while they are put together: inside analyze only.
+ *
+ * hotspot_samples.c finds the places in the samples, hotspot_join.c adds what other mechanisms say
+ * about them, hotspot.c scores and ranks. */
+#pragma once
+
+#include "analyze/answer.h"
+#include "base/err.h"
+#include "base/vec.h"
+
+enum { HOTSPOT_EVIDENCE_MAX = 6 };
+
+/* A hotspot with room for its evidence. */
+struct hotspot_draft {
+	struct hotspot spot;
+	struct hotspot_evidence evidence[HOTSPOT_EVIDENCE_MAX];
+	double experiment_share; /* of the experiments' samples; NAN: none was made here */
+	bool tried, flat, pays;	 /* experiments: made here, say flat, say that it pays */
+	double samples_share;	 /* 0: not in the samples */
+};
+
+struct hotspot_drafts {
+	vec_of(struct hotspot_draft) rows;
+};
+
+/* Places of the program's own code by what they were doing.  Nothing without samples. */
+void hotspots_from_samples(
+	const struct evidence_piece *profile, struct arena *arena, struct hotspot_drafts *drafts);
+
+/* What simulated counts say about the kind of work; refines CPU into memory or branch. */
+void hotspots_join_simulation(const struct evidence_piece *counters,
+	const struct evidence_piece *profile, struct arena *arena, struct hotspot_drafts *drafts);
+
+/* What experiments say: gains, and what is not worth touching. */
+void hotspots_join_experiments(
+	const struct evidence_piece *causal, struct arena *arena, struct hotspot_drafts *drafts);
+
+/* What the witnesses of the supported explanations say. */
+void hotspots_join_ledger(const struct ledger_view *ledger, struct hotspot_drafts *drafts);
+
+/* All of it: scored and ranked, the places worth a look in `ret_rows`, those that are hot and not
+ * worth touching in `ret_flat`. */
+struct hotspot_list {
+	struct hotspot *rows;
+	uint32_t count;
+};
+void hotspots_make(const struct evidence *evidence, const struct ledger_view *ledger,
+	struct arena *arena, struct hotspot_list *ret_rows, struct hotspot_list *ret_flat);
+
+void hotspot_add_evidence(struct hotspot_draft *draft, const struct hotspot_evidence *evidence);

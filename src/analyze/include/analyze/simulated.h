@@ -1,0 +1,132 @@
+/* simulated.h - what a simulator counted, by function and by line, and what it says about the time.
+ *
+ * Two questions.  simulated_take(): the counts of a simulated run (drive/simulate.h, or an imported
+ * cachegrind.out) by function or line.  simulated_join(): the same divided into the time that clock
+ * samples of a normal run found there: ns per instruction, per miss, per mispredict, and from these
+ * a verdict per function and for the whole program.
+ * The counts are exact for the model and the time is measured; a ratio of the two tells which kind
+ * of work takes the time.  It is never a top-down tree: what prefetching and overlap hide is not in
+ * the model (docs/methods.md).
+ * Pure.  Owns: rows are in the caller's arena; texts are the runs', which must live longer. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/verdict.h"
+#include "base/arena.h"
+#include "base/err.h"
+
+struct run;
+
+enum simulated_count {
+	SIMULATED_INSTRUCTIONS,
+	SIMULATED_L1I_MISSES,
+	SIMULATED_LLI_MISSES,
+	SIMULATED_LOADS,
+	SIMULATED_L1_LOAD_MISSES,
+	SIMULATED_LL_LOAD_MISSES,
+	SIMULATED_STORES,
+	SIMULATED_L1_STORE_MISSES,
+	SIMULATED_LL_STORE_MISSES,
+	SIMULATED_CONDITIONALS,
+	SIMULATED_CONDITIONAL_MISSES,
+	SIMULATED_INDIRECTS,
+	SIMULATED_INDIRECT_MISSES,
+	SIMULATED_COUNTS,
+};
+
+/* "instructions": as the events of the run are called. */
+const char *simulated_count_name(enum simulated_count count);
+
+/* Counts of one place.  What the run did not simulate is 0 here and false in `known`. */
+struct simulated_row {
+	const char *function; /* "[unknown]" */
+	const char *file;     /* "": not known; of a function: where most of its instructions are */
+	uint32_t line;	      /* 0 of a function */
+	uint64_t counts[SIMULATED_COUNTS];
+};
+
+struct simulated_counts {
+	bool known[SIMULATED_COUNTS];
+	uint64_t totals[SIMULATED_COUNTS]; /* of one execution (the median) */
+	const struct simulated_row *rows;  /* most instructions first */
+	uint32_t row_count;
+	bool partial; /* the simulation was cut: rates only */
+};
+
+enum simulated_by { SIMULATED_BY_FUNCTION, SIMULATED_BY_LINE };
+
+/* -ENODATA (ERR_USAGE) when nothing in the run was simulated. */
+int simulated_take(const struct run *run, enum simulated_by by, struct arena *arena,
+	struct simulated_counts *ret_counts, struct err *err);
+
+/* Loads and stores, all branches: the sums that people ask for. */
+uint64_t simulated_l1_misses(const struct simulated_row *row);
+uint64_t simulated_ll_misses(const struct simulated_row *row);
+uint64_t simulated_mispredicts(const struct simulated_row *row);
+
+/* Misses per 1,000 instructions; NAN without instructions. */
+double simulated_mpki(uint64_t count, uint64_t instructions);
+
+/* What things cost on this machine, in ns; source/pmu_cost.h measures it. */
+struct simulated_costs {
+	double cycle_ns;      /* one step of a loop that takes one core cycle */
+	double memory_ns;     /* a load from memory that nothing overlaps */
+	double line_ns;	      /* a cache line of 64 bytes in a long sequential read */
+	double cache_ns;      /* a load that misses L1 and hits the next level */
+	double mispredict_ns; /* a branch that was predicted wrong */
+	bool measured;	      /* false: the defaults of data/simulated.rules */
+};
+
+/* The thresholds of data/simulated.rules, each a number with its reason in the text. */
+struct simulated_rules {
+	double explains_share, latency_share, bandwidth_factor, speculation_least,
+		frontend_share;
+	double core_cpi, retiring_cpi;
+	double lead_share, judged_share;
+	double samples_least;
+	struct simulated_costs defaults;
+};
+
+/* Read the text compiled in. */
+void simulated_rules_load(struct simulated_rules *ret_rules);
+/* Read another text; lines that are no rule are counted in the return value. */
+unsigned simulated_rules_parse(const char *text, struct simulated_rules *ret_rules);
+
+/* One function (or line): its time beside its counts.  NAN: the divisor is 0 or not known. */
+struct simulated_site {
+	struct simulated_row row;
+	uint64_t samples;
+	double time_ns, time_share; /* per execution; of all sampled time */
+	double ns_per_instruction, ns_per_l1_miss, ns_per_ll_miss, ns_per_mispredict;
+	double l1_mpki, ll_mpki, mispredict_mpki;
+	double memory_share, cache_share, mispredict_share, frontend_share; /* could explain */
+	enum verdict_category category;
+	enum verdict_confidence confidence;
+	const char *why; /* one sentence with its numbers */
+};
+
+struct simulated_view {
+	struct simulated_counts counts; /* by function */
+	struct simulated_costs costs;
+	const struct simulated_site *functions; /* most time first */
+	uint32_t function_count;
+	const struct simulated_site *lines; /* most time first; category is not set */
+	uint32_t line_count;
+	double time_ns;	     /* sampled CPU time of one execution */
+	double kernel_share; /* of it: not simulated */
+	double joined_share; /* of it: in functions that the simulator saw too */
+	double category_share[VERDICT_CATEGORIES]; /* of the time */
+	uint64_t samples;
+	uint32_t hottest_core; /* index of the hottest function judged `core`, UINT32_MAX: none */
+	struct verdict verdict; /* without the advice */
+	const char *const *not_simulated; /* what the model leaves out, one text each */
+	uint32_t not_simulated_count;
+};
+
+/* `simulated` and `clock` are two runs of the same program; `clock` has samples of a clock.  -EINVAL
+ * when it has none, -ENODATA as above. */
+int simulated_join(const struct run *simulated, const struct run *clock,
+	const struct simulated_costs *costs, struct arena *arena, struct simulated_view *ret_view,
+	struct err *err);
