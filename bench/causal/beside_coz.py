@@ -23,7 +23,8 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
-from truth import FORMULA, PROGRAMS, SHAPES, line_of  # noqa: E402  pylint: disable=wrong-import-position
+# pylint: disable-next=wrong-import-position
+from truth import FORMULA, PROGRAMS, SHAPES, line_of  # noqa: E402
 
 LEVELS = (.25, .5, .75, 1.)
 POOLS = ((.2, .3), (.45, .55), (.7, .8), (.9, 1.))
@@ -195,8 +196,8 @@ def main():
             bounds = sum(row["bounds"] for row in rows["assay"])
             print(f"| {shape} | {text(r['mae'] for r in rows['assay'])} | "
                   f"{text(r['mae'] for r in rows['coz'])} | "
-                  f"{text((r['after'] for r in rows['assay']), '{:.0f}')} | "
-                  f"{text((r['after'] for r in rows['coz']), '{:.0f}')} | {held} of {bounds} | "
+                  f"{text((r['after'] for r in rows['assay']), '{:.1f}')} | "
+                  f"{text((r['after'] for r in rows['coz']), '{:.1f}')} | {held} of {bounds} | "
                   f"{sum(r['empty'] for r in rows['assay'])} / "
                   f"{sum(r['empty'] for r in rows['coz'])} |", flush=True)
             results[shape] = rows

@@ -16,7 +16,8 @@
 #include "source/emit.h"
 
 enum { PAIRS_BETWEEN_LOOKS = 16 };
-/* The first watch is short: each experiment shows more of the program, and it is looked at again. */
+/* The first watch is short: each experiment shows more of the program, and it is looked at again.
+ */
 static const uint64_t look_ns = 5000000, window_first_ns = 200000000, watch_ns = 350000000;
 static const uint64_t runtime_patience_ns = 3000000000, stop_patience_ns = 2000000000;
 

@@ -293,6 +293,20 @@ static bool take_causal(struct run *run, const struct wire_record *record)
 	return true;
 }
 
+/* What is known besides: of places, of the target, by the program itself. */
+static bool take_evidence(struct run *run, const struct wire_record *record)
+{
+	if (record->type == WIRE_PLACE)
+		return take_place(run, record);
+	if (record->type == WIRE_FACT)
+		return take_fact(run, record);
+	if (record->type == WIRE_SPAN)
+		take_span(run, record);
+	else
+		take_claim(run, record);
+	return true;
+}
+
 static int ingest_take(void *context, const struct wire_record *record)
 {
 	struct ingest *ingest = context;
@@ -346,16 +360,10 @@ static int ingest_take(void *context, const struct wire_record *record)
 		ingest->malformed += !take_command(ingest->run, record);
 		break;
 	case WIRE_PLACE:
-		ingest->malformed += !take_place(ingest->run, record);
-		break;
 	case WIRE_FACT:
-		ingest->malformed += !take_fact(ingest->run, record);
-		break;
 	case WIRE_SPAN:
-		take_span(ingest->run, record);
-		break;
 	case WIRE_CLAIM:
-		take_claim(ingest->run, record);
+		ingest->malformed += !take_evidence(ingest->run, record);
 		break;
 	case WIRE_TYPES:
 		break;

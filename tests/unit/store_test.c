@@ -526,7 +526,7 @@ static void plain_questions_have_one_line_answers(void **state)
 			"1|main|1|1|1\n8|NULL|NULL|0|0\n"},
 		{"SELECT printf('%x', addr) FROM location WHERE id = 2", "ffffffff81000001\n"},
 		{"SELECT key, value FROM meta WHERE key <> 'version'",
-			"command|record\nfingerprint|\npartial|0\nschema|2\n"
+			"command|record\nfingerprint|\npartial|0\nschema|3\n"
 			"started_ns|1700000000000000000\ntarget|prog --fast\n"},
 		{"PRAGMA foreign_key_check", ""},
 		{"PRAGMA integrity_check", "ok\n"},
