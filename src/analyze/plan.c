@@ -19,7 +19,7 @@
 #define SIMULATED_START_NS (1 * S)
 #define EXPERIMENT_LEAST_NS (6 * S)
 #define EXPERIMENT_MOST_NS (40 * S)
-#define EXPERIMENT_RUN_NS (700 * MS) /* an experiment takes 0.2 s, and its other half as long */
+#define EXPERIMENT_RUN_NS (1200 * MS) /* it is watched for 1 s before the first pair */
 #define WATCH_LEAST_NS (600 * MS)
 #define REPEATED_ENOUGH_NS (10 * S) /* more than 20 runs only while they are short */
 

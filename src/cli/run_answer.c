@@ -274,6 +274,7 @@ int run_answer(struct run_job *job, struct err *err)
 	int r, kept, shown;
 
 	run_phases_load(job);
+	run_step_note_outputs(job);
 	job->front->partial = job->stopped || job->unwritten.code;
 	r = result_make(job, &result, err);
 	if (r < 0)

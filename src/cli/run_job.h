@@ -29,6 +29,7 @@ struct run_job {
 	const char *against_path; /* the directory before; NULL: none */
 	struct manifest before;
 	char golden_sha256[SHA256_TEXT]; /* "": no whole run yet */
+	const char *differs;		 /* phases that printed something else; NULL: none */
 	bool output_varies;		 /* from run to run, so there is nothing to compare */
 	uint64_t start_ns, budget_ns;
 	uint64_t run_ns; /* one run of the program */
@@ -92,6 +93,9 @@ int run_step_do(struct run_job *job, struct run_step *step, struct err *err);
 
 /* A phase that was not started. */
 void run_step_skip(struct run_job *job, const char *name, const char *reason, const char *fix);
+
+/* What the outputs of all runs came to. */
+void run_step_note_outputs(struct run_job *job);
 
 /* The row of a phase, NULL: there is none yet. */
 struct manifest_phase *run_step_find(struct run_job *job, const char *name);

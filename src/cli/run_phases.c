@@ -130,14 +130,9 @@ static void events_words(struct run_job *job, const struct plan_step *step, stru
 	run_words_add(words, directory_path(&job->directory, RUN_EVENTS));
 }
 
-/* In the order in which they run.  One sampler at a time: none measures another. */
+/* In the order in which they run.  One sampler at a time: none measures another.  The baseline comes
+ * behind the experiments, because only they may end early: it then gets more runs. */
 static const struct run_phase phases[RUN_PHASES] = {
-	{.name = "baseline",
-		.file = "baseline.assay",
-		.kind = EVIDENCE_BASELINE,
-		.plan = PLAN_REPEATED,
-		.words = baseline_words,
-		.program_as_text = true},
 	{.name = "observed",
 		.file = "observed.assay",
 		.kind = EVIDENCE_OBSERVED,
@@ -163,6 +158,12 @@ static const struct run_phase phases[RUN_PHASES] = {
 		.kind = EVIDENCE_CAUSAL,
 		.plan = PLAN_EXPERIMENT,
 		.words = causal_words},
+	{.name = "baseline",
+		.file = "baseline.assay",
+		.kind = EVIDENCE_BASELINE,
+		.plan = PLAN_REPEATED,
+		.words = baseline_words,
+		.program_as_text = true},
 	{.name = "events",
 		.file = "events.assay",
 		.kind = EVIDENCE_EVENTS,
@@ -322,7 +323,7 @@ static bool output_varies(struct run_job *job)
 	run_auto struct run *run = NULL;
 	struct err ignored = {0};
 
-	if (cli_load_run(job->cli, directory_path(&job->directory, phases[0].file), &run,
+	if (cli_load_run(job->cli, directory_path(&job->directory, "baseline.assay"), &run,
 		    &ignored) < 0)
 		return false;
 	vec_foreach (const struct execution_packed, execution, &run->executions)
@@ -331,24 +332,23 @@ static bool output_varies(struct run_job *job)
 	return false;
 }
 
-static int baseline_again(struct run_job *job, struct err *err)
+static int baseline_again(struct run_job *job, unsigned i, struct err *err)
 {
 	struct plan_step steps[RUN_PHASES];
 
 	job->output_varies = true;
 	job->manifest.output_sha256 = "";
-	run_add_note(job->front, "output-varies",
-		"the output differs from run to run, so it cannot be checked",
-		"make it print the same each time (no times, addresses or random numbers)");
 	job->manifest.phases.count--; /* it is made again without the comparison */
-	unlink(directory_path(&job->directory, phases[0].file));
+	unlink(directory_path(&job->directory, phases[i].file));
+	job->done[i] = false;
 	plan_now(job, steps);
+	job->done[i] = true;
 	job->step--;
-	if (steps[0].skipped) {
-		run_step_skip(job, phases[0].name, steps[0].reason, steps[0].fix);
+	if (steps[i].skipped) {
+		run_step_skip(job, phases[i].name, steps[i].reason, steps[i].fix);
 		return PHASE_SKIPPED;
 	}
-	return phase_do(job, 0, &steps[0], err);
+	return phase_do(job, i, &steps[i], err);
 }
 
 int run_phases_do(struct run_job *job, struct err *err)
@@ -376,8 +376,8 @@ int run_phases_do(struct run_job *job, struct err *err)
 			continue;
 		}
 		r = phase_do(job, i, &steps[i], err);
-		if (i == 0 && r == PHASE_FAILED && output_varies(job))
-			r = baseline_again(job, err);
+		if (phases[i].kind == EVIDENCE_BASELINE && r == PHASE_FAILED && output_varies(job))
+			r = baseline_again(job, i, err);
 		if (r >= 0)
 			r = run_job_keep(job, err);
 	}
@@ -399,7 +399,8 @@ static void reason_of_notes(struct manifest_phase *row, struct run_job *job, con
 	vec_foreach (const struct note_row, note, &run->notes) {
 		const char *text = run_text(run, note->text), *hint = run_text(run, note->hint);
 
-		if (!str_equal(run_text(run, note->code), "progress-not-found"))
+		if (!str_equal(run_text(run, note->code), "progress-not-found") &&
+			!str_equal(run_text(run, note->code), "no-progress"))
 			continue;
 		row->reason = arena_text(&job->arena, text, strlen(text));
 		row->fix = arena_text(&job->arena, hint, strlen(hint));

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/mem.h"
 #include "render/shorten.h"
 #include "run_job.h"
 
@@ -110,22 +111,36 @@ static int file_sha256(const char *path, char ret_text[SHA256_TEXT])
 	return got < 0 ? -errno : 0;
 }
 
-/* A whole run must print what the first one did. */
+/* A whole run must print what the first one did.  That is told at the end, when it is known whether it
+ * prints the same at all. */
 static void output_check(
 	struct run_job *job, const struct run_step *step, const char *path, bool whole)
 {
 	char digest[SHA256_TEXT];
-	str_auto struct str text = {0};
 
 	if (!step->checks_output || !whole || !*job->golden_sha256 || job->output_varies ||
 		file_sha256(path, digest) < 0 || str_equal(digest, job->golden_sha256)) {
 		unlink(path);
 		return;
 	}
-	str_addf(&text, "in the phase %s the program printed something else than in its first run",
-		step->name);
-	run_add_note(job->front, "output-differs", str_text(&text),
-		"compare golden/stdout with log/ of this phase in the directory");
+	job->differs = arena_format(&job->arena, "%s%s%s", job->differs ? job->differs : "",
+		job->differs ? ", " : "", step->name);
+}
+
+void run_step_note_outputs(struct run_job *job)
+{
+	str_auto struct str text = {0};
+
+	if (job->output_varies) {
+		run_add_note(job->front, "output-varies",
+			"the output differs from run to run, so it cannot be checked",
+			"make it print the same each time (no times, addresses or random numbers)");
+	} else if (job->differs) {
+		str_addf(&text, "the program printed something else than in its first run: in %s",
+			job->differs);
+		run_add_note(job->front, "output-differs", str_text(&text),
+			"compare golden/stdout with log/PHASE.stdout in the directory");
+	}
 }
 
 static void progress_show(void *context, uint64_t elapsed_ns)
@@ -204,10 +219,10 @@ static void row_finish(struct run_job *job, struct run_step *step,
 int run_step_do(struct run_job *job, struct run_step *step, struct err *err)
 {
 	const char *folder = job->directory.path;
-	char *events = step->tells_events
-			       ? arena_format(&job->arena, "ASSAY_EVENTS=%s",
-					 directory_path(&job->directory, RUN_EVENTS))
-			       : NULL;
+	/* Whole, because the program may go elsewhere before it opens it. */
+	mem_auto char *whole = step->tells_events ? realpath(folder, NULL) : NULL;
+	const char *events =
+		whole ? arena_format(&job->arena, "ASSAY_EVENTS=%s/" RUN_EVENTS, whole) : NULL;
 	struct manifest_phase row = {
 		.name = step->name,
 		.command = command_words(job, step, events),

@@ -227,7 +227,7 @@ static void rounds_come_back_and_torn_lines_cost_only_themselves(void **state)
 	assert_string_equal(rounds.rows.at[1].first, "a.c:7");
 	line = round_line_of(&rounds.rows.at[1]);
 	history_markdown(&page, &line, 1);
-	assert_non_null(strstr(page.at, "| 1 | r1 | 2.00 s | 1.00 s | 0.500 | 0.600 | 0.500 |"));
+	assert_non_null(strstr(page.at, "| 1 | r1 | 2.000 s | 1.000 s | 0.500 | 0.600 | 0.500 |"));
 	assert_null(strstr(page.at, "nan"));
 }
 
