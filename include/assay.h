@@ -77,4 +77,11 @@ static inline void assay_leave(size_t **counter)
 	size_t *ASSAY_JOIN(assay_scope_, __LINE__) __attribute__((cleanup(assay_leave), unused)) = \
 		ASSAY_HERE(ASSAY_ENDING, name)
 
+/* Spans and events, for a log of the run.  Who copies this header alone does without. */
+#if defined(__has_include)
+#if __has_include("assay_events.h")
+#include "assay_events.h"
+#endif
+#endif
+
 #endif

@@ -2,7 +2,7 @@
  *
  *     sum     = product { (+|-) product }
  *     product = factor { (*|/) factor }
- *     factor  = number | name | - factor | ( sum )
+ *     factor  = number | name | - factor | ( sum ) | min( sum , sum ) | max( sum , sum )
  *
  * Postfix keeps evaluation a loop over a small fixed stack.  The depth limit of the parser bounds
  * both its recursion and that stack, whatever a text file or the fuzzer brings. */
@@ -15,9 +15,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "base/str.h"
 
-enum formula_op { OP_NUMBER, OP_NAME, OP_NEGATE, OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE };
+enum formula_op {
+	OP_NUMBER,
+	OP_NAME,
+	OP_NEGATE,
+	OP_ADD,
+	OP_SUBTRACT,
+	OP_MULTIPLY,
+	OP_DIVIDE,
+	OP_LEAST,
+	OP_MOST,
+};
 
 struct formula_step {
 	enum formula_op op;
@@ -31,6 +42,7 @@ struct parser {
 	struct formula *formula;
 	struct formula_step *steps;
 	unsigned depth;
+	unsigned calls; /* open min( and max(: there a comma ends a word */
 	struct err *err;
 };
 
@@ -72,12 +84,18 @@ static bool char_is_name(char c)
 	return isalnum((unsigned char)c) || (c && strchr("_.:-/=,", c));
 }
 
+/* Whether the word goes on here; `slashes` of it were seen. */
+static bool word_goes_on(const struct parser *p, unsigned slashes)
+{
+	return char_is_name(*p->at) && !(*p->at == ',' && p->calls && slashes % 2 == 0);
+}
+
 static int parse_name(struct parser *p)
 {
 	const char *start = p->at;
 	unsigned slashes = 0;
 
-	for (; char_is_name(*p->at); p->at++)
+	for (; word_goes_on(p, slashes); p->at++)
 		slashes += *p->at == '/';
 	if (slashes % 2)
 		return refuse(p, "a slash without blanks around it ends");
@@ -93,10 +111,40 @@ static int parse_number(struct parser *p)
 	char *end;
 	double number = strtod(p->at, &end);
 
-	if (end == p->at || !isfinite(number) || char_is_name(*end))
+	if (end == p->at || !isfinite(number) ||
+		(char_is_name(*end) && !(*end == ',' && p->calls)))
 		return refuse(p, "a malformed number");
 	p->at = end;
 	return add_step(p, (struct formula_step){OP_NUMBER, 0, number});
+}
+
+static int parse_sign(struct parser *p, char sign, const char *what)
+{
+	skip_blanks(p);
+	if (*p->at != sign)
+		return refuse(p, what);
+	p->at++;
+	return 0;
+}
+
+/* "min(a, b)" and "max(a, b)", standing behind the parenthesis. */
+static int parse_call(struct parser *p, enum formula_op op)
+{
+	int r;
+
+	if (++p->depth > FORMULA_DEPTH)
+		return refuse(p, "it is nested too deeply");
+	p->calls++;
+	r = parse_sum(p);
+	if (r == 0)
+		r = parse_sign(p, ',', "a missing ','");
+	if (r == 0)
+		r = parse_sum(p);
+	if (r == 0)
+		r = parse_sign(p, ')', "a missing ')'");
+	p->calls--;
+	p->depth--;
+	return r < 0 ? r : add_step(p, (struct formula_step){.op = op});
 }
 
 static int parse_factor(struct parser *p)
@@ -104,6 +152,12 @@ static int parse_factor(struct parser *p)
 	int r;
 
 	skip_blanks(p);
+	if (str_starts(p->at, "min(") || str_starts(p->at, "max(")) {
+		enum formula_op op = p->at[1] == 'i' ? OP_LEAST : OP_MOST;
+
+		p->at += 4;
+		return parse_call(p, op);
+	}
 	if (isalpha((unsigned char)*p->at) || *p->at == '_')
 		return parse_name(p);
 	if (isdigit((unsigned char)*p->at) || *p->at == '.')
@@ -168,7 +222,7 @@ int formula_parse(
 	struct formula formula = {0};
 	struct formula_step steps[FORMULA_STEPS];
 	const char *names[FORMULA_STEPS];
-	struct parser p = {text, text, arena, &formula, steps, 0, err};
+	struct parser p = {text, text, arena, &formula, steps, 0, 0, err};
 	int r;
 
 	formula.names = names;
@@ -200,6 +254,12 @@ static int apply(enum formula_op op, double *left, double right)
 			return -EDOM;
 		*left /= right;
 		return 0;
+	case OP_LEAST:
+		*left = right < *left ? right : *left;
+		return 0;
+	case OP_MOST:
+		*left = right > *left ? right : *left;
+		return 0;
 	case OP_NUMBER:
 	case OP_NAME:
 	case OP_NEGATE:
@@ -210,8 +270,9 @@ static int apply(enum formula_op op, double *left, double right)
 
 int formula_value(const struct formula *formula, const double *values, double *ret_value)
 {
-	/* Each open parenthesis or sign holds at most a sum's and a product's left side. */
-	double stack[3 * (FORMULA_DEPTH + 1)] = {0};
+	/* Each open parenthesis, call or sign holds at most a sum's and a product's left side and
+	 * the first argument. */
+	double stack[4 * (FORMULA_DEPTH + 1)] = {0};
 	unsigned top = 0;
 
 	for (uint32_t i = 0; i < formula->steps_count; i++) {
@@ -233,4 +294,48 @@ int formula_value(const struct formula *formula, const double *values, double *r
 		return -ERANGE;
 	*ret_value = stack[0];
 	return 0;
+}
+
+/* One operand, as a number with a fraction: SQL divides whole numbers to a whole number. */
+static char *operand_write(const struct formula_step *step, const char *const *parts)
+{
+	str_auto struct str text = {0};
+
+	if (step->op == OP_NUMBER) {
+		str_addf(&text, "%.17g", step->number);
+		if (!strpbrk(str_text(&text), ".e"))
+			str_add(&text, ".0");
+	} else {
+		str_addf(&text, "CAST(%s AS REAL)", parts[step->name]);
+	}
+	return mem_copy_text(str_text(&text), text.len);
+}
+
+void formula_write(const struct formula *formula, const char *const *parts, struct str *out)
+{
+	static const char signs[] = {[OP_ADD] = '+', [OP_SUBTRACT] = '-', [OP_MULTIPLY] = '*',
+		[OP_DIVIDE] = '/'};
+	char *stack[3 * (FORMULA_DEPTH + 1)] = {0};
+	unsigned top = 0;
+
+	for (uint32_t i = 0; i < formula->steps_count; i++) {
+		const struct formula_step *step = &formula->steps[i];
+		str_auto struct str text = {0};
+
+		if (step->op == OP_NUMBER || step->op == OP_NAME) {
+			stack[top++] = operand_write(step, parts);
+			continue;
+		}
+		if (step->op == OP_NEGATE) {
+			str_addf(&text, "(-%s)", stack[top - 1]);
+		} else {
+			top--;
+			str_addf(&text, "(%s %c %s)", stack[top - 1], signs[step->op], stack[top]);
+			free(stack[top]);
+		}
+		free(stack[top - 1]);
+		stack[top - 1] = mem_copy_text(str_text(&text), text.len);
+	}
+	str_add(out, stack[0] ? stack[0] : "NULL");
+	free(stack[0]);
 }

@@ -149,7 +149,8 @@ static const struct given *given_find(
 	const struct given *best = given_better(computer, name, &wish, NULL);
 
 	vec_foreach (const struct metric_alias, alias, &computer->book->aliases)
-		if (str_equal(alias->name, name))
+		if (str_equal(alias->name, name) &&
+			(!alias->core || !scope || str_equal(alias->core, scope->core)))
 			best = given_better(computer, alias->other, &wish, best);
 	return best;
 }
@@ -280,6 +281,8 @@ static bool rows_compute(const struct computer *computer, const struct formula *
 	vec_foreach (const struct scope, scope, &computer->scopes) {
 		struct metric_result row = *empty;
 
+		if (empty->metric->core && !str_equal(empty->metric->core, scope->core))
+			continue;
 		if (!row_compute(computer, formula, scope, &row))
 			continue;
 		vec_push(&results->rows, row);

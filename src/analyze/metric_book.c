@@ -12,109 +12,17 @@
 
 #include "analyze/metric.h"
 #include "data/texts.h"
-
-struct pair {
-	const char *key, *value;
-	unsigned line;
-};
-
-struct block {
-	struct pair pairs[16];
-	unsigned count;
-};
+#include "text_block.h"
 
 struct reader {
 	struct metric_book *book;
-	const char *name; /* of the file */
-	const char *at;
-	unsigned line;
-	struct err *err;
+	const char *core; /* all of this text is for it; NULL: for all */
+	struct text_reader text;
 };
 
 static int refuse(const struct reader *reader, unsigned line, const char *what, const char *which)
 {
-	return err_set(reader->err, ERR_USAGE, EINVAL, "%s:%u: %s '%.100s'", reader->name, line,
-		what, which);
-}
-
-/* The next line that is no comment, trimmed and copied; NULL at the end of the text. */
-static char *line_next(struct reader *reader)
-{
-	while (*reader->at) {
-		size_t len = strcspn(reader->at, "\n");
-		char *line = str_trim(arena_text(&reader->book->arena, reader->at, len));
-
-		reader->at += len + (reader->at[len] == '\n');
-		reader->line++;
-		if (*line != '#')
-			return line;
-	}
-	return NULL;
-}
-
-/* The next block into `block`; an empty one at the end of the text. */
-static int block_next(struct reader *reader, struct block *block)
-{
-	char *line;
-
-	block->count = 0;
-	while ((line = line_next(reader))) {
-		size_t len = strcspn(line, " \t");
-
-		if (!*line && block->count)
-			return 0;
-		if (!*line)
-			continue;
-		if (!line[len])
-			return refuse(reader, reader->line, "nothing follows the key", line);
-		if (block->count == sizeof(block->pairs) / sizeof(*block->pairs))
-			return refuse(reader, reader->line, "too many lines in the block at", line);
-		line[len] = '\0';
-		block->pairs[block->count++] =
-			(struct pair){line, str_trim(line + len + 1), reader->line};
-	}
-	return 0;
-}
-
-/* The line of a key that stands at most once, NULL when it does not stand there. */
-static const struct pair *block_find(const struct block *block, const char *key)
-{
-	for (unsigned i = 0; i < block->count; i++)
-		if (str_equal(block->pairs[i].key, key))
-			return &block->pairs[i];
-	return NULL;
-}
-
-static const char *block_value(const struct block *block, const char *key)
-{
-	const struct pair *pair = block_find(block, key);
-
-	return pair ? pair->value : NULL;
-}
-
-/* Every key is one of `keys`, stands once unless it is `repeated`, and the first `needed` of them
- * are there. */
-static int block_check(const struct reader *reader, const struct block *block,
-	const char *const *keys, unsigned needed, const char *repeated)
-{
-	for (unsigned i = 0; i < block->count; i++) {
-		const struct pair *pair = &block->pairs[i];
-		unsigned k = 0;
-
-		while (keys[k] && !str_equal(keys[k], pair->key))
-			k++;
-		if (!keys[k])
-			return refuse(reader, pair->line, "there is no key", pair->key);
-		for (unsigned j = 0; j < i; j++)
-			if (str_equal(block->pairs[j].key, pair->key) &&
-				!(repeated && str_equal(pair->key, repeated)))
-				return refuse(reader, pair->line, "a second key", pair->key);
-	}
-	for (unsigned k = 0; k < needed; k++)
-		if (!block_value(block, keys[k]))
-			return refuse(
-				reader, block->pairs[0].line, "the block has no key", keys[k]);
-	return 0;
+	return text_refuse(&reader->text, line, what, which);
 }
 
 /* "> 1.5": a sign, a blank, a number. */
@@ -134,10 +42,10 @@ static int limit_parse(const char *text, struct metric_limit *ret_limit)
 
 /* Both thresholds or none, facing away from each other: "> 1.5" and "< 0.7". */
 static int thresholds_parse(
-	const struct reader *reader, const struct block *block, struct metric *metric)
+	const struct reader *reader, const struct text_block *block, struct metric *metric)
 {
-	const char *healthy = block_value(block, "healthy");
-	const char *investigate = block_value(block, "investigate");
+	const char *healthy = text_block_value(block, "healthy");
+	const char *investigate = text_block_value(block, "investigate");
 	const struct metric_limit *h = &metric->healthy, *i = &metric->investigate;
 	unsigned line = block->pairs[0].line;
 
@@ -159,7 +67,7 @@ static int thresholds_parse(
 }
 
 /* "when FORMULA > NUMBER": the last sign in the text is the comparison. */
-static int when_parse(const struct reader *reader, const struct pair *pair, struct metric *metric)
+static int when_parse(const struct reader *reader, const struct text_pair *pair, struct metric *metric)
 {
 	struct arena *arena = &reader->book->arena;
 	const char *text = pair->value;
@@ -171,10 +79,10 @@ static int when_parse(const struct reader *reader, const struct pair *pair, stru
 		return refuse(
 			reader, pair->line, "when is written \"FORMULA > NUMBER\", not", text);
 	text = str_trim(arena_text(arena, text, len - 1));
-	return formula_parse(arena, text, &metric->when, reader->err);
+	return formula_parse(arena, text, &metric->when, reader->text.err);
 }
 
-static int range_parse(const struct reader *reader, const struct pair *pair, struct metric *metric)
+static int range_parse(const struct reader *reader, const struct text_pair *pair, struct metric *metric)
 {
 	char *middle, *end;
 
@@ -187,10 +95,10 @@ static int range_parse(const struct reader *reader, const struct pair *pair, str
 }
 
 static int formulas_parse(
-	const struct reader *reader, const struct block *block, struct metric *metric)
+	const struct reader *reader, const struct text_block *block, struct metric *metric)
 {
 	for (unsigned i = 0; i < block->count; i++) {
-		const struct pair *pair = &block->pairs[i];
+		const struct text_pair *pair = &block->pairs[i];
 		int r;
 
 		if (!str_equal(pair->key, "formula"))
@@ -198,28 +106,35 @@ static int formulas_parse(
 		if (metric->formulas_count == METRIC_FORMULAS)
 			return refuse(reader, pair->line, "too many formulas in", metric->name);
 		r = formula_parse(&reader->book->arena, pair->value,
-			&metric->formulas[metric->formulas_count++], reader->err);
+			&metric->formulas[metric->formulas_count++], reader->text.err);
 		if (r < 0)
 			return r;
 	}
 	return 0;
 }
 
-static int metric_add(struct reader *reader, const struct block *block)
+static bool core_is_same(const char *a, const char *b)
+{
+	return a && b ? str_equal(a, b) : a == b;
+}
+
+static int metric_add(struct reader *reader, const struct text_block *block)
 {
 	static const char *const keys[] = {"name", "formula", "unit", "meaning", "healthy",
 		"investigate", "when", "range", NULL};
-	struct metric metric = {.low = (double)NAN, .high = (double)NAN};
-	const struct pair *when = block_find(block, "when"), *range = block_find(block, "range");
-	int r = block_check(reader, block, keys, 4, "formula");
+	struct metric metric = {
+		.low = (double)NAN, .high = (double)NAN, .core = reader->core};
+	const struct text_pair *when = text_block_find(block, "when");
+	const struct text_pair *range = text_block_find(block, "range");
+	int r = text_block_check(&reader->text, block, keys, 4, "formula");
 
 	if (r < 0)
 		return r;
-	metric.name = block_value(block, "name");
-	metric.unit = block_value(block, "unit");
-	metric.meaning = block_value(block, "meaning");
+	metric.name = text_block_value(block, "name");
+	metric.unit = text_block_value(block, "unit");
+	metric.meaning = text_block_value(block, "meaning");
 	vec_foreach (const struct metric, other, &reader->book->metrics)
-		if (str_equal(other->name, metric.name))
+		if (str_equal(other->name, metric.name) && core_is_same(other->core, metric.core))
 			return refuse(reader, block->pairs[0].line, "a second metric", metric.name);
 	r = formulas_parse(reader, block, &metric);
 	if (r == 0)
@@ -233,11 +148,11 @@ static int metric_add(struct reader *reader, const struct block *block)
 	return r;
 }
 
-static int set_add(struct reader *reader, const struct block *block)
+static int set_add(struct reader *reader, const struct text_block *block)
 {
 	static const char *const keys[] = {"set", "events", "metrics", "meaning", NULL};
-	const char *name = block_value(block, "set");
-	int r = block_check(reader, block, keys, 4, NULL);
+	const char *name = text_block_value(block, "set");
+	int r = text_block_check(&reader->text, block, keys, 4, NULL);
 
 	if (r < 0)
 		return r;
@@ -245,16 +160,16 @@ static int set_add(struct reader *reader, const struct block *block)
 		if (str_equal(other->name, name))
 			return refuse(reader, block->pairs[0].line, "a second set", name);
 	vec_push(&reader->book->sets,
-		(struct event_set){name, block_value(block, "meaning"),
-			block_value(block, "events"), block_value(block, "metrics")});
+		(struct event_set){name, text_block_value(block, "meaning"),
+			text_block_value(block, "events"), text_block_value(block, "metrics")});
 	return 0;
 }
 
 /* "alias NAME OTHER": where a formula says NAME, OTHER is as good. */
-static int aliases_add(struct reader *reader, const struct block *block)
+static int aliases_add(struct reader *reader, const struct text_block *block)
 {
 	static const char *const keys[] = {"alias", NULL};
-	int r = block_check(reader, block, keys, 1, "alias");
+	int r = text_block_check(&reader->text, block, keys, 1, "alias");
 
 	for (unsigned i = 0; r == 0 && i < block->count; i++) {
 		const char *value = block->pairs[i].value;
@@ -265,18 +180,20 @@ static int aliases_add(struct reader *reader, const struct block *block)
 			return refuse(reader, block->pairs[i].line,
 				"alias is written \"NAME OTHER\", not", value);
 		vec_push(&reader->book->aliases,
-			(struct metric_alias){arena_text(&reader->book->arena, value, len), other});
+			(struct metric_alias){arena_text(&reader->book->arena, value, len), other,
+				reader->core});
 	}
 	return r;
 }
 
-int metric_book_add(struct metric_book *book, const char *name, const char *text, struct err *err)
+int metric_book_add_core(struct metric_book *book, const char *core, const char *name,
+	const char *text, struct err *err)
 {
-	struct reader reader = {book, name, text, 0, err};
-	struct block block;
+	struct reader reader = {book, core, {&book->arena, name, text, 0, err}};
+	struct text_block block;
 	int r;
 
-	while ((r = block_next(&reader, &block)) == 0 && block.count) {
+	while ((r = text_block_next(&reader.text, &block)) == 0 && block.count) {
 		const char *first = block.pairs[0].key;
 
 		if (str_equal(first, "name"))
@@ -291,6 +208,11 @@ int metric_book_add(struct metric_book *book, const char *name, const char *text
 			return r;
 	}
 	return r;
+}
+
+int metric_book_add(struct metric_book *book, const char *name, const char *text, struct err *err)
+{
+	return metric_book_add_core(book, NULL, name, text, err);
 }
 
 int metric_book_load(struct metric_book *book, struct err *err)

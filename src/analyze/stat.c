@@ -94,6 +94,7 @@ static void executions_make(const struct run *run, struct arena *arena, struct s
 			.has_usage = !(row.flags & EXECUTION_NO_USAGE),
 			.interrupted = row.flags & EXECUTION_INTERRUPTED,
 			.leftovers = row.flags & EXECUTION_LEFTOVERS,
+			.timed_out = row.flags & EXECUTION_TIMED_OUT,
 		};
 		any_whole |= !view->executions[i].interrupted;
 		view->has_usage &= view->executions[i].has_usage;
@@ -156,6 +157,7 @@ static void events_make(const struct run *run, struct arena *arena, struct stat_
 {
 	view->event_count = run->events.count;
 	view->events = arena_take(arena, sizeof(*view->events) * run->events.count);
+	view->simulated = run->events.count > 0;
 	for (uint32_t i = 0; i < run->events.count; i++) {
 		const struct event_row *row = &run->events.at[i];
 		struct stat_event *event = &view->events[i];
@@ -167,11 +169,13 @@ static void events_make(const struct run *run, struct arena *arena, struct stat_
 			.status = status_words[row->status],
 			.reason = run_text(run, row->reason),
 			.group = row->group,
+			.simulated = row->flags & EVENT_SIMULATED,
 			.value = (double)NAN,
 			.each = arena_take(arena, sizeof(double) * view->execution_count),
 		};
 		for (uint32_t e = 0; e < view->execution_count; e++)
 			event->each[e] = (double)NAN;
+		view->simulated &= event->simulated;
 	}
 }
 
@@ -253,10 +257,12 @@ static void metrics_make(
 	const struct metric_book *book, struct arena *arena, struct stat_view *view)
 {
 	metric_results_auto struct metric_results results = {0};
-	const char *no_usage = view->execution_count ? "only a program that assay starts tells it"
-						     : "there was no execution";
+	const char *no_usage = view->simulated	       ? "the simulator knows no time and memory"
+			       : view->execution_count ? "only a program that assay starts tells it"
+						       : "there was no execution";
 	const struct metric_input own[] = {
-		{"wall_ns", NULL, no_usage, view->wall_ns, view->execution_count > 0},
+		{"wall_ns", NULL, no_usage, view->wall_ns,
+			view->execution_count > 0 && !view->simulated},
 		{"cpu_ns", NULL, no_usage, view->cpu_ns, view->has_usage},
 		{"user_ns", NULL, no_usage, view->user_ns, view->has_usage},
 		{"system_ns", NULL, no_usage, view->system_ns, view->has_usage},
@@ -290,6 +296,8 @@ static void metrics_make(
 
 static const char *next_command(const struct stat_view *view)
 {
+	if (view->simulated)
+		return "assay topdown --engine sim -- PROGRAM";
 	for (uint32_t i = 0; i < view->event_count; i++)
 		if (!view->events[i].known)
 			return "assay doctor";

@@ -5,6 +5,7 @@
 #include "analyze/bench.h"
 #include "analyze/causal_view.h"
 #include "analyze/imported.h"
+#include "analyze/spans.h"
 #include "analyze/stat.h"
 #include "cli.h"
 #include "ingest/ingest.h"
@@ -12,6 +13,7 @@
 #include "model/store.h"
 #include "render/causal.h"
 #include "render/imported.h"
+#include "render/spans.h"
 #include "render/stat.h"
 #include "source/import.h"
 
@@ -125,6 +127,29 @@ static int show_experiments(
 	return r < 0 ? r : view.pairs ? EXIT_DONE : EXIT_INCONCLUSIVE;
 }
 
+static int show_spans(
+	struct cli *cli, const struct run *run, const struct import_report *report, struct err *err)
+{
+	arena_auto struct arena arena = {0};
+	struct cli_page page = {.run = run};
+	struct spans_view view;
+	enum spans_by by = SPANS_BY_CUMULATIVE;
+
+	spans_by_of(cli_value(cli, "by"), &by); /* its words are checked by the frame */
+	spans_view_make(run, by, &arena, &view);
+	while (cli_page_next(cli, &page)) {
+		if (page.json) {
+			jsonw_put_text(page.json, "kind", report->kind);
+			spans_json(page.json, &view);
+			skipped_json(page.json, report);
+		} else {
+			spans_text(
+				page.paper, &view, cli->operands.at[0], cli_value(cli, "output"));
+		}
+	}
+	return cli_page_end(cli, &page, err);
+}
+
 static int import_show(
 	struct cli *cli, const struct run *run, const struct import_report *report, struct err *err)
 {
@@ -134,6 +159,7 @@ static int import_show(
 		[IMPORT_PROFILE] = show_profile,
 		[IMPORT_BENCHMARK] = show_benchmark,
 		[IMPORT_EXPERIMENTS] = show_experiments,
+		[IMPORT_SPANS] = show_spans,
 	};
 
 	return shows[report->holds](cli, run, report, err);
@@ -208,6 +234,8 @@ static int import_run(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"output", 'o', "RUN", false, NULL, "store what was read in this run file (*.assay)"},
+	{"by", 0, "KEY", false, "cumulative|count|p95",
+		"of a program's own spans: which are first (default cumulative)"},
 	{"progress", 0, "NAME", false, NULL, "of coz's experiments: the point that judges them"},
 	{"symfs", 0, "DIR", false, NULL, "look for the recorded programs below this folder"},
 	{0},
@@ -225,13 +253,15 @@ const struct command import_command = {
 		"assay import hyperfine.json -o before.assay",
 		"the runs of `hyperfine --export-json` or of Google Benchmark",
 		"assay import profile.coz -o gain.assay",
-		"the experiments of coz; `assay causal --show` draws them", NULL},
+		"the experiments of coz; `assay causal --show` draws them",
+		"ASSAY_EVENTS=run.ndjson ./server; assay import run.ndjson --by p95",
+		"the spans that a program with assay.h timed itself", NULL},
 	.details =
 		"What the file is, is found out from its content. Read are perf.data of any age (from "
 		"a file or a pipe, compressed or not), the text of `perf script`, folded stacks, pprof, "
 		"callgrind.out and cachegrind.out, coz's profile.coz and JSON lines, the output of "
-		"`perf stat -j` and of `perf stat -x SEPARATOR`, and the JSON of hyperfine and of Google "
-		"Benchmark.\n"
+		"`perf stat -j` and of `perf stat -x SEPARATOR`, the JSON of hyperfine and of Google "
+		"Benchmark, and the events that a program writes itself (docs/events.md).\n"
 		"User stacks that were recorded with --call-graph dwarf are unwound here. Nothing is "
 		"dropped in silence: what cannot be used is counted by reason. Of a file that is damaged "
 		"or cut off everything before the damage is kept, with a warning; a file of which "

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "cli.h"
 #include "code/binary.h"
+#include "cpu_tables.h"
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "model/store.h"
@@ -41,13 +42,18 @@ static void record_job_done(struct record_job *job)
 
 static int events_choose(struct record_job *job, struct err *err)
 {
+	struct cpu_tables cpu = {0};
 	const char *text;
-	int r = 0;
+	int r = cli_has(job->cli, "event") ? cpu_tables_load(&cpu, err) : 0;
 
+	cpu_tables_lend(&cpu, &job->events);
 	for (unsigned i = 0; r >= 0 && (text = cli_value_at(job->cli, "event", i)); i++)
 		r = event_list_parse(&job->events, text, err);
 	if (r >= 0 && !job->events.specs.count)
 		r = sampler_default_event(&job->events, err);
+	job->events.aliases = NULL; /* they go with the tables */
+	job->events.aliases_count = 0;
+	cpu_tables_done(&cpu);
 	return r;
 }
 

@@ -3,6 +3,7 @@
  * Reads the words, finds the program, counts, shows.  Each execution and interval is stored as soon
  * as it has ended, so nothing that was measured is lost when something breaks later. */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,24 +18,60 @@
 #include "model/run.h"
 #include "model/store.h"
 #include "render/stat.h"
-
-struct stat_job {
-	struct cli *cli;
-	struct run *run;
-	struct store *store; /* NULL without -o */
-	struct metric_book book;
-	struct event_list events;
-	struct arena arena;
-	uint32_t shown; /* intervals printed so far */
-};
+#include "stat_parts.h"
 
 static void stat_job_done(struct stat_job *job)
 {
 	store_close(job->store);
 	run_close(job->run);
 	metric_book_done(&job->book);
+	cpu_tables_done(&job->cpu);
 	event_list_done(&job->events);
 	arena_done(&job->arena);
+}
+
+/* What the CPU of this machine adds: names of events, sets, metrics made from them. */
+static int cpu_load(struct stat_job *job, struct err *err)
+{
+	int r = cpu_tables_load(&job->cpu, err);
+
+	for (unsigned k = 0; r >= 0 && k < job->cpu.identity.kinds; k++) {
+		const struct cpu_table *table = job->cpu.table[k];
+
+		if (table)
+			r = metric_book_add_core(&job->book, cpu_tables_core(&job->cpu, k),
+				table->name, table->metrics, err);
+	}
+	cpu_tables_lend(&job->cpu, &job->events);
+	return r;
+}
+
+/* The CPU's own set where it has one, else the generic one, which is said. */
+static int set_choose(struct stat_job *job, const char *name, struct err *err)
+{
+	int r = cpu_tables_add_set(&job->cpu, name, &job->events, err);
+	bool known = cpu_tables_know_set(&job->cpu, name);
+	const struct event_set *set;
+	char cpu[128], text[256];
+
+	if (r)
+		return r;
+	cpu_tables_name(&job->cpu, cpu, sizeof(cpu));
+	set = event_set_find(&job->book, name, err);
+	if (!set && known) {
+		err_set(err, ERR_UNAVAILABLE, ENOENT, "%s has no event set '%s' in assay", cpu, name);
+		err_hint(err, "use --set stalls or --set memory, or -e with events of your own");
+	}
+	if (!set)
+		return -ENOENT;
+	if (known) {
+		snprintf(text, sizeof(text),
+			"%s has no event set '%s' of its own in assay: generic events were counted",
+			cpu, name);
+		run_add_note(job->run, "generic_set", text,
+			"docs/metrics.md says how to add a CPU; -e rHEX counts any event");
+	}
+	return event_list_parse(&job->events, set->events, err);
 }
 
 /* -e, --set and --metric add up; without any of them the default set is counted. */
@@ -46,11 +83,8 @@ static int events_choose(struct stat_job *job, struct err *err)
 
 	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "event", i)); i++)
 		r = event_list_parse(&job->events, text, err);
-	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "set", i)); i++) {
-		const struct event_set *set = event_set_find(&job->book, text, err);
-
-		r = set ? event_list_parse(&job->events, set->events, err) : -EINVAL;
-	}
+	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "set", i)); i++)
+		r = set_choose(job, text, err);
 	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "metric", i)); i++) {
 		const struct metric *metric = metric_find(&job->book, text, err);
 		str_auto struct str events = {0};
@@ -78,6 +112,11 @@ static int watch_choose(const struct cli *cli, struct count_options *options, st
 	if (chosen > 1) {
 		err_set(err, ERR_USAGE, EINVAL, "-p, -t and -a exclude each other");
 		err_hint(err, "count one process, one thread or the whole machine");
+		return -EINVAL;
+	}
+	if (cli_has(cli, "proc") && (cli_has(cli, "all-cpus") || cli_has(cli, "tid"))) {
+		err_set(err, ERR_USAGE, EINVAL, "--proc follows a program or one process");
+		err_hint(err, "leave out -a and -t, or name a process with -p PID");
 		return -EINVAL;
 	}
 	if (cli_has(cli, "all-cpus")) {
@@ -164,6 +203,7 @@ static int stat_count(struct stat_job *job, struct err *err)
 	if (r < 0)
 		return r;
 	options.repeat = (uint32_t)repeat;
+	options.watch_proc = cli_has(cli, "proc");
 	r = count_target(&options, &job->events, &sink, err);
 	cli_progress(cli, NULL);
 	job->run->partial = r != 0;
@@ -222,14 +262,20 @@ static int stat_run_job(struct stat_job *job, struct err *err)
 	struct err late = {0};
 	int r = metric_book_load(&job->book, err), counted;
 
-	if (r >= 0)
+	if (r >= 0 && job->simulated)
+		r = stat_simulate_events(job, err);
+	else if (r >= 0)
+		r = cpu_load(job, err);
+	if (r >= 0 && !job->simulated)
 		r = events_choose(job, err);
 	if (r < 0)
 		return r;
 	job->run->started_ns = clock_realtime_ns();
 	job->run->command = run_intern(job->run, "stat");
 	job->run->target = cli_target_words(job->cli, job->run);
-	counted = stat_count(job, err);
+	counted = job->simulated ? stat_simulate(job, err) : stat_count(job, err);
+	if (!job->simulated)
+		stat_note_simulator(job);
 	if (counted < 0 && !job->run->executions.count)
 		return counted; /* nothing was measured */
 	if (job->store || cli_has(job->cli, "json"))
@@ -249,7 +295,10 @@ static int stat_run_job(struct stat_job *job, struct err *err)
 
 static int stat_run(struct cli *cli, struct err *err)
 {
-	struct stat_job job = {.cli = cli, .run = run_open()};
+	const char *engine = cli_value(cli, "engine");
+	struct stat_job job = {.cli = cli,
+		.run = run_open(),
+		.simulated = engine && str_equal(engine, "sim")};
 	int r = stat_run_job(&job, err);
 
 	stat_job_done(&job);
@@ -258,9 +307,10 @@ static int stat_run(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"event", 'e', "EVENTS", false, NULL,
-		"what to count: names, {groups}, :u :k :p modifiers, SYSTEM:TRACEPOINT, rHEX, "
-		"PMU/FIELD=VALUE/; more than one -e adds up"},
-	{"set", 0, "NAME", false, NULL, "a named set of events: default, memory, branches..."},
+		"what to count: names (also those of this CPU's vendor), {groups}, :u :k :p modifiers, "
+		"SYSTEM:TRACEPOINT, rHEX, PMU/FIELD=VALUE/; more than one -e adds up"},
+	{"set", 0, "NAME", false, NULL,
+		"a named set of events: default, memory, branches, l1, l2_tlb..."},
 	{"metric", 'M', "NAME", false, NULL, "count what this metric needs"},
 	{"repeat", 'r', "N", false, NULL, "run the program N times; medians are shown"},
 	{"interval", 'I', "MS", false, NULL, "also count every MS milliseconds"},
@@ -268,8 +318,15 @@ static const struct option_spec options[] = {
 		"count a running process, until it ends, Ctrl-C or PROGRAM ends"},
 	{"tid", 't', "TID", false, NULL, "count one thread"},
 	{"all-cpus", 'a', NULL, false, NULL, "count the whole machine"},
+	{"proc", 0, NULL, false, NULL,
+		"also read /proc ten times a second: queueing for a CPU, switches, reads and "
+		"writes, memory, pressure"},
 	{"strict", 0, NULL, false, NULL, "exit 6 when an event could not be counted"},
-	{"engine", 0, "ENGINE", false, "auto|pmu", "where the counts come from"},
+	{"engine", 0, "ENGINE", false, "auto|pmu|sim",
+		"where the counts come from; sim: valgrind's model of a CPU, exact and repeatable, "
+		"20 to 75 times slower"},
+	{"time-limit", 0, "TIME", false, NULL,
+		"with --engine sim: stop a run after TIME and keep what was simulated"},
 	{"output", 'o', "RUN", false, NULL, "store the run in this file (*.assay)"},
 	{"target-status", 0, NULL, false, NULL, "exit with the program's own status"},
 	{0},
@@ -279,12 +336,15 @@ const struct command stat_command = {
 	.name = "stat",
 	.summary = "count events over a program, a process or the machine",
 	.usage =
-		"[-e EVENTS] [--set NAME] [-r N] [-p PID|-a] [-I MS] [--strict] -- PROGRAM ARGS...",
+		"[-e EVENTS] [--set NAME] [-r N] [-p PID|-a] [-I MS] [--strict] [--engine sim] -- "
+		"PROGRAM ARGS...",
 	.examples = (const char *const[]){"assay stat -- ./program input",
 		"the usual counts, wall and CPU time, peak memory",
 		"assay stat -r 10 -e task-clock,page-faults,{cycles,instructions}:u -- ./program",
 		"ten runs, medians; two events in one group, user side only",
-		"assay stat -p 1234 -I 1000", "what process 1234 does, each second", NULL},
+		"assay stat -p 1234 -I 1000", "what process 1234 does, each second",
+		"assay stat --engine sim -e instructions -- ./program",
+		"instructions without a PMU: the same number in every run", NULL},
 	.details =
 		"What could not be counted is shown as that, with the reason, never as 0. Exit "
 		"status 5 when the program failed (see --target-status), 6 with --strict when an "

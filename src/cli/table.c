@@ -15,6 +15,7 @@ extern const struct command env_command;
 extern const struct command export_command;
 extern const struct command flame_command;
 extern const struct command gate_command;
+extern const struct command harness_command;
 extern const struct command help_command_entry;
 extern const struct command import_command;
 extern const struct command record_command;
@@ -22,6 +23,7 @@ extern const struct command report_command;
 extern const struct command run_command;
 extern const struct command scale_command;
 extern const struct command stat_command;
+extern const struct command topdown_command;
 extern const struct command tune_command;
 
 /* The main job, then in the order of the work: what can be measured, where, what it does. */
@@ -30,6 +32,7 @@ const struct command *const commands[] = {
 	&doctor_command,
 	&env_command,
 	&stat_command,
+	&topdown_command,
 	&record_command,
 	&report_command,
 	&annotate_command,
@@ -42,6 +45,7 @@ const struct command *const commands[] = {
 	&scale_command,
 	&audit_command,
 	&attest_command,
+	&harness_command,
 	&import_command,
 	&export_command,
 	&tune_command,

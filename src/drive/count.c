@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "drive/execution.h"
+#include "source/proc_watch.h"
 
 struct counting {
 	const struct count_options *options;
@@ -18,6 +19,7 @@ struct counting {
 	const struct wire_sink *sink;
 	struct counters *counters;
 	struct execution execution;
+	struct proc_watch *watch; /* NULL: /proc is not read */
 };
 
 static int emit_interval(struct counting *c, uint64_t at_ns, struct err *err)
@@ -32,12 +34,71 @@ static int emit_interval(struct counting *c, uint64_t at_ns, struct err *err)
 	return r;
 }
 
+/* ---- what /proc tells meanwhile ---- */
+
+static void watch_begin(struct counting *c)
+{
+	const struct proc_watch_options how = {
+		.pid = c->options->mode == COUNTERS_PROCESS ? c->options->id : 0,
+		.attached = c->options->mode == COUNTERS_PROCESS,
+	};
+
+	if (c->options->watch_proc)
+		c->watch = proc_watch_open(&how, clock_monotonic_ns());
+}
+
+/* The program's pid is known as soon as it was started. */
+static void watch_read(struct counting *c, uint64_t now_ns)
+{
+	pid_t pid = c->execution.spawner ? spawner_target(c->execution.spawner) : 0;
+
+	if (!proc_watch_follows(c->watch) && pid)
+		proc_watch_follow(c->watch, pid);
+	proc_watch_read(c->watch, now_ns);
+}
+
+static int watch_end(struct counting *c)
+{
+	const struct spawner_result *result = &c->execution.result;
+	const struct proc_watch_end end = {
+		.execution = c->execution.number,
+		.now_ns = clock_monotonic_ns(),
+		.cpu_ns = c->options->mode == COUNTERS_CHILDREN
+				  ? result->user_ns + result->system_ns
+				  : 0,
+	};
+	int r = c->watch ? proc_watch_emit(c->watch, &end, c->sink) : 0;
+
+	proc_watch_close_pointer(&c->watch);
+	return r;
+}
+
+/* When to wake next: an interval ends or /proc is to be read; UINT64_MAX: only at the end. */
+static uint64_t wake_ns(const struct counting *c, uint64_t interval_ns)
+{
+	uint64_t due_ns = c->watch ? proc_watch_due_ns(c->watch) : UINT64_MAX;
+
+	return interval_ns < due_ns ? interval_ns : due_ns;
+}
+
+/* Sleep until `until_ns` (UINT64_MAX: without end), the end of the target or a signal. */
+static int sleep_until(int fd, uint64_t until_ns, const sigset_t *signals)
+{
+	struct pollfd ready = {.fd = fd, .events = POLLIN};
+	uint64_t now = clock_monotonic_ns(), left = until_ns > now ? until_ns - now : 0;
+	struct timespec timeout = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
+
+	return ppoll(&ready, fd >= 0, until_ns < UINT64_MAX ? &timeout : NULL, signals);
+}
+
 /* Sleep until the target or the watched process ends, the user stops a watch, or it failed. */
 static int wait_for_end(struct counting *c, struct err *err)
 {
 	struct execution *x = &c->execution;
 	int fd = execution_descriptor(x);
-	uint64_t step_ns = c->options->interval_ns, next_ns = x->start_ns + step_ns;
+	bool silent = !c->options->interval_ns;
+	uint64_t step_ns = silent ? c->options->refresh_ns : c->options->interval_ns;
+	uint64_t next_ns = step_ns ? x->start_ns + step_ns : UINT64_MAX;
 	sigset_t all, before;
 	int r = 0;
 
@@ -45,18 +106,18 @@ static int wait_for_end(struct counting *c, struct err *err)
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	while (r == 0) {
-		struct pollfd ready = {.fd = fd, .events = POLLIN};
-		uint64_t now = clock_monotonic_ns(), left = next_ns > now ? next_ns - now : 0;
-		struct timespec timeout = {(time_t)(left / 1000000000), (long)(left % 1000000000)};
-		int got = ppoll(&ready, fd >= 0, step_ns ? &timeout : NULL, &before);
+		int got = sleep_until(fd, wake_ns(c, next_ns), &before);
 
 		if (got > 0)
 			break;
 		execution_pass_on_signals(x);
 		if (x->stopped && !x->spawner)
 			break;
-		if (got == 0) {
-			r = emit_interval(c, next_ns - x->start_ns, err);
+		if (got == 0 && c->watch && clock_monotonic_ns() >= proc_watch_due_ns(c->watch))
+			watch_read(c, clock_monotonic_ns());
+		if (got == 0 && clock_monotonic_ns() >= next_ns) {
+			r = silent ? counters_read(c->counters, err)
+				   : emit_interval(c, next_ns - x->start_ns, err);
 			next_ns += step_ns;
 		}
 	}
@@ -70,8 +131,10 @@ static int wait_for_end(struct counting *c, struct err *err)
 static int execute_once(struct counting *c, struct err *err)
 {
 	struct execution *x = &c->execution;
-	int r = execution_start(x, err);
+	int r;
 
+	watch_begin(c);
+	r = execution_start(x, err);
 	if (r >= 0)
 		r = wait_for_end(c, err);
 	if (r >= 0)
@@ -85,6 +148,8 @@ static int execute_once(struct counting *c, struct err *err)
 		r = execution_emit(x, c->sink);
 	if (r >= 0)
 		r = counters_emit(c->counters, x->number, 0, c->sink);
+	if (r >= 0)
+		r = watch_end(c);
 	if (r >= 0 && c->options->each)
 		r = c->options->each(c->options->context, x->number, 0, err);
 	return r < 0 ? r : x->spawner && x->result.leftovers;
@@ -116,7 +181,7 @@ static int counting_run(struct counting *c, struct err *err)
 			r = counting_open(c, err);
 		}
 	}
-	if (r >= 0)
+	if (r >= 0 && !c->options->judged)
 		r = counters_emit_events(c->counters, true, c->sink);
 	return r < 0 ? r : c->execution.stopped;
 }
@@ -142,6 +207,7 @@ int count_target(const struct count_options *options, struct event_list *events,
 		r = counting_open(&c, err);
 	if (r >= 0)
 		r = counting_run(&c, err);
+	proc_watch_close(c.watch);
 	counters_close(c.counters);
 	execution_close(&c.execution);
 	return r;

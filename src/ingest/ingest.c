@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <math.h>
 
+#include "base/str.h"
+#include "code/names.h"
 #include "model/run.h"
 #include "profile.h"
 
@@ -197,15 +199,21 @@ static bool take_visit(struct run *run, const struct wire_record *record)
 	return true;
 }
 
+/* The simulator spells a function as the symbol table does; samples have it demangled. */
 static bool take_place(struct run *run, const struct wire_record *record)
 {
 	const struct wire_place *place = (const struct wire_place *)record;
+	const char *linkage = wire_text(record, place->function);
+	str_auto struct str function = {0};
 
 	if (!place->event || place->event > run->events.count)
 		return false;
+	if (*linkage == '_')
+		names_demangle(linkage, &function);
 	run_add_place(run, &(struct place_row){
 				   .event = place->event,
-				   .function = run_intern(run, wire_text(record, place->function)),
+				   .function = run_intern(
+					   run, function.len ? function.at : linkage),
 				   .file = run_intern(run, wire_text(record, place->file)),
 				   .line = place->line,
 				   .value = place->value,

@@ -51,6 +51,8 @@ static void event_row(struct table *table, const struct stat_event *event)
 	if (event->scaled)
 		snprintf(note, sizeof(note), "on the PMU %.0f %% of the time, scaled up",
 			event->running_share * 100);
+	if (event->simulated)
+		snprintf(note, sizeof(note), "simulated");
 	table_cell(
 		table, INK_BOLD, "%s", value_text(value, sizeof(value), event->value, event->unit));
 	spread_cell(table, event->spread);
@@ -129,9 +131,9 @@ static void usage_table(struct paper *paper, const struct stat_view *view)
 	table_column(&table, "", true);
 	table_column(&table, "", true);
 	table_column(&table, "", false);
-	usage_row(
-		&table, "wall", paper_time(value, sizeof(value), view->wall_ns), view->wall_spread);
-	table_cell(&table, INK_DIM, "%s", "");
+	usage_row(&table, view->simulated ? "simulation" : "wall",
+		paper_time(value, sizeof(value), view->wall_ns), view->wall_spread);
+	table_cell(&table, INK_DIM, "%s", view->simulated ? "not the program's own time" : "");
 	if (view->has_usage)
 		usage_rows(&table, view);
 	table_print(&table, paper, 2);
@@ -214,6 +216,8 @@ static void executions_text(struct paper *paper, const struct stat_view *view)
 			str_addf(&line, "exited with status %d", e->exit_status);
 		if (e->interrupted)
 			str_addf(&line, "%sinterrupted", line.len ? ", " : "");
+		if (e->timed_out)
+			str_addf(&line, "%sstopped at the time limit", line.len ? ", " : "");
 		if (e->leftovers)
 			str_addf(&line, "%sleft processes running", line.len ? ", " : "");
 		if (!line.len)
@@ -255,8 +259,8 @@ static void agent_event(struct paper *paper, const struct stat_event *event)
 		paper_add(paper, " = %.10g %s (scaled, on PMU %.0f%%)\n", event->value,
 			*event->unit ? event->unit : "", event->running_share * 100);
 	else
-		paper_add(paper, " = %.10g%s%s\n", event->value, *event->unit ? " " : "",
-			event->unit);
+		paper_add(paper, " = %.10g%s%s%s\n", event->value, *event->unit ? " " : "",
+			event->unit, event->simulated ? " (simulated)" : "");
 }
 
 void stat_agent(struct paper *paper, const struct stat_view *view)
@@ -272,7 +276,8 @@ void stat_agent(struct paper *paper, const struct stat_view *view)
 		paper_add(paper, "and %u more events: use --json\n",
 			view->event_count - AGENT_EVENTS);
 	if (view->execution_count)
-		paper_add(paper, "wall_ns = %.0f\n", view->wall_ns);
+		paper_add(paper, "%s = %.0f\n", view->simulated ? "simulation_ns" : "wall_ns",
+			view->wall_ns);
 	if (view->has_usage)
 		paper_add(paper,
 			"cpu_ns = %.0f\nmax_rss_bytes = %.0f\nfaults = %.0f minor, %.0f major\n",

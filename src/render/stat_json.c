@@ -28,6 +28,7 @@ static void events_json(struct jsonw *w, const struct stat_view *view)
 		jsonw_put_u64(w, "enabled_ns", event->enabled_ns);
 		jsonw_put_u64(w, "running_ns", event->running_ns);
 		jsonw_put_bool(w, "scaled", event->scaled);
+		jsonw_put_bool(w, "simulated", event->simulated);
 		value_or_reason(w, "running_share", event->running_share,
 			event->known ? "the task never ran" : event->reason);
 		value_or_reason(w, "spread_share", event->spread,
@@ -95,11 +96,17 @@ static void runs_json(struct jsonw *w, const struct stat_view *view)
 
 		jsonw_begin_object(w);
 		jsonw_put_u64(w, "run", e->number);
-		jsonw_put_u64(w, "wall_ns", e->wall_ns);
+		if (view->simulated) {
+			jsonw_put_missing(w, "wall_ns", "it was simulated, not timed");
+			jsonw_put_u64(w, "simulation_ns", e->wall_ns);
+		} else {
+			jsonw_put_u64(w, "wall_ns", e->wall_ns);
+		}
 		usage_json(w, e);
 		jsonw_put_i64(w, "exit", e->exit_status);
 		jsonw_put_i64(w, "signal", e->signal);
 		jsonw_put_bool(w, "interrupted", e->interrupted);
+		jsonw_put_bool(w, "timed_out", e->timed_out);
 		jsonw_put_bool(w, "leftovers", e->leftovers);
 		jsonw_key(w, "events");
 		jsonw_begin_array(w); /* in the order of data.events, null: see its reason */
@@ -140,7 +147,10 @@ static void summary_json(struct jsonw *w, const struct stat_view *view)
 	jsonw_key(w, "summary");
 	jsonw_begin_object(w);
 	jsonw_put_u64(w, "runs_used", view->used_count);
-	value_or_reason(w, "wall_ns", view->wall_ns, none);
+	if (view->simulated)
+		jsonw_put_missing(w, "wall_ns", "it was simulated, not timed");
+	else
+		value_or_reason(w, "wall_ns", view->wall_ns, none);
 	value_or_reason(w, "cpu_ns", view->cpu_ns + usage, none);
 	value_or_reason(w, "max_rss_bytes", view->max_rss_bytes + usage, none);
 	value_or_reason(w, "minor_faults", view->minor_faults + usage, none);
@@ -159,7 +169,7 @@ void stat_json_counts(struct jsonw *w, const struct stat_view *view)
 
 void stat_json(struct jsonw *w, const struct stat_view *view)
 {
-	jsonw_put_text(w, "engine", "pmu");
+	jsonw_put_text(w, "engine", view->simulated ? "sim" : "pmu");
 	stat_json_counts(w, view);
 	summary_json(w, view);
 	runs_json(w, view);

@@ -102,3 +102,19 @@ int emit_fact(const struct wire_sink *sink, const struct emit_fact *fact)
 	wire_add_text(&b, &space.fact.reason, fact->reason);
 	return sink->take(sink->context, wire_end(&b));
 }
+
+int emit_place(const struct wire_sink *sink, const struct emit_place *place)
+{
+	union {
+		struct wire_place place;
+		unsigned char bytes[EMIT_ROOM];
+	} space;
+	struct wire_builder b = wire_begin(&space, sizeof(space), WIRE_PLACE, sizeof(space.place));
+
+	space.place.event = place->event;
+	space.place.line = place->line;
+	space.place.value = place->value;
+	wire_add_text(&b, &space.place.function, place->function);
+	wire_add_text(&b, &space.place.file, place->file);
+	return sink->take(sink->context, wire_end(&b));
+}

@@ -26,6 +26,7 @@ static const struct import_format *const formats[] = {
 	&import_callgrind,
 	&import_coz,
 	&import_coz_json,
+	&import_events,
 	&import_perf_stat_json,
 	&import_hyperfine,
 	&import_gbench,
@@ -174,8 +175,8 @@ static int format_unknown(struct import_text text, const char *name, struct err 
 		err_hint(err,
 			"it reads perf.data, the text of `perf script`, folded stacks, pprof, "
 			"callgrind.out, cachegrind.out, profile.coz, the output of `perf stat -j` "
-			"and `perf stat -x SEPARATOR`, and the JSON of hyperfine and Google "
-			"Benchmark");
+			"and `perf stat -x SEPARATOR`, the JSON of hyperfine and Google "
+			"Benchmark, and lines with an event of perf.profile.*");
 	return -EINVAL;
 }
 

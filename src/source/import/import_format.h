@@ -32,6 +32,7 @@ struct import_format {
 extern const struct import_format import_callgrind;
 extern const struct import_format import_coz;
 extern const struct import_format import_coz_json;
+extern const struct import_format import_events;
 extern const struct import_format import_folded;
 extern const struct import_format import_gbench;
 extern const struct import_format import_hyperfine;

@@ -46,37 +46,53 @@ const char *named_text(struct named *named, const char *at, size_t len)
 	return named->texts.at[index];
 }
 
-static int emit_event(struct named *named, uint32_t id, const char *name, const char *unit)
+struct new_event {
+	const char *name, *unit;
+	uint32_t flags; /* WIRE_EVENT_* */
+};
+
+static int emit_event(struct named *named, uint32_t id, const struct new_event *event)
 {
 	union {
 		struct wire_event event;
 		unsigned char bytes[8192];
 	} space;
 	struct wire_builder b = wire_begin(&space, sizeof(space), WIRE_EVENT, sizeof(space.event));
-	const char *core = NULL;
+	const char *name = event->name, *core = NULL;
 
 	import_core_split(&named->arena, &name, &core);
 	space.event.event = id;
 	space.event.status = WIRE_EVENT_COUNTED;
+	space.event.flags = event->flags;
 	space.event.scale = 1;
-	wire_add_text(&b, &space.event.unit, unit);
+	wire_add_text(&b, &space.event.unit, event->unit);
 	wire_add_text(&b, &space.event.core, core);
 	wire_add_text(&b, &space.event.name, name);
 	return named->sink->take(named->sink->context, wire_end(&b));
 }
 
-int named_event(struct named *named, const char *name, const char *unit, uint32_t *ret_id)
+static int event_of(struct named *named, const struct new_event *event, uint32_t *ret_id)
 {
 	uint32_t id = named->events.count + 1;
 
-	if (map_get(&named->events, name, strlen(name), ret_id))
+	if (map_get(&named->events, event->name, strlen(event->name), ret_id))
 		return 0;
 	*ret_id = 0;
 	if (id > NAMED_EVENTS)
 		return 0;
-	map_put(&named->events, name, strlen(name), id);
+	map_put(&named->events, event->name, strlen(event->name), id);
 	*ret_id = id;
-	return emit_event(named, id, name, unit);
+	return emit_event(named, id, event);
+}
+
+int named_event(struct named *named, const char *name, const char *unit, uint32_t *ret_id)
+{
+	return event_of(named, &(struct new_event){name, unit, 0}, ret_id);
+}
+
+int named_event_simulated(struct named *named, const char *name, uint32_t *ret_id)
+{
+	return event_of(named, &(struct new_event){name, "", WIRE_EVENT_SIMULATED}, ret_id);
 }
 
 int named_task(struct named *named, uint32_t pid, uint32_t tid, const char *name)

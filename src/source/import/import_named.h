@@ -30,6 +30,8 @@ const char *named_text(struct named *named, const char *at, size_t len);
 
 /* The id of an event by its name, which is emitted when it is new.  `*ret_id` 0: one too many. */
 int named_event(struct named *named, const char *name, const char *unit, uint32_t *ret_id);
+/* The same for an event that a simulator counted. */
+int named_event_simulated(struct named *named, const char *name, uint32_t *ret_id);
 
 /* Thread `tid` of `pid` has this name, emitted when it is new. */
 int named_task(struct named *named, uint32_t pid, uint32_t tid, const char *name);

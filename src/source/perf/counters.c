@@ -331,6 +331,13 @@ static void counters_judge(struct counters *counters)
 	}
 }
 
+void counters_distrust(struct event_list *list, const struct pmu_report *report)
+{
+	vec_foreach (struct event_spec, spec, &list->specs)
+		if (spec->status == WIRE_EVENT_COUNTED)
+			event_reason_distrust(list, spec, report);
+}
+
 int counters_emit_events(struct counters *counters, bool final, const struct wire_sink *sink)
 {
 	int r = 0;

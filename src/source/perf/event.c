@@ -11,6 +11,7 @@
 #include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -112,10 +113,32 @@ static bool raw_resolve(const char *name, struct event_spec *spec)
 	return str_to_u64(hex, &spec->config) == 0;
 }
 
+/* The vendor's event of this name; `pmu` NULL: on any core type. */
+static const struct event_alias *alias_find(
+	const struct event_list *list, const char *name, const char *pmu)
+{
+	for (uint32_t i = 0; i < list->aliases_count; i++) {
+		const struct event_alias *alias = &list->aliases[i];
+
+		if (strcasecmp(alias->name, name) == 0 &&
+			(!pmu || !alias->pmu || str_equal(alias->pmu, pmu)))
+			return alias;
+	}
+	return NULL;
+}
+
+static void alias_put(const struct event_alias *alias, struct event_spec *spec)
+{
+	spec->type = PERF_TYPE_RAW;
+	spec->config = alias->config;
+	spec->config1 = alias->config1;
+}
+
 /* A name that needs no colon: 1 found, 0 not known, or an error. */
 static int name_resolve(
 	struct event_list *list, const char *name, struct event_spec *spec, struct err *err)
 {
+	const struct event_alias *alias = alias_find(list, name, NULL);
 	char pmu[64];
 	int r;
 
@@ -129,6 +152,12 @@ static int name_resolve(
 		}
 	if (cache_resolve(name, spec) || raw_resolve(name, spec))
 		return 1;
+	/* Before sysfs: on a hybrid the same sysfs name may mean an event of either core type. */
+	if (alias) {
+		alias_put(alias, spec);
+		spec->alias = arena_text(&list->arena, alias->name, strlen(alias->name));
+		return 1;
+	}
 	if (!pmu_find_event(name, pmu, sizeof(pmu)))
 		return 0;
 	r = pmu_encode(&list->arena, pmu, name, spec, err);
@@ -169,23 +198,27 @@ static int modifiers_put(struct event_spec *spec, const char *modifiers, struct 
 	return 0;
 }
 
-static int event_unknown(const char *name, struct err *err)
+static int event_unknown(const struct event_list *list, const char *name, struct err *err)
 {
 	enum { MOST = 96 };
 	char built[MOST][40];
-	const char *names[MOST + 64 + 1], *nearest;
-	unsigned count = 0, spellings = 0;
+	vec_of(const char *) names = {0};
+	const char *nearest;
+	unsigned spellings = 0;
 
 	for (const struct event_name *known = event_names; known->name; known++)
-		names[count++] = known->name;
+		vec_push(&names, known->name);
+	for (uint32_t i = 0; i < list->aliases_count; i++)
+		vec_push(&names, list->aliases[i].name);
 	for (unsigned cache = 0; cache_names[cache]; cache++)
 		for (unsigned s = 0; s < CACHE_SUFFIXES && spellings < MOST; s++) {
 			snprintf(built[spellings], sizeof(*built), "%s%s", cache_names[cache],
 				cache_suffixes[s].suffix);
-			names[count++] = built[spellings++];
+			vec_push(&names, built[spellings++]);
 		}
-	names[count] = NULL;
-	nearest = str_nearest(name, names);
+	vec_push(&names, NULL);
+	nearest = str_nearest(name, names.at);
+	vec_done(&names);
 	err_set(err, ERR_USAGE, EINVAL, "unknown event '%s'", name);
 	if (nearest)
 		err_hint(err, "did you mean %s?", nearest);
@@ -248,7 +281,7 @@ static int event_resolve(
 	if (r)
 		return r < 0 ? r : modifiers_put(spec, colon ? colon : "", err);
 	if (!colon)
-		return event_unknown(text, err);
+		return event_unknown(list, text, err);
 	second = strchr(colon, ':');
 	if (second)
 		*second++ = '\0';
@@ -300,28 +333,51 @@ static void core_assign(struct event_list *list, struct event_spec *spec, const 
 	spec->cpus = probe.cpus;
 }
 
-/* Repeat the core events of an item for each further core type; see the head of this file. */
+/* The spec as it is for one core type; false when it does not count there.  What is no event of the
+ * core (clocks, tracepoints) stands with the first type. */
+static bool spec_for_core(struct event_list *list, struct event_spec *spec,
+	const struct pmu_core *core, bool first)
+{
+	if (spec->alias) {
+		const struct event_alias *alias = alias_find(list, spec->alias, core->name);
+
+		if (!alias)
+			return false;
+		alias_put(alias, spec);
+	} else if (!event_is_core(spec)) {
+		return first;
+	}
+	core_assign(list, spec, core->name);
+	return true;
+}
+
+/* Repeat the core events of an item for each core type; see the head of this file. */
 static void item_spread(struct item *item, const struct pmu_core *cores, unsigned count)
 {
 	struct event_list *list = item->list;
-	uint32_t end = list->specs.count;
+	uint32_t members = list->specs.count - item->first;
+	mem_auto struct event_spec *specs = mem_new(members, sizeof(*specs));
+	bool used = false; /* the item's own group */
 
-	for (unsigned core = 1; core < count; core++) {
-		uint32_t group = item->is_group ? ++list->groups : 0;
+	memcpy(specs, &list->specs.at[item->first], members * sizeof(*specs));
+	list->specs.count = item->first;
+	for (unsigned core = 0; core < count; core++) {
+		uint32_t before = list->specs.count;
+		uint32_t group = item->is_group ? list->groups + used : 0;
 
-		for (uint32_t i = item->first; i < end; i++) {
-			struct event_spec copy = list->specs.at[i];
+		for (uint32_t i = 0; i < members; i++) {
+			struct event_spec copy = specs[i];
 
-			if (!event_is_core(&copy))
-				continue;
 			copy.group = group;
-			core_assign(list, &copy, cores[core].name);
-			vec_push(&list->specs, copy);
+			if (spec_for_core(list, &copy, &cores[core], core == 0))
+				vec_push(&list->specs, copy);
 		}
+		if (list->specs.count == before)
+			continue;
+		used = true;
+		if (group > list->groups)
+			list->groups = group;
 	}
-	for (uint32_t i = item->first; i < end; i++)
-		if (event_is_core(&list->specs.at[i]))
-			core_assign(list, &list->specs.at[i], cores[0].name);
 }
 
 /* The end of one event: a comma, a brace or the end of the text, but not between slashes. */
@@ -445,6 +501,7 @@ int event_emit(const struct event_spec *spec, uint32_t id, const struct wire_sin
 	space.event.event = id;
 	space.event.group = spec->group;
 	space.event.status = spec->status;
+	space.event.flags = spec->flags;
 	space.event.scale = spec->scale;
 	wire_add_text(&b, &space.event.name, spec->name);
 	wire_add_text(&b, &space.event.unit, spec->unit);

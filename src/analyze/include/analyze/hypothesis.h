@@ -35,6 +35,8 @@ int hypothesis_book_load(struct hypothesis_book **ret_book, struct err *err);
 int hypothesis_book_parse(
 	const char *name, const char *text, struct hypothesis_book **ret_book, struct err *err);
 void hypothesis_book_close(struct hypothesis_book *book);
+void hypothesis_book_close_pointer(struct hypothesis_book **book);
+#define hypothesis_book_auto __attribute__((cleanup(hypothesis_book_close_pointer)))
 
 /* What one witness says, with its numbers written out: "17 % of its time queued for a CPU (> 10)".
  */
@@ -58,6 +60,8 @@ struct ledger_row {
 	const char *next;      /* the next command */
 	double share;	       /* of the wall or CPU time that it explains; NAN: not known */
 	double effort;	       /* 1 small, 2 medium, 3 large */
+	bool is_place;	       /* says where the time is, blames nothing: true of good code too */
+	bool noisy;	       /* the machine was not quiet: see the row `noise` */
 	struct ledger_witness *witnesses;
 	uint32_t witness_count;
 };
@@ -65,6 +69,7 @@ struct ledger_row {
 struct ledger_view {
 	struct ledger_row *rows; /* supports first, by share; then conflict, inconclusive, ... */
 	uint32_t count;
+	bool noisy; /* the row `noise` is supported */
 };
 
 void ledger_evaluate(const struct hypothesis_book *book, const struct signals *signals,

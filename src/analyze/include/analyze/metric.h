@@ -35,6 +35,7 @@ struct metric {
 	struct formula when;	   /* only assessed when this ... */
 	struct metric_limit limit; /* ... is within this; sign 0: always */
 	double low, high;	   /* a result outside is no measurement; NAN: no bound */
+	const char *core; /* only for this core type of a hybrid CPU; NULL: for all */
 };
 
 struct event_set {
@@ -46,6 +47,7 @@ struct event_set {
 
 struct metric_alias {
 	const char *name, *other;
+	const char *core; /* as in struct metric */
 };
 
 struct metric_book {
@@ -60,6 +62,11 @@ int metric_book_load(struct metric_book *book, struct err *err);
 
 /* Add one text, `name` being its file name for the sentence. */
 int metric_book_add(struct metric_book *book, const char *name, const char *text, struct err *err);
+
+/* The same for one core type of a hybrid CPU: its rows come from that core type alone, and another
+ * core type may have metrics of the same names.  NULL: for all. */
+int metric_book_add_core(struct metric_book *book, const char *core, const char *name,
+	const char *text, struct err *err);
 
 void metric_book_done(struct metric_book *book);
 #define metric_book_auto __attribute__((cleanup(metric_book_done)))

@@ -49,7 +49,7 @@ struct simulated_row {
 
 struct simulated_counts {
 	bool known[SIMULATED_COUNTS];
-	uint64_t totals[SIMULATED_COUNTS]; /* of one execution (the median) */
+	uint64_t totals[SIMULATED_COUNTS]; /* of the first execution, as the rows are */
 	const struct simulated_row *rows;  /* most instructions first */
 	uint32_t row_count;
 	bool partial; /* the simulation was cut: rates only */

@@ -18,6 +18,7 @@ struct stat_event {
 	const char *name, *unit, *core, *status, *reason; /* status: "counted", "not_counted"... */
 	uint32_t group;
 	bool known;
+	bool simulated; /* counted by a simulator, not by this machine */
 	double value;  /* median, in `unit` */
 	double spread; /* median absolute deviation over |value|; NAN below 3 executions */
 	double *each;  /* one per execution, NAN: not known */
@@ -33,6 +34,7 @@ struct stat_execution {
 	int exit_status, signal;
 	bool has_usage; /* false: somebody else's process */
 	bool interrupted, leftovers;
+	bool timed_out; /* cut at its time limit: its counts are of a part */
 	bool used; /* in the medians */
 };
 
@@ -52,6 +54,7 @@ struct stat_view {
 	struct stat_interval *intervals;
 	uint32_t interval_count;
 	bool has_usage;
+	bool simulated; /* every event is; the wall time is the simulator's */
 	/* Medians over the executions used. */
 	double wall_ns, wall_spread, cpu_ns, cpu_spread, user_ns, system_ns, max_rss_bytes;
 	double minor_faults, major_faults, voluntary_switches, involuntary_switches;

@@ -26,6 +26,11 @@ struct count_options {
 	pid_t id;			       /* with COUNTERS_PROCESS and COUNTERS_THREAD */
 	uint32_t repeat;		       /* 0 means 1 */
 	uint64_t interval_ns;		       /* 0: none */
+	bool watch_proc; /* read /proc meanwhile (proc_watch.h); not with the whole machine */
+	/* Read this often without emitting, 0: never.  Intel's perf-metrics are fractions of 8 bit
+	 * that the kernel turns into counts at each read. */
+	uint64_t refresh_ns;
+	bool judged; /* the caller knows which counters lie and has marked them in the list */
 	struct interrupt (*interrupted)(void); /* asked when a signal wakes us */
 	/* Called after each execution and interval, when its records are through; a negative return
 	 * ends the counting. */

@@ -1,8 +1,8 @@
-/* cachegrind.h - what cachegrind wrote: cost by line, summed over the files of several processes.
+/* cachegrind.h - what cachegrind wrote, under the names that `assay stat -e` takes.
  *
- * Does: read cachegrind.out (and callgrind.out) texts, sum equal lines, emit WIRE_EVENT, WIRE_COUNT
- * and WIRE_PLACE.  Does not: run valgrind (drive/simulate.h), trust the text.
- * The events have the names that `assay stat -e` takes; what each is made of:
+ * Does: read cachegrind.out texts of one or several processes, emit WIRE_EVENT, WIRE_COUNT and
+ * WIRE_PLACE.  Does not: run valgrind (drive/simulate.h), trust the text.
+ * The events, and the columns of the file that each is the sum of:
  *
  *     instructions               Ir         L1-icache-load-misses      I1mr
  *     LLC-code-misses            ILmr       L1-dcache-loads            Dr
@@ -16,18 +16,14 @@
  *     cache-misses               ILmr + DLmr + DLmw
  *
  * cachegrind counts conditional and indirect branches only: direct jumps, calls and returns always
- * go where they went.
- * Owns: the sums, until cachegrind_done(). */
+ * go where they went before.  Owns: nothing; a list owns its texts (source/event.h). */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
 #include "base/err.h"
-#include "base/map.h"
-#include "base/vec.h"
 #include "source/event.h"
 #include "wire/record.h"
 
@@ -37,38 +33,39 @@ enum { CACHEGRIND_COLUMNS = 13 };
 const char *cachegrind_column(unsigned column);
 const char *cachegrind_name(unsigned column);
 
-struct cachegrind_line {
-	const char *function, *file; /* NULL: not known */
-	uint32_t line;		     /* 0: not known */
-	uint64_t counts[CACHEGRIND_COLUMNS];
-};
+/* The columns that an event of this name is the sum of, as bits; 0: it cannot be simulated.  Kernel
+ * and hypervisor are not simulated, so :k has none. */
+uint32_t cachegrind_columns_of(const char *event);
 
-struct cachegrind {
-	struct arena arena;
-	struct map texts, lines; /* -> index */
-	vec_of(const char *) names;
-	vec_of(struct cachegrind_line) rows;
-	bool has[CACHEGRIND_COLUMNS]; /* some file had this column */
+/* Add the events of `text` (as `assay stat -e` takes them, groups are taken apart) to the list;
+ * what cannot be simulated gets the status WIRE_EVENT_NOT_SUPPORTED and a reason.  -EINVAL for what
+ * is no event at all. */
+int cachegrind_events_parse(struct event_list *list, const char *text, struct err *err);
+
+/* All 13, or only instructions. */
+void cachegrind_events_all(struct event_list *list, bool instructions_only);
+
+/* Does the list need caches and branches, or instructions only? */
+bool cachegrind_events_need_caches(const struct event_list *list);
+
+/* Emit the list, event i of it under the id i + 1. */
+int cachegrind_emit_events(const struct event_list *list, const struct wire_sink *sink);
+
+/* What was read so far; zeroed is ready. */
+struct cachegrind_sums {
+	bool has[CACHEGRIND_COLUMNS]; /* some text had this column */
 	uint64_t totals[CACHEGRIND_COLUMNS];
-	uint32_t files;
+	uint32_t texts;
+	uint64_t cost_lines;
 	uint64_t malformed; /* lines that could not be used */
 };
 
-/* Add one text.  -EINVAL when it holds no cost at all; what stands before a damage is added. */
-int cachegrind_add(struct cachegrind *book, const char *bytes, size_t len, struct err *err);
+/* Read one text into `sums` and, when `sink` is not NULL, emit one place for each line and event of
+ * the list that is not 0.  -EINVAL when it is no such text or holds no cost; an error of the sink is
+ * returned as it is. */
+int cachegrind_read(struct cachegrind_sums *sums, const struct event_list *list, const char *bytes,
+	size_t len, const struct wire_sink *sink);
 
-/* Which columns an event of this name is the sum of, as bits; 0: it cannot be simulated. */
-uint32_t cachegrind_columns_of(const char *event);
-
-/* Emit the events once.  `events` NULL: one per column that is there, else those of the list. */
-int cachegrind_emit_events(
-	const struct event_list *events, bool instructions_only, const struct wire_sink *sink);
-
-/* Emit one count per event, and one place per event and line that is not 0. */
-int cachegrind_emit_counts(const struct cachegrind *book, const struct event_list *events,
+/* Emit one count per event of the list. */
+int cachegrind_emit_counts(const struct cachegrind_sums *sums, const struct event_list *list,
 	uint32_t execution, const struct wire_sink *sink);
-int cachegrind_emit_places(const struct cachegrind *book, const struct event_list *events,
-	const struct wire_sink *sink);
-
-void cachegrind_done(struct cachegrind *book);
-#define cachegrind_auto __attribute__((cleanup(cachegrind_done)))

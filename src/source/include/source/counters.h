@@ -23,6 +23,10 @@ enum counters_mode {
 };
 
 struct counters;
+struct pmu_report;
+
+/* Before they are opened: mark the events whose counters the self-test (pmu.h) found lying. */
+void counters_distrust(struct event_list *list, const struct pmu_report *report);
 
 int counters_open(struct event_list *list, enum counters_mode mode, pid_t id,
 	struct counters **ret_counters, struct err *err);

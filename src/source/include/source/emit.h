@@ -29,3 +29,12 @@ struct emit_fact {
 	double value;
 };
 int emit_fact(const struct wire_sink *sink, const struct emit_fact *fact);
+
+/* An event counted at one line by a simulator; texts may be NULL, line 0: not known. */
+struct emit_place {
+	uint32_t event; /* its id */
+	uint32_t line;
+	uint64_t value;
+	const char *function, *file;
+};
+int emit_place(const struct wire_sink *sink, const struct emit_place *place);

@@ -2,8 +2,8 @@
  *
  *     task-clock,cycles:u,{instructions,branches}:u,sched:sched_switch,r1c2,cpu/event=0x3c/
  *
- * Does: names (software, hardware, cache, sysfs, tracepoint, raw), groups, modifiers, hybrid CPUs
- * (one spec per core type).  Does not: open anything.  An event that is well written but not on
+ * Does: names (software, hardware, cache, the CPU's own, sysfs, tracepoint, raw), groups, modifiers,
+ * hybrid CPUs (one spec per core type).  Does not: open anything.  An event that is well written but not on
  * this machine is a spec with a status and a reason; only what cannot be understood is an error.
  * Owns: everything in its arena. */
 #pragma once
@@ -16,10 +16,18 @@
 #include "base/vec.h"
 #include "wire/record.h"
 
+/* A name of this CPU's vendor, handed in by the caller who knows the CPU. */
+struct event_alias {
+	const char *name; /* "UOPS_ISSUED.ANY"; typed in any case */
+	uint64_t config, config1;
+	const char *pmu; /* the core type it counts on, on a hybrid CPU; else NULL */
+};
+
 struct event_spec {
 	const char *name; /* as written, with its modifiers: "cycles:u" */
 	const char *unit; /* "ns", "Joules", or "" */
 	const char *core; /* "cpu_core" on a hybrid CPU, else NULL */
+	const char *alias; /* the vendor's name for it, else NULL */
 	const char *cpus; /* the only CPUs it counts on ("0-7"), or NULL */
 	double scale;	  /* value * scale is in `unit` */
 	uint32_t group;	  /* 0: alone */
@@ -28,6 +36,7 @@ struct event_spec {
 	bool exclude_user, exclude_kernel, exclude_hypervisor, exclude_host, exclude_guest;
 	bool modified; /* the user chose user/kernel; never widened or narrowed for him */
 	bool pinned;
+	uint32_t flags;	    /* WIRE_EVENT_PRESCALED, WIRE_EVENT_SIMULATED */
 	bool whole_machine; /* an uncore PMU: cannot be counted for one task */
 	unsigned precise;
 	enum wire_event_status status; /* COUNTED: may be opened */
@@ -38,6 +47,8 @@ struct event_list {
 	struct arena arena;
 	vec_of(struct event_spec) specs;
 	uint32_t groups;
+	const struct event_alias *aliases; /* borrowed; may be set before a text is parsed */
+	uint32_t aliases_count;
 };
 
 /* Add the events of `text` to the list.  -EINVAL with the place and the nearest name. */

@@ -39,8 +39,14 @@ enum import_skip {
 	IMPORT_SKIPS,
 };
 
-/* IMPORT_BENCHMARK: executions of commands. */
-enum import_holds { IMPORT_COUNTS, IMPORT_PROFILE, IMPORT_BENCHMARK, IMPORT_EXPERIMENTS };
+/* IMPORT_BENCHMARK: executions of commands.  IMPORT_SPANS: what a program says of itself. */
+enum import_holds {
+	IMPORT_COUNTS,
+	IMPORT_PROFILE,
+	IMPORT_BENCHMARK,
+	IMPORT_EXPERIMENTS,
+	IMPORT_SPANS,
+};
 
 struct import_report {
 	const char *kind; /* "perf-stat-json" */

@@ -1,0 +1,258 @@
+/* hypothesis_book.c - data/hypotheses as rules.
+ *
+ * A wrong rule would give a wrong verdict with confidence, so everything doubtful is refused: an
+ * unknown key or category, a rule that belongs to no witness, a witness that says nothing, a number
+ * that is none. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "data/texts.h"
+#include "hypothesis_parts.h"
+#include "text_block.h"
+
+static const char *const categories[] = {"cpu", "memory", "branch", "lock", "io", "off_cpu",
+	"allocation", "syscall", "fault", "starvation", "noise", NULL};
+
+static bool is_one_of(const char *word, const char *const *words)
+{
+	while (*words && !str_equal(*words, word))
+		words++;
+	return *words;
+}
+
+/* "FORMULA >= NUMBER": the last < or > is the comparison. */
+static int comparison_parse(
+	struct text_reader *reader, const struct text_pair *pair, char *text, struct comparison *ret)
+{
+	char *sign = text + strlen(text), *number, *end;
+
+	while (sign > text && *sign != '<' && *sign != '>')
+		sign--;
+	if (sign == text)
+		return text_refuse(
+			reader, pair->line, "a rule is written \"FORMULA >= NUMBER\", not", text);
+	ret->sign = *sign;
+	ret->or_equal = sign[1] == '=';
+	*sign = '\0';
+	number = sign + 1 + ret->or_equal;
+	ret->number = strtod(number, &end);
+	if (end == number || *str_trim(end) || !isfinite(ret->number))
+		return text_refuse(reader, pair->line, "no number is", number);
+	ret->words = str_trim(text);
+	return formula_parse(reader->arena, ret->words, &ret->left, reader->err);
+}
+
+/* "A >= 1 and B < 2" */
+static int condition_parse(
+	struct text_reader *reader, const struct text_pair *pair, struct condition *ret)
+{
+	char *at = arena_text(reader->arena, pair->value, strlen(pair->value));
+	int r = 0;
+
+	*ret = (struct condition){0};
+	while (r == 0 && at) {
+		char *and = strstr(at, " and ");
+
+		if (and)
+			*and = '\0';
+		if (ret->count == CONDITION_PARTS)
+			return text_refuse(
+				reader, pair->line, "too many parts in the rule", pair->value);
+		r = comparison_parse(reader, pair, at, &ret->parts[ret->count++]);
+		at = and ? and + 5 : NULL;
+	}
+	return r;
+}
+
+static int witness_begin(
+	struct text_reader *reader, const struct text_pair *pair, struct hypothesis *h)
+{
+	for (unsigned i = 0; i < h->witness_count; i++)
+		if (str_equal(h->witnesses[i].name, pair->value))
+			return text_refuse(reader, pair->line, "a second witness", pair->value);
+	if (h->witness_count == HYPOTHESIS_WITNESSES)
+		return text_refuse(reader, pair->line, "too many witnesses at", pair->value);
+	h->witnesses[h->witness_count++] = (struct witness_rule){.name = pair->value, .says = ""};
+	return 0;
+}
+
+/* supports, rejects and says belong to the witness above them. */
+static int witness_take(
+	struct text_reader *reader, const struct text_pair *pair, struct hypothesis *h)
+{
+	struct witness_rule *witness = &h->witnesses[h->witness_count - 1];
+	bool supports = str_equal(pair->key, "supports");
+	unsigned *count = supports ? &witness->supports_count : &witness->rejects_count;
+	struct condition *at = supports ? witness->supports : witness->rejects;
+
+	if (!h->witness_count)
+		return text_refuse(reader, pair->line, "no witness stands above", pair->key);
+	if (str_equal(pair->key, "says")) {
+		struct signals none = {0};
+
+		if (*witness->says)
+			return text_refuse(reader, pair->line, "a second key", pair->key);
+		witness->says = pair->value;
+		return words_expand(pair->value, &none, reader->arena)
+			       ? 0
+			       : text_refuse(reader, pair->line, "a { is not closed in",
+					 pair->value);
+	}
+	if (*count == WITNESS_CONDITIONS)
+		return text_refuse(reader, pair->line, "too many rules at", pair->value);
+	return condition_parse(reader, pair, &at[(*count)++]);
+}
+
+static int share_add(
+	struct text_reader *reader, const struct text_pair *pair, struct hypothesis *h)
+{
+	if (h->shares_count == HYPOTHESIS_SHARES)
+		return text_refuse(reader, pair->line, "too many shares at", pair->value);
+	return formula_parse(
+		reader->arena, pair->value, &h->shares[h->shares_count++], reader->err);
+}
+
+static int pair_take(struct text_reader *reader, const struct text_pair *pair, struct hypothesis *h)
+{
+	if (str_equal(pair->key, "witness"))
+		return witness_begin(reader, pair, h);
+	if (str_equal(pair->key, "supports") || str_equal(pair->key, "rejects") ||
+		str_equal(pair->key, "says"))
+		return witness_take(reader, pair, h);
+	if (str_equal(pair->key, "share"))
+		return share_add(reader, pair, h);
+	return 0;
+}
+
+static int number_take(struct text_reader *reader, const struct text_block *block, const char *key,
+	unsigned most, unsigned fallback, unsigned *ret_number)
+{
+	const char *text = text_block_value(block, key);
+	uint64_t number;
+
+	*ret_number = fallback;
+	if (!text)
+		return 0;
+	if (str_to_u64(text, &number) < 0 || number < 1 || number > most)
+		return text_refuse(reader, block->pairs[0].line, "no small number is", text);
+	*ret_number = (unsigned)number;
+	return 0;
+}
+
+static int head_take(
+	struct text_reader *reader, const struct text_block *block, struct hypothesis *h)
+{
+	const char *missing = text_block_value(block, "missing");
+	const char *role = text_block_value(block, "role");
+	unsigned effort;
+	int r;
+
+	h->name = text_block_value(block, "hypothesis");
+	h->title = text_block_value(block, "title");
+	h->category = text_block_value(block, "category");
+	h->advice = text_block_value(block, "advice");
+	h->falsifier = text_block_value(block, "falsifier");
+	h->next = text_block_value(block, "next");
+	h->missing = missing ? missing : "";
+	h->is_place = role != NULL;
+	if (role && !str_equal(role, "place"))
+		return text_refuse(reader, block->pairs[0].line, "there is no role", role);
+	if (!is_one_of(h->category, categories))
+		return text_refuse(
+			reader, block->pairs[0].line, "there is no category", h->category);
+	r = number_take(reader, block, "effort", 3, 2, &effort);
+	h->effort = effort;
+	return r < 0 ? r : number_take(reader, block, "enough", 3, 2, &h->enough);
+}
+
+static int hypothesis_add(
+	struct hypothesis_book *book, struct text_reader *reader, const struct text_block *block)
+{
+	static const char *const keys[] = {"hypothesis", "title", "category", "effort", "advice",
+		"falsifier", "next", "witness", "share", "enough", "role", "missing", "supports", "rejects",
+		"says", NULL};
+	struct hypothesis h = {0};
+	int r = text_block_check(reader, block, keys, 8, "witness share supports rejects says");
+
+	if (r == 0)
+		r = head_take(reader, block, &h);
+	for (unsigned i = 0; r == 0 && i < block->count; i++)
+		r = pair_take(reader, &block->pairs[i], &h);
+	if (r < 0)
+		return r;
+	vec_foreach (const struct hypothesis, other, &book->rows)
+		if (str_equal(other->name, h.name))
+			return text_refuse(
+				reader, block->pairs[0].line, "a second hypothesis", h.name);
+	for (unsigned i = 0; i < h.witness_count; i++)
+		if (!(h.witnesses[i].supports_count + h.witnesses[i].rejects_count) ||
+			!*h.witnesses[i].says)
+			return text_refuse(reader, block->pairs[0].line,
+				"no rule, or nothing to say, has the witness", h.witnesses[i].name);
+	vec_push(&book->rows, h);
+	return 0;
+}
+
+static int book_add(
+	struct hypothesis_book *book, const char *name, const char *text, struct err *err)
+{
+	struct text_reader reader = {&book->arena, name, text, 0, err};
+	struct text_block block;
+	int r;
+
+	while ((r = text_block_next(&reader, &block)) == 0 && block.count) {
+		r = hypothesis_add(book, &reader, &block);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+int hypothesis_book_parse(
+	const char *name, const char *text, struct hypothesis_book **ret_book, struct err *err)
+{
+	struct hypothesis_book *book = mem_new(1, sizeof(*book));
+	int r = book_add(book, name, text, err);
+
+	if (r < 0) {
+		err_hint(err, "docs/hypotheses.md has the format");
+		hypothesis_book_close(book);
+		return r;
+	}
+	*ret_book = book;
+	return 0;
+}
+
+int hypothesis_book_load(struct hypothesis_book **ret_book, struct err *err)
+{
+	struct hypothesis_book *book = mem_new(1, sizeof(*book));
+	int r = 0;
+
+	for (const struct data_text *text = data_texts; r == 0 && text->name; text++)
+		if (str_starts(text->name, "hypotheses/"))
+			r = book_add(book, text->name, text->text, err);
+	if (r < 0) {
+		hypothesis_book_close(book);
+		return r;
+	}
+	*ret_book = book;
+	return 0;
+}
+
+void hypothesis_book_close(struct hypothesis_book *book)
+{
+	if (!book)
+		return;
+	vec_done(&book->rows);
+	arena_done(&book->arena);
+	free(book);
+}
+
+void hypothesis_book_close_pointer(struct hypothesis_book **book)
+{
+	hypothesis_book_close(*book);
+}

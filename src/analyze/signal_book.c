@@ -1,0 +1,78 @@
+/* signal_book.c - data/signals.txt as rules.  What is doubtful is refused: docs/hypotheses.md. */
+#include <ctype.h>
+#include <errno.h>
+
+#include "base/str.h"
+#include "data/texts.h"
+#include "signal_parts.h"
+#include "text_block.h"
+
+static bool name_is_good(const char *name)
+{
+	if (!isalpha((unsigned char)*name))
+		return false;
+	while (isalnum((unsigned char)*name) || *name == '_')
+		name++;
+	return !*name;
+}
+
+static int rule_add(
+	struct signal_book *book, struct text_reader *reader, const struct text_block *block)
+{
+	static const char *const keys[] = {
+		"signal", "from", "witness", "formula", "unit", "meaning", NULL};
+	struct signal_rule rule = {0};
+	const char *from;
+	int r = text_block_check(reader, block, keys, 6, NULL);
+
+	if (r < 0)
+		return r;
+	rule.name = text_block_value(block, "signal");
+	rule.witness = text_block_value(block, "witness");
+	rule.unit = text_block_value(block, "unit");
+	rule.meaning = text_block_value(block, "meaning");
+	from = text_block_value(block, "from");
+	if (!name_is_good(rule.name))
+		return text_refuse(reader, block->pairs[0].line, "no name is", rule.name);
+	while (rule.from < EVIDENCE_KINDS && !str_equal(evidence_kind_word(rule.from), from))
+		rule.from++;
+	if (rule.from == EVIDENCE_KINDS)
+		return text_refuse(reader, block->pairs[0].line, "there is no evidence", from);
+	vec_foreach (const struct signal_rule, other, &book->rules)
+		if (str_equal(other->name, rule.name))
+			return text_refuse(
+				reader, block->pairs[0].line, "a second signal", rule.name);
+	r = formula_parse(&book->arena, text_block_value(block, "formula"), &rule.formula,
+		reader->err);
+	if (r == 0)
+		vec_push(&book->rules, rule);
+	return r;
+}
+
+int signal_book_add(struct signal_book *book, const char *name, const char *text, struct err *err)
+{
+	struct text_reader reader = {&book->arena, name, text, 0, err};
+	struct text_block block;
+	int r;
+
+	while ((r = text_block_next(&reader, &block)) == 0 && block.count) {
+		r = rule_add(book, &reader, &block);
+		if (r < 0)
+			return r;
+	}
+	return r;
+}
+
+int signal_book_load(struct signal_book *book, struct err *err)
+{
+	for (const struct data_text *text = data_texts; text->name; text++)
+		if (str_equal(text->name, "signals.txt"))
+			return signal_book_add(book, text->name, text->text, err);
+	return err_set(err, ERR_USAGE, ENOENT, "signals.txt is not compiled in");
+}
+
+void signal_book_done(struct signal_book *book)
+{
+	vec_done(&book->rules);
+	arena_done(&book->arena);
+}

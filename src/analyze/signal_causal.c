@@ -1,0 +1,212 @@
+/* signal_causal.c - what the experiments tell as single numbers.
+ *
+ * Which targets are worth touching and which are flat is causal_view's judgement (bounds that SQL
+ * cannot make); the query names these targets by their rows and gives the number from the
+ * experiments themselves: gains are pooled over all whole pairs of the target, so they may differ by
+ * a little from those of `assay causal`, which leaves out pairs that other programs disturbed. */
+#include <math.h>
+
+#include "analyze/causal_view.h"
+#include "model/run.h"
+#include "signal_parts.h"
+
+/* A target with less of the samples is not hot. */
+#define HOT_SHARE 0.05
+
+/* ---- one gain, pooled over pairs ---- */
+
+static double visits_of(const struct run *run, row_id experiment, row_id point)
+{
+	double visits = 0;
+
+	vec_foreach (const struct visit_row, visit, &run->visits)
+		if (visit->experiment == experiment && visit->point == point)
+			visits += (double)visit->departures;
+	return visits;
+}
+
+static bool has_partner(const struct run *run, const struct experiment_row *e)
+{
+	vec_foreach (const struct experiment_row, other, &run->experiments)
+		if (other != e && other->pair == e->pair && other->target == e->target &&
+			!(other->flags & EXPERIMENT_CUT) &&
+			!other->speedup_permille != !e->speedup_permille)
+			return true;
+	return false;
+}
+
+/* Time of one visit: with the target sped up to `permille`, or in the pairs without. */
+struct pooled {
+	double ns, visits;
+};
+
+static struct pooled pooled_of(
+	const struct run *run, row_id target, uint32_t permille, bool sped, row_id point)
+{
+	struct pooled sum = {0};
+
+	for (uint32_t i = 0; i < run->experiments.count; i++) {
+		const struct experiment_row *e = &run->experiments.at[i];
+		bool wanted = sped ? e->speedup_permille == permille : !e->speedup_permille;
+
+		if (e->target != target || !e->pair || (e->flags & EXPERIMENT_CUT) || !wanted ||
+			!has_partner(run, e))
+			continue;
+		sum.ns += (double)e->virtual_ns;
+		sum.visits += visits_of(run, i + 1, point);
+	}
+	return sum;
+}
+
+/* The sum of a column over the same rows, in SQL. */
+static const char *pooled_sql(struct arena *arena, row_id target, const char *wanted, row_id point)
+{
+	return arena_format(arena,
+		"(SELECT total(e.virtual_ns) / total(v.departures) FROM experiment e LEFT JOIN "
+		"visit v ON v.experiment = e.id AND v.point = %u WHERE e.target = %u AND e.pair > "
+		"0 AND e.flags & 1 = 0 AND e.speedup_permille %s AND EXISTS (SELECT 1 FROM "
+		"experiment o WHERE o.id <> e.id AND o.pair = e.pair AND o.target = e.target AND "
+		"o.flags & 1 = 0 AND (o.speedup_permille = 0) <> (e.speedup_permille = 0)))",
+		point, target, wanted);
+}
+
+static struct leaf gain_leaf(
+	struct leaf_reader *reader, const struct causal_view *view, uint32_t index)
+{
+	const struct causal_target_view *target = &view->targets[index];
+	row_id point = (row_id)(view->point - view->points) + 1;
+	uint32_t permille = 500;
+	struct pooled base, sped;
+	const char *sql;
+
+	if (target->curve.best)
+		permille = (uint32_t)lround(1000 * target->curve.best->speedup);
+	base = pooled_of(reader->run, target->row, permille, false, point);
+	sped = pooled_of(reader->run, target->row, permille, true, point);
+	sql = arena_format(reader->arena, "(1 - %s / %s)",
+		pooled_sql(reader->arena, target->row,
+			arena_format(reader->arena, "= %u", permille), point),
+		pooled_sql(reader->arena, target->row, "= 0", point));
+	if (base.visits <= 0 || sped.visits <= 0 || base.ns <= 0)
+		return leaf_unknown("too few visits of the progress point", sql);
+	return leaf_known(1 - (sped.ns / sped.visits) / (base.ns / base.visits), sql);
+}
+
+/* ---- shares and counts of targets ---- */
+
+/* Its share of the samples while nothing was sped up. */
+static struct leaf share_leaf(
+	struct leaf_reader *reader, const struct causal_target_view *target)
+{
+	return leaf_known(target->sample_share,
+		arena_format(reader->arena,
+			"(SELECT total(hits) / total(samples) FROM experiment WHERE target = %u "
+			"AND speedup_permille = 0 AND samples > 0)",
+			target->row));
+}
+
+typedef bool target_test(const struct causal_target_view *target);
+
+static bool is_worth(const struct causal_target_view *target)
+{
+	enum causal_class class = target->curve.class;
+
+	return class == CAUSAL_STEEP || class == CAUSAL_MODERATE || class == CAUSAL_STEP;
+}
+
+static bool is_hot_and_flat(const struct causal_target_view *target)
+{
+	return target->curve.class == CAUSAL_FLAT && target->sample_share >= HOT_SHARE;
+}
+
+static bool is_contended(const struct causal_target_view *target)
+{
+	return target->curve.class == CAUSAL_CONTENTION;
+}
+
+static bool is_worth_waiting(const struct causal_target_view *target)
+{
+	return target->waits && is_worth(target);
+}
+
+static struct leaf number_leaf(
+	struct leaf_reader *reader, const struct causal_view *view, target_test *test)
+{
+	str_auto struct str ids = {0};
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < view->target_count; i++)
+		if (test(&view->targets[i])) {
+			str_addf(&ids, "%s%u", count ? ", " : "", view->targets[i].row);
+			count++;
+		}
+	return leaf_known(count, arena_format(reader->arena,
+					 "(SELECT count(*) FROM causal_target WHERE id IN (%s))",
+					 str_text(&ids)));
+}
+
+/* The hottest target that passes. */
+static struct leaf hottest_leaf(struct leaf_reader *reader, const struct causal_view *view,
+	target_test *test, const char *reason)
+{
+	const struct causal_target_view *hottest = NULL;
+
+	for (uint32_t i = 0; i < view->target_count; i++)
+		if (test(&view->targets[i]) &&
+			(!hottest || view->targets[i].sample_share > hottest->sample_share))
+			hottest = &view->targets[i];
+	return hottest ? share_leaf(reader, hottest) : leaf_unknown(reason, "NULL");
+}
+
+/* Wakes by a timer for each visit: about one where a clock sets the pace. */
+static struct leaf timer_leaf(struct leaf_reader *reader, const struct causal_view *view)
+{
+	row_id point = (row_id)(view->point - view->points) + 1;
+	const char *sql = arena_format(reader->arena,
+		"((SELECT total(timer) FROM experiment) / (SELECT total(departures) FROM visit "
+		"WHERE point = %u))",
+		point);
+	double timer = 0, visits = 0;
+
+	for (uint32_t i = 0; i < reader->run->experiments.count; i++) {
+		timer += (double)reader->run->experiments.at[i].timer;
+		visits += visits_of(reader->run, i + 1, point);
+	}
+	return visits > 0 ? leaf_known(timer / visits, sql)
+			  : leaf_unknown("the progress point was not visited", sql);
+}
+
+bool leaf_causal(struct leaf_reader *reader, const char *name, struct leaf *ret_leaf)
+{
+	struct causal_view view;
+	struct err err = {0};
+	int r = causal_view_make(reader->run, NULL, reader->arena, &view, &err);
+
+	if (r < 0 || !view.point)
+		*ret_leaf = leaf_unknown(r < 0 ? arena_format(reader->arena, "%s", err.text)
+					       : "no progress point was visited",
+			"NULL");
+	else if (str_equal(name, "worth"))
+		*ret_leaf = number_leaf(reader, &view, is_worth);
+	else if (str_equal(name, "waits_worth"))
+		*ret_leaf = number_leaf(reader, &view, is_worth_waiting);
+	else if (str_equal(name, "contended"))
+		*ret_leaf = number_leaf(reader, &view, is_contended);
+	else if (str_equal(name, "flat"))
+		*ret_leaf = number_leaf(reader, &view, is_hot_and_flat);
+	else if (str_equal(name, "flat_share"))
+		*ret_leaf = hottest_leaf(reader, &view, is_hot_and_flat, "no hot line is flat");
+	else if (str_equal(name, "worth_share"))
+		*ret_leaf = hottest_leaf(
+			reader, &view, is_worth, "no line is worth touching by experiments");
+	else if (str_equal(name, "best_gain"))
+		*ret_leaf = view.target_count && is_worth(&view.targets[0])
+				    ? gain_leaf(reader, &view, 0)
+				    : leaf_unknown("no line is worth touching by experiments",
+					      "NULL");
+	else if (str_equal(name, "timers_per_visit"))
+		*ret_leaf = timer_leaf(reader, &view);
+	else
+		return false;
+	return true;
+}

@@ -1,0 +1,297 @@
+/* simulated_join.c - the time of clock samples beside the counts of the simulator.
+ *
+ * They meet by the name of the function that really stands at an address (cachegrind attributes
+ * inlined code to it too), and by the end of the file's path and the line.  The simulator names no
+ * modules, so two functions of one name are one row on both sides. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/label.h"
+#include "analyze/profile_filter.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "model/run.h"
+#include "simulated_parts.h"
+
+static const char *const not_simulated[] = {
+	"prefetching: a stream that misses in the model may find its data there",
+	"overlap: an out-of-order core works on while it waits, and has several misses at once",
+	"address translation (TLB) and page faults",
+	"other threads and programs on the same core, caches and memory",
+	"the kernel: its time is sampled, its work is not counted",
+	"threads run one at a time, so nothing is shared or contended in the model",
+};
+
+size_t simulated_name_length(const char *name)
+{
+	static const char *const sets[] = {"_avx512", "_evex", "_avx", "_sse", "_ssse3", "_erms",
+		"_unaligned", "_sve", "_asimd"};
+	static const char *const clones[] = {
+		".isra", ".constprop", ".part", ".cold", ".lto_priv", ".llvm", "@"};
+	size_t len = strlen(name), depth = 0;
+
+	/* "f(int (*)(int)) const" is f; "(anonymous namespace)::f" has nothing to cut. */
+	if (len > 6 && str_ends(name, ") const"))
+		len -= 6;
+	if (len && name[len - 1] == ')')
+		for (size_t i = len; i-- > 1;) {
+			depth += name[i] == ')';
+			depth -= name[i] == '(';
+			if (!depth) {
+				len = i;
+				break;
+			}
+		}
+	for (unsigned i = 0; i < sizeof(clones) / sizeof(*clones); i++) {
+		const char *at = memmem(name, len, clones[i], strlen(clones[i]));
+
+		if (at && at > name)
+			len = (size_t)(at - name);
+	}
+	for (unsigned i = 0; str_starts(name, "__") && i < sizeof(sets) / sizeof(*sets); i++) {
+		const char *at = memmem(name, len, sets[i], strlen(sets[i]));
+
+		if (at && at > name + 2)
+			len = (size_t)(at - name);
+	}
+	return len;
+}
+
+struct joining {
+	const struct run *clock;
+	double executions;
+	struct map functions, lines;
+	vec_of(struct simulated_site) sites, line_sites;
+	double all_ns, kernel_ns, joined_ns;
+};
+
+static void joining_done(struct joining *j)
+{
+	map_done(&j->functions);
+	map_done(&j->lines);
+	vec_done(&j->sites);
+	vec_done(&j->line_sites);
+}
+
+static void counts_add(uint64_t *into, const uint64_t *more)
+{
+	for (unsigned i = 0; i < SIMULATED_COUNTS; i++)
+		if (__builtin_add_overflow(into[i], more[i], &into[i]))
+			into[i] = UINT64_MAX;
+}
+
+static struct simulated_site *function_at(struct joining *j, const char *name, const char *file)
+{
+	size_t len = simulated_name_length(name);
+	uint32_t at;
+
+	if (!map_get(&j->functions, name, len, &at)) {
+		at = j->sites.count;
+		map_put(&j->functions, name, len, at);
+		vec_push(&j->sites, (struct simulated_site){.row = {.function = name, .file = file}});
+	}
+	return &j->sites.at[at];
+}
+
+static struct simulated_site *line_at(struct joining *j, const struct simulated_row *row)
+{
+	str_auto struct str key = {0};
+	uint32_t at;
+
+	str_addf(&key, "%s:%u", label_base(row->file), row->line);
+	if (!map_get(&j->lines, key.at, key.len, &at)) {
+		at = j->line_sites.count;
+		map_put(&j->lines, key.at, key.len, at);
+		vec_push(&j->line_sites, (struct simulated_site){.row = {.function = row->function,
+								 .file = row->file,
+								 .line = row->line}});
+	}
+	return &j->line_sites.at[at];
+}
+
+/* The function that stands at a location: the outermost of what was inlined there. */
+static const struct function_row *function_standing(const struct run *run, row_id frame)
+{
+	const struct frame_row *row = &run->frames.at[frame - 1];
+
+	for (unsigned depth = 0; row->outer && depth < LABEL_INLINES_MAX; depth++)
+		row = &run->frames.at[row->outer - 1];
+	return row->function ? &run->functions.at[row->function - 1] : NULL;
+}
+
+static void site_time(struct simulated_site *site, double ns, uint64_t samples)
+{
+	site->time_ns += ns;
+	site->samples += samples;
+}
+
+static void stack_take(struct joining *j, row_id location, double ns, uint64_t samples)
+{
+	const struct run *run = j->clock;
+	const struct location_row *at = location ? &run->locations.at[location - 1] : NULL;
+	const struct function_row *function;
+	const struct frame_row *frame;
+
+	j->all_ns += ns;
+	if (at && (at->flags & LOCATION_KERNEL)) {
+		j->kernel_ns += ns;
+		return;
+	}
+	if (!at || !at->frame)
+		return;
+	function = function_standing(run, at->frame);
+	if (!function || !function->name)
+		return;
+	site_time(function_at(j, run_text(run, function->name), run_text(run, function->file)), ns,
+		samples);
+	frame = &run->frames.at[at->frame - 1];
+	if (frame->file && frame->line)
+		site_time(line_at(j, &(struct simulated_row){
+					     .function = run_text(run, function->name),
+					     .file = run_text(run, frame->file),
+					     .line = frame->line,
+				     }),
+			ns, samples);
+}
+
+static void samples_join(struct joining *j, const struct profile_samples *samples, double ns_each)
+{
+	for (uint32_t i = 0; i <= j->clock->stacks.count; i++) {
+		const struct profile_cost *cost = &samples->by_stack[i];
+
+		if (cost->samples)
+			stack_take(j, i ? j->clock->stacks.at[i - 1].location : 0,
+				(double)cost->weight * ns_each / j->executions, cost->samples);
+	}
+}
+
+/* Most time first; what has none by instructions. */
+static int by_time(const void *a, const void *b)
+{
+	const struct simulated_site *x = a, *y = b;
+	uint64_t left = x->row.counts[SIMULATED_INSTRUCTIONS];
+	uint64_t right = y->row.counts[SIMULATED_INSTRUCTIONS];
+
+	if (x->time_ns > y->time_ns || x->time_ns < y->time_ns)
+		return x->time_ns > y->time_ns ? -1 : 1;
+	if (left != right)
+		return left > right ? -1 : 1;
+	return strcmp(x->row.function, y->row.function);
+}
+
+/* Sites in the arena, with their shares and ratios. */
+static struct simulated_site *sites_keep(const struct joining *j, struct simulated_site *sites,
+	uint32_t count, const struct simulated_costs *costs, struct arena *arena)
+{
+	struct simulated_site *kept = arena_take(arena, (count + 1) * sizeof(*kept));
+
+	if (!count)
+		return kept;
+	qsort(sites, count, sizeof(*sites), by_time);
+	memcpy(kept, sites, count * sizeof(*kept));
+	for (uint32_t i = 0; i < count; i++) {
+		kept[i].time_share = j->all_ns > 0 ? kept[i].time_ns / j->all_ns : 0;
+		kept[i].why = "";
+		simulated_site_ratios(costs, &kept[i]);
+	}
+	return kept;
+}
+
+/* How many ns a weight of 1 is.  A sample without a period, or of another event, says only a share:
+ * then the CPU time of the executions is shared out. */
+static double ns_of_weight(const struct run *run, const struct profile_samples *samples)
+{
+	uint64_t cpu_ns = 0;
+
+	if (str_equal(samples->unit, "ns"))
+		return 1;
+	vec_foreach (const struct execution_packed, e, &run->executions)
+		cpu_ns += e->user_ns + e->system_ns;
+	return samples->total.weight ? (double)cpu_ns / (double)samples->total.weight : 0;
+}
+
+static void sites_make(struct joining *j, const struct simulated_rules *rules, struct arena *arena,
+	struct simulated_view *view)
+{
+	struct simulated_site *functions =
+		sites_keep(j, j->sites.at, j->sites.count, &view->costs, arena);
+
+	view->hottest_core = UINT32_MAX;
+	for (uint32_t i = 0; i < j->sites.count; i++) {
+		struct simulated_site *site = &functions[i];
+
+		if (view->counts.partial) {
+			site->why = "the simulation was cut: rates only";
+			site->ns_per_instruction = site->ns_per_l1_miss = (double)NAN;
+			site->ns_per_ll_miss = site->ns_per_mispredict = (double)NAN;
+			continue;
+		}
+		simulated_site_judge(rules, &view->costs, arena, site);
+		if (site->category == VERDICT_CORE && view->hottest_core == UINT32_MAX)
+			view->hottest_core = i;
+		if (site->row.counts[SIMULATED_INSTRUCTIONS])
+			j->joined_ns += site->time_ns;
+	}
+	view->functions = functions;
+	view->function_count = j->sites.count;
+	view->lines = sites_keep(
+		j, j->line_sites.at, j->line_sites.count, &view->costs, arena);
+	view->line_count = j->line_sites.count;
+}
+
+static int counts_join(struct joining *j, const struct run *simulated, struct arena *arena,
+	struct simulated_view *view, struct err *err)
+{
+	struct simulated_counts lines;
+	int r = simulated_take(simulated, SIMULATED_BY_FUNCTION, arena, &view->counts, err);
+
+	if (r >= 0)
+		r = simulated_take(simulated, SIMULATED_BY_LINE, arena, &lines, err);
+	if (r < 0)
+		return r;
+	for (uint32_t i = 0; i < view->counts.row_count; i++) {
+		const struct simulated_row *row = &view->counts.rows[i];
+		struct simulated_site *site = function_at(j, row->function, row->file);
+
+		counts_add(site->row.counts, row->counts);
+	}
+	for (uint32_t i = 0; i < lines.row_count; i++)
+		if (*lines.rows[i].file && lines.rows[i].line)
+			counts_add(line_at(j, &lines.rows[i])->row.counts, lines.rows[i].counts);
+	return 0;
+}
+
+int simulated_join(const struct run *simulated, const struct run *clock,
+	const struct simulated_costs *costs, struct arena *arena, struct simulated_view *ret_view,
+	struct err *err)
+{
+	profile_samples_auto struct profile_samples samples = {0};
+	struct simulated_view view = {.costs = *costs,
+		.not_simulated = not_simulated,
+		.not_simulated_count = sizeof(not_simulated) / sizeof(*not_simulated)};
+	struct joining j = {.clock = clock,
+		.executions = clock->executions.count ? clock->executions.count : 1};
+	struct simulated_rules rules;
+	int r = profile_samples_take(clock, &(struct profile_filter){0}, &samples, err);
+
+	if (r >= 0)
+		r = counts_join(&j, simulated, arena, &view, err);
+	if (r < 0) {
+		joining_done(&j);
+		return r;
+	}
+	simulated_rules_load(&rules);
+	samples_join(&j, &samples, ns_of_weight(clock, &samples));
+	view.samples = samples.total.samples;
+	view.time_ns = j.all_ns;
+	view.kernel_share = j.all_ns > 0 ? j.kernel_ns / j.all_ns : 0;
+	sites_make(&j, &rules, arena, &view);
+	view.joined_share = j.all_ns > 0 ? j.joined_ns / j.all_ns : 0;
+	simulated_view_judge(&rules, arena, &view);
+	*ret_view = view;
+	joining_done(&j);
+	return 0;
+}

@@ -1,0 +1,297 @@
+/* simulated_judge.c - from time and counts to a word.
+ *
+ * The question for each kind of event is the same: would so many of them, at what one costs here,
+ * take at least half of the measured time, and is the time per event not far below that cost?  The
+ * second half matters as much as the first: a stream misses as often as a pointer chase and takes a
+ * tenth of the time per miss, and a branch that the model mispredicts may be easy for the CPU. */
+#include <math.h>
+#include <stdio.h>
+
+#include "simulated_parts.h"
+
+static double ratio(double a, double b)
+{
+	return b > 0 ? a / b : (double)NAN;
+}
+
+void simulated_site_ratios(const struct simulated_costs *costs, struct simulated_site *site)
+{
+	const uint64_t *n = site->row.counts;
+	double time = site->time_ns;
+	double loads = (double)n[SIMULATED_LL_LOAD_MISSES];
+	double near = (double)n[SIMULATED_L1_LOAD_MISSES] - loads;
+	double mispredicts = (double)simulated_mispredicts(&site->row);
+	double code = (double)n[SIMULATED_L1I_MISSES] * costs->cache_ns +
+		      (double)n[SIMULATED_LLI_MISSES] * costs->memory_ns;
+
+	site->ns_per_instruction = ratio(time, (double)n[SIMULATED_INSTRUCTIONS]);
+	site->ns_per_l1_miss = ratio(time, (double)simulated_l1_misses(&site->row));
+	site->ns_per_ll_miss = ratio(time, (double)simulated_ll_misses(&site->row));
+	site->ns_per_mispredict = ratio(time, mispredicts);
+	site->l1_mpki = simulated_mpki(simulated_l1_misses(&site->row), n[SIMULATED_INSTRUCTIONS]);
+	site->ll_mpki = simulated_mpki(simulated_ll_misses(&site->row), n[SIMULATED_INSTRUCTIONS]);
+	site->mispredict_mpki =
+		simulated_mpki(simulated_mispredicts(&site->row), n[SIMULATED_INSTRUCTIONS]);
+	site->memory_share = ratio(loads * costs->memory_ns, time);
+	site->cache_share = ratio((near > 0 ? near : 0) * costs->cache_ns, time);
+	site->mispredict_share = ratio(mispredicts * costs->mispredict_ns, time);
+	site->frontend_share = ratio(code, time);
+}
+
+/* What could explain the time of one function. */
+struct reading {
+	bool latency, bandwidth, overlapped, cache, speculation, frontend;
+	double cpi;
+	double ns_per_load_miss;
+};
+
+static struct reading site_read(const struct simulated_rules *rules,
+	const struct simulated_costs *costs, const struct simulated_site *site)
+{
+	const uint64_t *n = site->row.counts;
+	double half = rules->explains_share, least = rules->latency_share;
+	double lines = (double)simulated_ll_misses(&site->row) * costs->line_ns;
+	double near = (double)n[SIMULATED_L1_LOAD_MISSES] - (double)n[SIMULATED_LL_LOAD_MISSES];
+	struct reading r = {
+		.cpi = site->ns_per_instruction / costs->cycle_ns,
+		.ns_per_load_miss = ratio(site->time_ns, (double)n[SIMULATED_LL_LOAD_MISSES]),
+	};
+
+	r.latency = site->memory_share >= half && r.ns_per_load_miss >= least * costs->memory_ns;
+	r.bandwidth = !r.latency && ratio(lines, site->time_ns) >= 1 / rules->bandwidth_factor;
+	/* Many misses at once: neither the full wait for each nor the speed of a stream. */
+	r.overlapped = !r.latency && !r.bandwidth && site->memory_share >= 1 &&
+		       r.cpi >= 2 * rules->core_cpi;
+	r.cache = !r.latency && !r.bandwidth && !r.overlapped && site->cache_share >= half &&
+		  ratio(site->time_ns, near) >= least * costs->cache_ns;
+	r.speculation = site->mispredict_share >= half &&
+			site->ns_per_mispredict >= rules->speculation_least * costs->mispredict_ns;
+	r.frontend = site->frontend_share >= rules->frontend_share;
+	return r;
+}
+
+static enum verdict_category category_of(
+	const struct simulated_rules *rules, const struct simulated_site *site, struct reading r)
+{
+	bool memory = r.latency || r.bandwidth || r.overlapped || r.cache;
+
+	if (memory && r.speculation)
+		return VERDICT_MIXED;
+	if (r.latency || r.cache)
+		return VERDICT_MEMORY_LATENCY;
+	if (r.bandwidth)
+		return VERDICT_MEMORY_BANDWIDTH;
+	if (r.overlapped)
+		return VERDICT_MEMORY;
+	if (r.speculation)
+		return VERDICT_BAD_SPECULATION;
+	if (r.frontend)
+		return VERDICT_FRONTEND;
+	if (site->memory_share + site->cache_share + site->mispredict_share >=
+		    2 * rules->explains_share &&
+		r.cpi >= rules->core_cpi)
+		return VERDICT_MIXED;
+	if (r.cpi >= rules->core_cpi)
+		return VERDICT_CORE;
+	return r.cpi <= rules->retiring_cpi ? VERDICT_RETIRING : VERDICT_UNCLEAR;
+}
+
+static const char *memory_why(const struct simulated_costs *costs,
+	const struct simulated_site *site, struct reading r, struct arena *arena)
+{
+	if (r.latency)
+		return arena_format(arena,
+			"%.0f ns per missed load, where a load from memory takes %.0f ns here: each "
+			"miss is waited for",
+			r.ns_per_load_miss, costs->memory_ns);
+	if (r.bandwidth)
+		return arena_format(arena,
+			"%.1f ns per missed line, where a line of a plain sequential read takes %.1f "
+			"ns: it runs at the speed of the memory",
+			site->ns_per_ll_miss, costs->line_ns);
+	if (r.overlapped)
+		return arena_format(arena,
+			"%.1f misses of the last level per 1,000 instructions at %.0f ns each: several "
+			"are on their way at once",
+			site->ll_mpki, site->ns_per_ll_miss);
+	return arena_format(arena,
+		"%.1f ns per miss of the first cache, where the next one takes %.1f ns: it waits for "
+		"data that is in L2 or L3",
+		site->ns_per_l1_miss, costs->cache_ns);
+}
+
+static const char *why_of(const struct simulated_costs *costs, const struct simulated_site *site,
+	struct reading r, struct arena *arena)
+{
+	switch (site->category) {
+	case VERDICT_MEMORY_LATENCY:
+	case VERDICT_MEMORY_BANDWIDTH:
+	case VERDICT_MEMORY:
+		return memory_why(costs, site, r, arena);
+	case VERDICT_BAD_SPECULATION:
+		return arena_format(arena,
+			"%.1f ns per mispredicted branch, where one costs %.1f ns here: they explain "
+			"%.0f %% of the time",
+			site->ns_per_mispredict, costs->mispredict_ns,
+			fmin(site->mispredict_share, 1) * 100);
+	case VERDICT_FRONTEND:
+		return arena_format(arena,
+			"misses of the instruction cache explain %.0f %% of the time",
+			fmin(site->frontend_share, 1) * 100);
+	case VERDICT_CORE:
+		return arena_format(arena,
+			"%.1f cycles per instruction with few misses and mispredicts: it waits for its "
+			"own results",
+			r.cpi);
+	case VERDICT_RETIRING:
+		return arena_format(arena,
+			"%.2f cycles per instruction with few misses and mispredicts: the core is busy "
+			"with the work itself",
+			r.cpi);
+	case VERDICT_MIXED:
+		return arena_format(arena,
+			"memory could explain %.0f %% of the time and mispredicts %.0f %%",
+			fmin(site->memory_share + site->cache_share, 1) * 100,
+			fmin(site->mispredict_share, 1) * 100);
+	case VERDICT_UNCLEAR:
+	case VERDICT_CATEGORIES:
+		break;
+	}
+	return arena_format(arena, "%.2f cycles per instruction, and no event explains them", r.cpi);
+}
+
+/* How far the deciding number is from its threshold. */
+static bool is_clear(const struct simulated_rules *rules, const struct simulated_site *site,
+	struct reading r)
+{
+	double margin = 1.4;
+
+	switch (site->category) {
+	case VERDICT_MEMORY_LATENCY:
+		return (r.latency ? site->memory_share : site->cache_share) >=
+		       margin * rules->explains_share;
+	case VERDICT_BAD_SPECULATION:
+		return site->mispredict_share >= margin * rules->explains_share;
+	case VERDICT_MEMORY_BANDWIDTH:
+		return true;
+	case VERDICT_CORE:
+		return r.cpi >= margin * rules->core_cpi &&
+		       site->memory_share + site->mispredict_share <= rules->explains_share;
+	case VERDICT_RETIRING:
+		return r.cpi <= rules->retiring_cpi / margin;
+	case VERDICT_FRONTEND:
+	case VERDICT_MEMORY:
+	case VERDICT_MIXED:
+	case VERDICT_UNCLEAR:
+	case VERDICT_CATEGORIES:
+		break;
+	}
+	return false;
+}
+
+void simulated_site_judge(const struct simulated_rules *rules, const struct simulated_costs *costs,
+	struct arena *arena, struct simulated_site *site)
+{
+	struct reading r;
+
+	site->category = VERDICT_UNCLEAR;
+	site->confidence = VERDICT_LOW;
+	if (!site->row.counts[SIMULATED_INSTRUCTIONS] || !(site->time_ns > 0)) {
+		site->why = "the simulator and the samples did not both see it";
+		return;
+	}
+	r = site_read(rules, costs, site);
+	site->category = category_of(rules, site, r);
+	site->why = why_of(costs, site, r, arena);
+	/* Two runs and a model are never more than medium. */
+	if ((double)site->samples >= rules->samples_least && is_clear(rules, site, r))
+		site->confidence = VERDICT_MEDIUM;
+}
+
+/* ---- the whole program ---- */
+
+static bool is_memory(enum verdict_category category)
+{
+	return category == VERDICT_MEMORY || category == VERDICT_MEMORY_LATENCY ||
+	       category == VERDICT_MEMORY_BANDWIDTH;
+}
+
+static enum verdict_category leader(
+	const struct simulated_rules *rules, const double *shares, double *ret_share)
+{
+	enum verdict_category best = VERDICT_UNCLEAR;
+	double memory = 0, judged = 0;
+
+	for (unsigned c = VERDICT_UNCLEAR + 1; c < VERDICT_CATEGORIES; c++) {
+		if (c != VERDICT_MIXED && (best == VERDICT_UNCLEAR || shares[c] > shares[best]))
+			best = (enum verdict_category)c;
+		if (is_memory((enum verdict_category)c))
+			memory += shares[c];
+		judged += shares[c];
+	}
+	*ret_share = shares[best];
+	if (shares[best] >= rules->lead_share)
+		return best;
+	*ret_share = memory;
+	if (memory >= rules->lead_share)
+		return VERDICT_MEMORY;
+	*ret_share = judged;
+	return judged >= rules->judged_share ? VERDICT_MIXED : VERDICT_UNCLEAR;
+}
+
+static const struct simulated_site *hottest_of(
+	const struct simulated_view *view, enum verdict_category category)
+{
+	for (uint32_t i = 0; i < view->function_count; i++)
+		if (view->functions[i].category == category)
+			return &view->functions[i];
+	return NULL;
+}
+
+static void verdict_words(const struct simulated_rules *rules, struct arena *arena,
+	struct simulated_view *view, double user_share)
+{
+	struct verdict *v = &view->verdict;
+	const struct simulated_site *site = hottest_of(view, v->category);
+
+	v->confidence = site && v->category != VERDICT_MIXED ? site->confidence : VERDICT_LOW;
+	v->doubt = view->counts.partial || user_share < rules->judged_share
+			   ? "most of the time could not be joined with simulated counts"
+		   : (double)view->samples < rules->samples_least
+			   ? "there are few samples"
+			   : "time and counts are of two runs, and the counts of a model";
+	if (v->category == VERDICT_MIXED)
+		v->why = arena_format(arena,
+			"no cause holds %.0f %% of the time: see the functions one by one",
+			rules->lead_share * 100);
+	else if (site && v->category != VERDICT_UNCLEAR)
+		v->why = arena_format(arena, "%s: %s", site->row.function, site->why);
+	else
+		v->why = "too little of the time has simulated counts that explain it";
+}
+
+void simulated_view_judge(
+	const struct simulated_rules *rules, struct arena *arena, struct simulated_view *view)
+{
+	double user = 1 - view->kernel_share, of_user[VERDICT_CATEGORIES], share = 0;
+	struct verdict *v = &view->verdict;
+
+	*v = verdict_none();
+	for (uint32_t i = 0; i < view->function_count; i++)
+		view->category_share[view->functions[i].category] += view->functions[i].time_share;
+	for (unsigned c = 0; c < VERDICT_CATEGORIES; c++)
+		of_user[c] = user > 0 ? view->category_share[c] / user : 0;
+	if (view->counts.partial || !(user >= rules->judged_share)) {
+		v->share = (double)NAN;
+		v->share_reason = view->counts.partial
+					  ? "the simulation was cut, so there are only rates"
+					  : "most of the time is the kernel's, which is not simulated";
+		v->doubt = v->share_reason;
+		v->why = v->share_reason;
+		return;
+	}
+	v->category = leader(rules, of_user, &share);
+	v->share = share;
+	v->share_of = "the time in user mode";
+	verdict_words(rules, arena, view, view->joined_share);
+}

@@ -1,0 +1,76 @@
+/* simulate_scratch.c - the folder of a simulation: what valgrind says in its logs, and its removal. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/str.h"
+#include "simulate_parts.h"
+
+enum { LOG_MOST = 1 << 20 };
+
+/* The line that `at` stands in, without valgrind's "==123== ". */
+static void line_copy(const char *text, const char *at, char *ret_line, size_t room)
+{
+	const char *start = at, *end = strchrnul(at, '\n');
+	const char *mark;
+
+	while (start > text && start[-1] != '\n')
+		start--;
+	mark = strstr(start, "== ");
+	if (str_starts(start, "==") && mark && mark < end)
+		start = mark + 3;
+	snprintf(ret_line, room, "%.*s", (int)(end - start < 400 ? end - start : 400), start);
+	str_flatten(ret_line);
+}
+
+static void log_look(const char *text, struct simulate_log *log)
+{
+	static const char *const unknown[] = {
+		"unhandled instruction bytes", "Unrecognised instruction", "unimplemented instruction"};
+	const char *at;
+
+	for (unsigned i = 0; !log->unsupported && i < sizeof(unknown) / sizeof(*unknown); i++) {
+		at = strcasestr(text, unknown[i]);
+		if (!at)
+			continue;
+		log->unsupported = true;
+		line_copy(text, at, log->instruction, sizeof(log->instruction));
+	}
+	at = strstr(text, "valgrind: ");
+	if (at && !*log->complaint)
+		line_copy(text, at, log->complaint, sizeof(log->complaint));
+}
+
+void simulate_log_read(const char *folder, struct simulate_log *ret_log)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	*ret_log = (struct simulate_log){0};
+	while (dir && (entry = readdir(dir))) {
+		str_auto struct str text = {0};
+
+		if (str_starts(entry->d_name, "log.") &&
+			io_read_at(dirfd(dir), entry->d_name, LOG_MOST, &text) >= 0)
+			log_look(str_text(&text), ret_log);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+void simulate_folder_remove(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir)))
+		if (*entry->d_name != '.')
+			(void)unlinkat(dirfd(dir), entry->d_name, 0);
+	if (dir)
+		closedir(dir);
+	(void)rmdir(folder);
+}

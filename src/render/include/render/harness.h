@@ -1,0 +1,10 @@
+/* harness.h - the answer of `assay harness`: what was written, and what to type now. */
+#pragma once
+
+#include "analyze/harness.h"
+#include "base/jsonw.h"
+#include "render/paper.h"
+
+/* For people and agents; steps without a line are left out. */
+void harness_text(struct paper *paper, const struct harness_view *view);
+void harness_json(struct jsonw *w, const struct harness_view *view);

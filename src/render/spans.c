@@ -1,0 +1,174 @@
+/* spans.c - see spans.h.  People and agents get the same lines: there are few. */
+#include "render/spans.h"
+
+#include <math.h>
+
+#include "render/shorten.h"
+
+enum { ROWS = 20, NAME_COLUMNS = 40, NUMBER_ROOM = 64 };
+#define UNSAID "the program did not say"
+
+static void time_cell(struct table *table, enum ink ink, double ns)
+{
+	char text[NUMBER_ROOM];
+
+	table_cell(table, ink, "%s", isfinite(ns) ? paper_time(text, sizeof(text), ns) : "-");
+}
+
+static void span_row(struct table *table, uint32_t rank, const struct span_view *span)
+{
+	str_auto struct str name = {0};
+	char text[NUMBER_ROOM];
+
+	name_shorten(span->name, NAME_COLUMNS, &name);
+	table_cell(table, INK_DIM, "%u", rank);
+	table_cell(table, INK_BOLD, "%s", str_text(&name));
+	table_cell(table, INK_PLAIN, "%s", span->category);
+	time_cell(table, INK_BOLD, span->total_ns);
+	if (isfinite(span->share))
+		table_cell(table, INK_PLAIN, "%.1f %%", span->share * 100);
+	else
+		table_cell(table, INK_PLAIN, "-");
+	table_cell(table, INK_PLAIN, "%s", paper_count(text, sizeof(text), (double)span->count));
+	time_cell(table, INK_PLAIN, span->p50_ns);
+	time_cell(table, INK_PLAIN, span->p95_ns);
+	time_cell(table, INK_PLAIN, span->p99_ns);
+	time_cell(table, INK_DIM, span->max_ns);
+	table_cell(table, INK_DIM, "%s", span->evidence);
+}
+
+static void spans_table(struct paper *paper, const struct spans_view *view)
+{
+	static const struct {
+		const char *heading;
+		bool right;
+	} columns[] = {{"", true}, {"span", false}, {"category", false}, {"cumulative", true},
+		{"share", true}, {"count", true}, {"p50", true}, {"p95", true}, {"p99", true},
+		{"max", true}, {"evidence", false}};
+	table_auto struct table table = {0};
+
+	for (unsigned i = 0; i < sizeof(columns) / sizeof(*columns); i++)
+		table_column(&table, columns[i].heading, columns[i].right);
+	for (uint32_t i = 0; i < view->span_count && i < ROWS; i++)
+		span_row(&table, i + 1, &view->spans[i]);
+	table_print(&table, paper, 2);
+	if (view->span_count > ROWS)
+		paper_add(paper, "  and %u more spans\n", view->span_count - ROWS);
+	paper_add(paper,
+		"\n  by %s; shares are of the sum of all spans, which may lie in each other\n",
+		spans_by_word(view->by));
+}
+
+static void claims_table(struct paper *paper, const struct spans_view *view)
+{
+	table_auto struct table table = {0};
+
+	table_column(&table, "what the program says", false);
+	table_column(&table, "verdict", false);
+	table_column(&table, "evidence", false);
+	for (uint32_t i = 0; i < view->claim_count && i < ROWS; i++) {
+		str_auto struct str name = {0};
+
+		name_shorten(view->claims[i].name, NAME_COLUMNS, &name);
+		table_cell(&table, INK_PLAIN, "%s", str_text(&name));
+		table_cell(&table, INK_BOLD, "%s", view->claims[i].verdict);
+		table_cell(&table, INK_DIM, "%s", view->claims[i].evidence);
+	}
+	paper_add(paper, "\n");
+	table_print(&table, paper, 2);
+	if (view->claim_count > ROWS)
+		paper_add(paper, "  and %u more\n", view->claim_count - ROWS);
+}
+
+void spans_text(
+	struct paper *paper, const struct spans_view *view, const char *path, const char *stored)
+{
+	char number[NUMBER_ROOM];
+
+	paper_ink(paper, INK_BOLD, "%s", view->target);
+	if (*view->scenario)
+		paper_add(paper, "   %s", view->scenario);
+	paper_add(paper, "\n\n");
+	if (view->span_count)
+		spans_table(paper, view);
+	else
+		paper_add(paper, "  no span was told\n");
+	if (view->claim_count)
+		claims_table(paper, view);
+	for (uint32_t i = 0; i < view->fact_count && i < ROWS; i++)
+		paper_add(paper, "%s%s %s", i ? ", " : "\n  ", view->facts[i].name,
+			paper_count(number, sizeof(number), view->facts[i].value));
+	paper_add(paper, "%s\n", view->fact_count ? "" : "\n");
+	if (stored)
+		paper_add(paper, "next: sqlite3 %s 'SELECT * FROM spans'\n", stored);
+	else
+		paper_add(paper, "nothing was stored; next: assay import %s -o run.assay\n", path);
+}
+
+static void time_json(struct jsonw *w, const char *key, double ns)
+{
+	if (isfinite(ns))
+		jsonw_put_u64(w, key, (uint64_t)llround(ns));
+	else
+		jsonw_put_missing(w, key, UNSAID);
+}
+
+static void span_json(struct jsonw *w, const struct span_view *span)
+{
+	jsonw_begin_object(w);
+	jsonw_put_text(w, "name", span->name);
+	jsonw_put_text(w, "category", span->category);
+	jsonw_put_u64(w, "count", span->count);
+	time_json(w, "cumulative_ns", span->total_ns);
+	if (isfinite(span->share))
+		jsonw_put_double(w, "cumulative_share", span->share);
+	else
+		jsonw_put_missing(w, "cumulative_share", UNSAID);
+	time_json(w, "p50_ns", span->p50_ns);
+	time_json(w, "p95_ns", span->p95_ns);
+	time_json(w, "p99_ns", span->p99_ns);
+	time_json(w, "p999_ns", span->p999_ns);
+	time_json(w, "max_ns", span->max_ns);
+	jsonw_put_text(w, "evidence", span->evidence);
+	jsonw_end_object(w);
+}
+
+static void claims_json(struct jsonw *w, const struct spans_view *view)
+{
+	jsonw_key(w, "claims");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < view->claim_count; i++) {
+		jsonw_begin_object(w);
+		jsonw_put_text(w, "name", view->claims[i].name);
+		jsonw_put_text(w, "verdict", view->claims[i].verdict);
+		jsonw_put_text(w, "evidence", view->claims[i].evidence);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
+
+void spans_json(struct jsonw *w, const struct spans_view *view)
+{
+	jsonw_put_missing(w, "samples", "the program told sums, it took no samples for assay");
+	jsonw_key(w, "events");
+	jsonw_begin_array(w);
+	jsonw_end_array(w);
+	jsonw_put_text(w, "scenario", view->scenario);
+	jsonw_put_text(w, "by", spans_by_word(view->by));
+	jsonw_key(w, "spans");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < view->span_count; i++)
+		span_json(w, &view->spans[i]);
+	jsonw_end_array(w);
+	claims_json(w, view);
+	jsonw_key(w, "facts");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < view->fact_count; i++) {
+		jsonw_begin_object(w);
+		jsonw_put_text(w, "name", view->facts[i].name);
+		jsonw_put_text(w, "unit", view->facts[i].unit);
+		jsonw_put_double(w, "value", view->facts[i].value);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
