@@ -1,7 +1,5 @@
-/* job.c - see job.h.  Rows into words; the only sum is that of the phases' times. */
+/* job.c - see job.h.  Rows into words. */
 #include "analyze/job.h"
-
-#include <math.h>
 
 #include "model/directory.h"
 
@@ -42,6 +40,8 @@ void job_view_make(const struct manifest *manifest, const char *directory, struc
 		.fingerprint = manifest->fingerprint,
 		.output_sha256 = manifest->output_sha256,
 		.budget_s = (double)manifest->budget_ns / 1e9,
+		.planned_s = manifest->planned_s,
+		.seconds = manifest->seconds,
 		.phases = phases_make(manifest, arena),
 		.phase_count = manifest->phases.count,
 		.files = files,
@@ -51,14 +51,6 @@ void job_view_make(const struct manifest *manifest, const char *directory, struc
 		const struct manifest_file *from = &manifest->files.at[i];
 
 		files[i] = (struct job_file){from->path, from->sha256, from->bytes};
-	}
-	for (uint32_t i = 0; i < ret_view->phase_count; i++) {
-		const struct job_phase *phase = &ret_view->phases[i];
-
-		if (!isfinite(phase->planned_s) || !isfinite(phase->seconds))
-			continue;
-		ret_view->planned_s += phase->planned_s;
-		ret_view->seconds += phase->seconds;
 	}
 }
 

@@ -4,7 +4,7 @@
  * few whole runs, without which no change can be told from noise; then experiments and simulation
  * share what is left, three to two; and what they do not want gives more whole runs.
  * The constants are what the phases took beside the program itself on 2 vCPUs (docs/commands/run.md):
- * start, fingerprint and file 0.15 s; naming what was sampled 0.3 s; the start of experiments 1.5 s. */
+ * start, fingerprint and file 0.15 s; naming what was sampled 0.3 s; start and end of experiments 1.5 s. */
 #include "analyze/plan.h"
 
 #include <stddef.h>
@@ -17,7 +17,8 @@
 #define SIMULATED_LEAST_NS (3 * S)
 #define SIMULATED_MOST_NS (20 * S)
 #define SIMULATED_START_NS (1 * S)
-#define EXPERIMENT_LEAST_NS (6 * S)
+#define EXPERIMENT_LEAST_NS (7 * S)
+#define EXPERIMENT_END_NS (1500 * MS) /* start, and the end of the program */
 #define EXPERIMENT_MOST_NS (40 * S)
 #define EXPERIMENT_RUN_NS (1200 * MS) /* it is watched for 1 s before the first pair */
 #define WATCH_LEAST_NS (600 * MS)
@@ -124,12 +125,13 @@ static void plan_repeated(struct planning *p)
 		if (p->input->endless)
 			refuse(step, "the program did not end by itself: there are no whole runs",
 				"give a --budget of more than four times its run, or make it end");
-		else if (RUNS_LEAST * run_ns + START_NS > p->left_ns)
-			refuse(step, "no time is left for three whole runs",
-				"give a longer --budget");
+		else if (run_ns + START_NS > p->left_ns)
+			refuse(step, "no time is left for a whole run", "give a longer --budget");
 		else {
-			step->runs = runs;
-			claim(p, step, runs * run_ns + START_NS);
+			/* Fewer than were wanted still tell more than none. */
+			step->runs = (uint32_t)least(
+				runs, run_ns ? (p->left_ns - START_NS) / run_ns : runs);
+			claim(p, step, step->runs * run_ns + START_NS);
 		}
 	}
 }
@@ -142,9 +144,9 @@ static void plan_experiment(struct planning *p, struct plan_step *step, uint64_t
 		refuse(step, "one run of the program is shorter than one experiment",
 			"give it more work, so that a run takes some seconds");
 	else if (ns < EXPERIMENT_LEAST_NS)
-		refuse(step, "less than 6 s are left for experiments", "give a longer --budget");
+		refuse(step, "less than 7 s are left for experiments", "give a longer --budget");
 	else {
-		step->share_ns = ns - START_NS;
+		step->share_ns = ns - EXPERIMENT_END_NS;
 		step->limit_ns = ns + 10 * S;
 		step->watches = true;
 		claim(p, step, ns);
@@ -162,7 +164,8 @@ static void plan_simulated(struct planning *p, struct plan_step *step, uint64_t 
 		refuse(step, "less than 3 s are left for simulation", "give a longer --budget");
 		return;
 	}
-	step->limit_ns = step->watches ? ns - START_NS : least(2 * ns + 2 * S, share);
+	step->share_ns = step->watches ? ns - SIMULATED_START_NS : least(2 * ns + 2 * S, share);
+	step->limit_ns = step->share_ns + 5 * S; /* it stops by itself, and then writes */
 	step->runs = 1;
 	claim(p, step, ns);
 }

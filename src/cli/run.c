@@ -48,6 +48,7 @@ uint64_t run_job_spent_ns(const struct run_job *job)
 
 int run_job_keep(struct run_job *job, struct err *err)
 {
+	job->manifest.seconds = (double)run_job_spent_ns(job) / 1e9;
 	return directory_keep(&job->directory, &job->manifest, err);
 }
 
@@ -147,7 +148,7 @@ static int run_measure(struct run_job *job, struct err *err)
 
 	if (r >= 0)
 		r = define_write(job, err);
-	if (r >= 0)
+	if (r >= 0 && !job->stopped)
 		r = run_preflight(job, err);
 	if (r >= 0 && !job->stopped)
 		r = run_trial(job, err);

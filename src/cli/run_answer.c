@@ -242,6 +242,7 @@ static int directory_finish(struct run_job *job, struct run_result *result, stru
 			first ? first->location : "", err);
 	if (r >= 0)
 		r = directory_hash(&job->directory, &job->manifest, err);
+	job->manifest.seconds = (double)run_job_spent_ns(job) / 1e9;
 	job->manifest.state = job->front->partial ? MANIFEST_PARTIAL : MANIFEST_COMPLETE;
 	job_view_make(&job->manifest, job->directory.path, &job->arena, &result->job);
 	result->job.round = result->has_round ? &result->round : NULL;
@@ -250,7 +251,7 @@ static int directory_finish(struct run_job *job, struct run_result *result, stru
 	if (r >= 0)
 		r = directory_hash(&job->directory, &job->manifest, err);
 	if (r >= 0)
-		r = directory_keep(&job->directory, &job->manifest, err);
+		r = run_job_keep(job, err);
 	return r < 0 ? r : directory_set_latest(&job->directory, err);
 }
 

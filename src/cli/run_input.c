@@ -118,12 +118,12 @@ int run_input_take(struct run_job *job, struct err *err)
 		S_ISCHR(what.st_mode))
 		return 0;
 	comes = input_comes();
-	if (comes == -EINTR)
-		return err_set(err, ERR_USAGE, EINTR, "interrupted while waiting for stdin");
 	if (comes > 0)
-		return input_spool(job, err);
-	run_add_note(job->front, "no-input",
-		"stdin is open but gave nothing for 10 s: the program reads nothing",
-		"--input FILE, or </dev/null, says what it shall read");
-	return 0;
+		comes = input_spool(job, err);
+	else if (comes == 0)
+		run_add_note(job->front, "no-input",
+			"stdin is open but gave nothing for 10 s: the program reads nothing",
+			"--input FILE, or </dev/null, says what it shall read");
+	job->stopped = comes == -EINTR; /* nothing was measured yet, and that is the report */
+	return comes == -EINTR ? 0 : comes;
 }

@@ -34,10 +34,10 @@ struct run_job {
 	uint64_t start_ns, budget_ns;
 	uint64_t run_ns; /* one run of the program */
 	bool endless;
+	bool has_pmu;
 	bool stopped;	       /* by the user */
 	struct err unwritten;  /* .code: the first result that could not be written */
 	struct plan_step planned[RUN_PHASES]; /* as it was shown */
-	double planned_s;		      /* all of it, with what was spent before */
 	bool has_plan;
 	bool done[RUN_PHASES];
 	uint32_t step, step_count; /* the phase that runs, for the progress line */

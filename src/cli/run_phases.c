@@ -13,12 +13,14 @@
 #include "code/binary.h"
 #include "render/job.h"
 #include "run_job.h"
+#include "source/pmu.h"
 
 struct run_phase {
 	const char *name;
 	const char *file;
 	enum evidence_kind kind;
 	enum plan_kind plan;
+	enum plan_kind (*kind_here)(const struct run_job *job); /* instead, where it depends */
 	bool checks_output; /* its stdout is that of one run of the program */
 	bool tells_events;
 	/* Why it cannot be done here, with the way out; NULL: it can.  May be NULL itself. */
@@ -76,11 +78,19 @@ static void profile_words(
 	run_words_addf(job, words, "%u", step->rate_hz);
 }
 
+/* A PMU counts a run at its own speed; its simulation takes tens of times as long. */
+static enum plan_kind counters_kind(const struct run_job *job)
+{
+	return job->has_pmu ? PLAN_WHOLE : PLAN_SIMULATED;
+}
+
 static const char *counters_refused(struct run_job *job, const char **ret_fix)
 {
 	struct err why = {0};
 	const char *path;
 
+	if (job->has_pmu)
+		return NULL;
 	if (!command_offers("stat", "engine", "sim")) {
 		*ret_fix = "";
 		return "simulated counters are not collected yet";
@@ -94,11 +104,20 @@ static const char *counters_refused(struct run_job *job, const char **ret_fix)
 static void counters_words(
 	struct run_job *job, const struct plan_step *step, struct run_words *words)
 {
-	(void)job;
-	(void)step;
 	run_words_add(words, "stat");
+	if (job->has_pmu) {
+		run_words_add(words, "--set");
+		run_words_add(words, "memory");
+		run_words_add(words, "--set");
+		run_words_add(words, "branches");
+		return;
+	}
 	run_words_add(words, "--engine");
 	run_words_add(words, "sim");
+	if (!command_offers("stat", "time-limit", NULL))
+		return;
+	run_words_add(words, "--time-limit");
+	run_words_addf(job, words, "%llums", (unsigned long long)(step->share_ns / 1000000));
 }
 
 static void causal_words(
@@ -150,6 +169,7 @@ static const struct run_phase phases[RUN_PHASES] = {
 		.file = "counters.assay",
 		.kind = EVIDENCE_COUNTERS,
 		.plan = PLAN_SIMULATED,
+		.kind_here = counters_kind,
 		.checks_output = true,
 		.refused = counters_refused,
 		.words = counters_words},
@@ -226,6 +246,8 @@ static void wishes_make(struct run_job *job, struct plan_wish *wishes)
 
 		*wish = (struct plan_wish){
 			.phase = phase->name, .kind = phase->plan, .fix = "", .done = job->done[i]};
+		if (phase->kind_here)
+			wish->kind = phase->kind_here(job);
 		if ((only && !list_has(only, phase->name)) || (skip && list_has(skip, phase->name)))
 			wish->refused = "left out, as asked";
 		else if (phase->refused && !wish->done)
@@ -256,7 +278,10 @@ int run_phases_plan(struct run_job *job, struct err *err)
 	struct paper paper = {.out = &text};
 	struct plan_page page = {.steps = job->planned, .count = RUN_PHASES};
 
+	struct err ignored = {0};
+
 	(void)err;
+	job->has_pmu = pmu_present(&ignored) > 0;
 	plan_now(job, job->planned);
 	job->has_plan = true;
 	for (unsigned i = 0; i < RUN_PHASES; i++)
@@ -267,7 +292,7 @@ int run_phases_plan(struct run_job *job, struct err *err)
 	page.expected_s =
 		page.spent_s + (double)plan_expected_ns(job->planned, RUN_PHASES) / 1e9 + 1;
 	page.endless = job->endless;
-	job->planned_s = page.expected_s;
+	job->manifest.planned_s = page.expected_s;
 	if (job->cli->quiet || job->cli->mode != CLI_TEXT)
 		return 0;
 	plan_text(&paper, &page);

@@ -38,6 +38,8 @@ void manifest_init(struct manifest *manifest)
 		.output_sha256 = "",
 		.median_ns = (double)NAN,
 		.compounded = (double)NAN,
+		.planned_s = (double)NAN,
+		.seconds = (double)NAN,
 		.promise = {"", "", (double)NAN, (double)NAN, (double)NAN, (double)NAN,
 			(double)NAN},
 	};
@@ -97,6 +99,8 @@ void manifest_write(const struct manifest *manifest, struct str *out)
 	jsonw_put_text(&w, "version", manifest->version);
 	jsonw_put_u64(&w, "time_ns", manifest->time_ns);
 	jsonw_put_u64(&w, "budget_ns", manifest->budget_ns);
+	put_number(&w, "planned_seconds", manifest->planned_s);
+	put_number(&w, "seconds", manifest->seconds);
 	jsonw_put_text(&w, "target", manifest->target);
 	jsonw_put_text(&w, "fingerprint", manifest->fingerprint);
 	jsonw_put_text(&w, "output_sha256", manifest->output_sha256);
@@ -232,6 +236,8 @@ static void take_head(struct manifest *manifest, const json_t *root)
 	manifest->round = (uint32_t)get_count(root, "round");
 	manifest->median_ns = get_number(root, "median_ns");
 	manifest->compounded = get_number(root, "compounded");
+	manifest->planned_s = get_number(root, "planned_seconds");
+	manifest->seconds = get_number(root, "seconds");
 	manifest->promise = (struct manifest_promise){
 		.location = get_text(manifest, promise, "location"),
 		.sentence = get_text(manifest, promise, "sentence"),

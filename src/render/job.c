@@ -10,7 +10,7 @@ static void step_words(struct str *out, const struct plan_step *step)
 {
 	if (step->runs > 1)
 		str_addf(out, "%u whole runs", step->runs);
-	else if (step->share_ns)
+	else if (step->share_ns && !step->runs)
 		str_add(out, "experiments");
 	else if (step->runs)
 		str_add(out, step->watches ? "a part of a run" : "one run");
@@ -110,6 +110,8 @@ void job_json(struct jsonw *w, const struct job_view *view)
 	jsonw_put_text(w, "state", view->state);
 	jsonw_put_text(w, "target", view->target);
 	jsonw_put_double(w, "budget_seconds", view->budget_s);
+	put_seconds(w, "planned_seconds", view->planned_s, "it ended before the plan");
+	put_seconds(w, "seconds", view->seconds, "it did not end");
 	phases_json(w, view->phases, view->phase_count);
 	jsonw_key(w, "artifacts");
 	jsonw_begin_array(w);

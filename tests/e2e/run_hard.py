@@ -119,6 +119,22 @@ def _():
     kill_at("baseline", "baseline.assay", ",observed,profile")
 
 
+@case("kill -9 during the experiments leaves the target alone, which ends with its own output")
+def _():
+    child = started("run", "-o", "d", "--phase", "causal", "--", program(), "2500")
+    wait_for(lambda: os.path.exists("d/causal.assay"))
+    time.sleep(1)
+    found = run("pgrep", "-f", f"^{program()} 2500")
+    child.kill()
+    child.wait()
+    pids = [int(p) for p in found.out.split()]
+    assert pids, found
+    for pid in pids:
+        assert ended(pid, 100), "the target does not end"
+    assert read("d/log/causal.stdout") == "2500 rounds, 0 lines\n"
+    assert assay("run", "--check", "d").status == 3
+
+
 @case("a full disk ends it with status 7, and what was written stays valid")
 def _():
     if os.geteuid() != 0:

@@ -27,7 +27,7 @@ struct job_file {
 struct job_view {
 	const char *run_id, *directory, *state, *target, *fingerprint, *output_sha256;
 	double budget_s;
-	double planned_s, seconds; /* of the phases that were planned: what was said, what it took */
+	double planned_s, seconds; /* what the plan said, what it took; NAN: no plan */
 	const struct job_phase *phases;
 	uint32_t phase_count;
 	const struct job_file *files;

@@ -39,7 +39,7 @@ struct plan_step {
 	const char *reason, *fix; /* of a skipped one; else what it does, or "" */
 	uint64_t expected_ns;	  /* what it will take */
 	uint64_t limit_ns;	  /* when it is stopped */
-	uint64_t share_ns;	  /* of PLAN_EXPERIMENT: the time to ask for */
+	uint64_t share_ns;	  /* the time to ask for, where the command has an option */
 	uint32_t runs;
 	bool watches; /* the program is stopped at the limit, not waited for */
 	uint32_t rate_hz; /* of PLAN_WHOLE: samples per second that tell enough */

@@ -73,6 +73,8 @@ struct manifest {
 	int64_t pid;
 	uint32_t round;	   /* 0: the first of its chain */
 	double median_ns;  /* of the baseline; NAN: not measured */
+	double planned_s;  /* what the plan said for all of it; NAN: there was none */
+	double seconds;	   /* what it took until the manifest was written for the last time */
 	double compounded; /* time now over time at round 0; NAN: not known */
 	struct manifest_promise promise;
 	vec_of(struct manifest_phase) phases;
