@@ -18,6 +18,7 @@ extern const struct command gate_command;
 extern const struct command harness_command;
 extern const struct command help_command_entry;
 extern const struct command import_command;
+extern const struct command ledger_command;
 extern const struct command record_command;
 extern const struct command report_command;
 extern const struct command run_command;
@@ -39,6 +40,7 @@ const struct command *const commands[] = {
 	&diff_command,
 	&flame_command,
 	&causal_command,
+	&ledger_command,
 	&bench_command,
 	&ab_command,
 	&gate_command,
