@@ -21,7 +21,6 @@ import sys
 import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.path.dirname(os.path.dirname(HERE))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 # pylint: disable-next=wrong-import-position
 from truth import FORMULA, PROGRAMS, SHAPES, line_of  # noqa: E402

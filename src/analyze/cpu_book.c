@@ -13,8 +13,7 @@
 #include "cpu_parts.h"
 #include "data/texts.h"
 
-static int refuse(
-	const struct cpu_draft *draft, unsigned line, const char *what, const char *which)
+static int refuse(const struct cpu_draft *draft, unsigned line, const char *what, const char *which)
 {
 	return text_refuse(&draft->reader, line, what, which);
 }
@@ -136,7 +135,8 @@ static int event_read(struct cpu_draft *draft, const struct text_pair *pair)
 	}
 	if (r < 0 || seen < 2)
 		return refuse(draft, pair->line,
-			"event is written \"NAME 0xCODE [config1=0xCODE] [FLAGS]\", not", pair->value);
+			"event is written \"NAME 0xCODE [config1=0xCODE] [FLAGS]\", not",
+			pair->value);
 	r = name_check(draft, pair->line, event.name);
 	if (r == 0)
 		vec_push(&draft->events, event);
@@ -181,8 +181,8 @@ static int formula_read(
 		return refuse(draft, line, "the formula is wrong:", why.text);
 	for (uint32_t i = 0; i < formula->names_count; i++)
 		if (!name_is_known(draft, formula->names[i]))
-			return refuse(draft, line, "no line before this one says what it is:",
-				formula->names[i]);
+			return refuse(draft, line,
+				"no line before this one says what it is:", formula->names[i]);
 	if (!value->alternatives_count++)
 		value->formula = text;
 	return 0;
@@ -202,8 +202,8 @@ static int value_read(struct cpu_draft *draft, const struct text_pair *pair)
 		return refuse(
 			draft, pair->line, "value is written \"NAME FORMULA\", not", pair->value);
 	if (draft->nodes.count)
-		return refuse(draft, pair->line, "values stand before the nodes, not behind:",
-			value.name);
+		return refuse(draft, pair->line,
+			"values stand before the nodes, not behind:", value.name);
 	if (last && str_equal(last->name, value.name))
 		return formula_read(draft, pair->line, formula, last);
 	if (draft->values.count == CPU_VALUES)
@@ -257,8 +257,7 @@ static int advice_check(const struct cpu_draft *draft, const struct text_pair *p
 }
 
 /* "-" at level 1, else a node that stands before this one. */
-static int parent_read(
-	struct cpu_draft *draft, const struct text_pair *pair, struct cpu_node *node)
+static int parent_read(struct cpu_draft *draft, const struct text_pair *pair, struct cpu_node *node)
 {
 	node->parent = CPU_NO_NODE;
 	node->level = 1;
@@ -310,8 +309,8 @@ static int node_read(struct cpu_draft *draft, const struct text_block *block)
 	if (r == 0 && basis)
 		r = basis_parse(draft, basis, &node.basis);
 	if (r == 0 && node.parent >= 0 && draft->nodes.at[node.parent].basis != node.basis)
-		r = refuse(draft, block->pairs[0].line, "not on the basis of its parent:",
-			node.value.name);
+		r = refuse(draft, block->pairs[0].line,
+			"not on the basis of its parent:", node.value.name);
 	if (r == 0)
 		r = threshold_read(draft, text_block_find(block, "investigate"), &node.threshold);
 	if (r == 0)
@@ -397,8 +396,8 @@ static void draft_keep(struct cpu_draft *draft)
 #define KEEP(member)                                                                               \
 	do {                                                                                       \
 		table.member##_count = draft->member.count;                                        \
-		table.member = keep(arena, draft->member.at,                                       \
-			sizeof(*draft->member.at) * draft->member.count);                          \
+		table.member = keep(                                                               \
+			arena, draft->member.at, sizeof(*draft->member.at) * draft->member.count); \
 	} while (0)
 	KEEP(events);
 	KEEP(sets);

@@ -1,8 +1,8 @@
 /* cpu_match.c - which table a CPU has.
  *
- * Exact on purpose: the same event number means something else one model further (0x0e08 counts page
- * walks on Ice Lake and something else on Sapphire Rapids), and a wrong code gives a plausible number
- * instead of an error.  So an unknown model has no table. */
+ * Exact on purpose: the same event number means something else one model further (0x0e08 counts
+ * page walks on Ice Lake and something else on Sapphire Rapids), and a wrong code gives a plausible
+ * number instead of an error.  So an unknown model has no table. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

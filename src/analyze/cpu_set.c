@@ -1,7 +1,7 @@
 /* cpu_set.c - the sets of a CPU, checked when they are read.
  *
- * The kernel looks at the size of a group only roughly: seven events on six counters open without an
- * error and never run (QEMU's arm64, Linux 6.1 and 6.12).  So a group that cannot fit is refused
+ * The kernel looks at the size of a group only roughly: seven events on six counters open without
+ * an error and never run (QEMU's arm64, Linux 6.1 and 6.12).  So a group that cannot fit is refused
  * here, before anybody measures nothing with it. */
 #include <errno.h>
 #include <string.h>
@@ -39,7 +39,8 @@ static int group_take(struct set_reader *set, const char *name, unsigned flags)
 	if (!(flags & (CPU_EVENT_FIXED | CPU_EVENT_MEMBER)))
 		set->general++;
 	if (flags & CPU_EVENT_COUNTER0 && ++set->counter0 > 1)
-		return set_refuse(set, "two events for counter 0 in one group, the second is", name);
+		return set_refuse(
+			set, "two events for counter 0 in one group, the second is", name);
 	if (flags & CPU_EVENT_LEADER && !first && !set->has_leader)
 		return set_refuse(set, "the first of a group has to be", name);
 	set->has_leader |= (flags & CPU_EVENT_LEADER) != 0;

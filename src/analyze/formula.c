@@ -111,8 +111,7 @@ static int parse_number(struct parser *p)
 	char *end;
 	double number = strtod(p->at, &end);
 
-	if (end == p->at || !isfinite(number) ||
-		(char_is_name(*end) && !(*end == ',' && p->calls)))
+	if (end == p->at || !isfinite(number) || (char_is_name(*end) && !(*end == ',' && p->calls)))
 		return refuse(p, "a malformed number");
 	p->at = end;
 	return add_step(p, (struct formula_step){OP_NUMBER, 0, number});

@@ -67,7 +67,8 @@ static int thresholds_parse(
 }
 
 /* "when FORMULA > NUMBER": the last sign in the text is the comparison. */
-static int when_parse(const struct reader *reader, const struct text_pair *pair, struct metric *metric)
+static int when_parse(
+	const struct reader *reader, const struct text_pair *pair, struct metric *metric)
 {
 	struct arena *arena = &reader->book->arena;
 	const char *text = pair->value;
@@ -82,7 +83,8 @@ static int when_parse(const struct reader *reader, const struct text_pair *pair,
 	return formula_parse(arena, text, &metric->when, reader->text.err);
 }
 
-static int range_parse(const struct reader *reader, const struct text_pair *pair, struct metric *metric)
+static int range_parse(
+	const struct reader *reader, const struct text_pair *pair, struct metric *metric)
 {
 	char *middle, *end;
 
@@ -122,8 +124,7 @@ static int metric_add(struct reader *reader, const struct text_block *block)
 {
 	static const char *const keys[] = {"name", "formula", "unit", "meaning", "healthy",
 		"investigate", "when", "range", NULL};
-	struct metric metric = {
-		.low = (double)NAN, .high = (double)NAN, .core = reader->core};
+	struct metric metric = {.low = (double)NAN, .high = (double)NAN, .core = reader->core};
 	const struct text_pair *when = text_block_find(block, "when");
 	const struct text_pair *range = text_block_find(block, "range");
 	int r = text_block_check(&reader->text, block, keys, 4, "formula");
@@ -180,8 +181,8 @@ static int aliases_add(struct reader *reader, const struct text_block *block)
 			return refuse(reader, block->pairs[i].line,
 				"alias is written \"NAME OTHER\", not", value);
 		vec_push(&reader->book->aliases,
-			(struct metric_alias){arena_text(&reader->book->arena, value, len), other,
-				reader->core});
+			(struct metric_alias){
+				arena_text(&reader->book->arena, value, len), other, reader->core});
 	}
 	return r;
 }

@@ -57,7 +57,9 @@ static struct reading site_read(const struct simulated_rules *rules,
 		.ns_per_load_miss = ratio(site->time_ns, (double)n[SIMULATED_LL_LOAD_MISSES]),
 	};
 
-	r.latency = site->memory_share >= half && r.ns_per_load_miss >= least * costs->memory_ns;
+	r.latency = (site->memory_share >= half || (site->memory_share >= rules->stall_share &&
+							   r.cpi >= rules->stall_cpi)) &&
+		    r.ns_per_load_miss >= least * costs->memory_ns;
 	r.bandwidth = !r.latency && ratio(lines, site->time_ns) >= 1 / rules->bandwidth_factor;
 	/* Many misses at once: neither the full wait for each nor the speed of a stream. */
 	r.overlapped = !r.latency && !r.bandwidth && site->memory_share >= 1 &&
@@ -161,15 +163,15 @@ static const char *why_of(const struct simulated_costs *costs, const struct simu
 }
 
 /* How far the deciding number is from its threshold. */
-static bool is_clear(const struct simulated_rules *rules, const struct simulated_site *site,
-	struct reading r)
+static bool is_clear(const struct simulated_rules *rules, const struct simulated_costs *costs,
+	const struct simulated_site *site, struct reading r)
 {
 	double margin = 1.4;
 
 	switch (site->category) {
 	case VERDICT_MEMORY_LATENCY:
-		return (r.latency ? site->memory_share : site->cache_share) >=
-		       margin * rules->explains_share;
+		return r.latency ? r.ns_per_load_miss >= margin * rules->latency_share * costs->memory_ns
+				 : site->cache_share >= margin * rules->explains_share;
 	case VERDICT_BAD_SPECULATION:
 		return site->mispredict_share >= margin * rules->explains_share;
 	case VERDICT_MEMORY_BANDWIDTH:
@@ -204,7 +206,7 @@ void simulated_site_judge(const struct simulated_rules *rules, const struct simu
 	site->category = category_of(rules, site, r);
 	site->why = why_of(costs, site, r, arena);
 	/* Two runs and a model are never more than medium. */
-	if ((double)site->samples >= rules->samples_least && is_clear(rules, site, r))
+	if ((double)site->samples >= rules->samples_least && is_clear(rules, costs, site, r))
 		site->confidence = VERDICT_MEDIUM;
 }
 

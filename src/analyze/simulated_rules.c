@@ -17,6 +17,8 @@ unsigned simulated_rules_parse(const char *text, struct simulated_rules *ret_rul
 	} known[] = {
 		{"explains-share", &rules->explains_share},
 		{"latency-share", &rules->latency_share},
+		{"stall-cpi", &rules->stall_cpi},
+		{"stall-share", &rules->stall_share},
 		{"bandwidth-factor", &rules->bandwidth_factor},
 		{"speculation-least", &rules->speculation_least},
 		{"frontend-share", &rules->frontend_share},

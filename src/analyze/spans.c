@@ -69,7 +69,7 @@ static void spans_take(const struct run *run, struct arena *arena, struct spans_
 		sum_ns += isnan(row->total_ns) ? 0 : row->total_ns;
 	}
 	for (uint32_t i = 0; i < view->span_count; i++)
-		view->spans[i].share = sum_ns > 0 ? view->spans[i].total_ns / sum_ns : NAN;
+		view->spans[i].share = sum_ns > 0 ? view->spans[i].total_ns / sum_ns : (double)NAN;
 	if (view->span_count)
 		qsort_r(view->spans, view->span_count, sizeof(*view->spans), span_compare,
 			&view->by);

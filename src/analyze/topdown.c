@@ -60,8 +60,9 @@ static void tree_missing(unsigned core, struct topdown_view *view)
 		.label = facts->core_count > 1 ? facts->cores[core].pmu : "",
 		.title = "",
 		.basis = "",
-		.reason = "assay has no table for this CPU and never takes a similar one's: only the "
-			  "events that every CPU has are shown",
+		.reason =
+			"assay has no table for this CPU and never takes a similar one's: only the "
+			"events that every CPU has are shown",
 		.flag = "",
 		.note = "",
 		.part = (double)NAN,
@@ -92,6 +93,7 @@ static void trees_make(struct arena *arena, struct topdown_view *view)
 		if (facts->core_count > 1 && tree->core->table && own == 0 && all > 0) {
 			tree->reason = "the program never ran on a core of this type";
 			tree->node_count = 0;
+			tree->measured = false;
 		}
 	}
 }
@@ -108,9 +110,10 @@ static void judge(struct arena *arena, struct topdown_view *view)
 	if (main_tree && topdown_tree_judge(main_tree, arena, view))
 		return;
 	topdown_quick_judge(arena, view);
-	if (main_tree && main_tree->node_count)
-		view->verdict.doubt = "the tree of this CPU could not be measured here, so it is a hint "
-				      "from the events that every CPU has";
+	if (main_tree && view->verdict.category != VERDICT_UNCLEAR)
+		view->verdict.doubt =
+			"the tree of this CPU could not be measured here, so it is a hint "
+			"from the events that every CPU has";
 }
 
 static void view_rounds(struct topdown_view *view)

@@ -193,7 +193,7 @@ static void pass_push(struct planner *planner, const char *generic)
 }
 
 /* Generic events in pairs that belong together, as many pairs to a run as there are counters. */
-static void generic_plan(struct planner *planner, unsigned counters, bool stalls)
+static void generic_plan(struct planner *planner, unsigned counters, unsigned fixed, bool stalls)
 {
 	static const char *const pairs[] = {"{cycles,instructions}", "{branches,branch-misses}",
 		"{cache-references,cache-misses}",
@@ -202,15 +202,28 @@ static void generic_plan(struct planner *planner, unsigned counters, bool stalls
 	str_auto struct str text = {0};
 
 	for (unsigned i = 0; i < count; i++) {
-		if (used && used + 2 > counters) {
+		unsigned cost = i == 0 ? 2 - fixed : 2;
+
+		if (text.len && used + cost > counters) {
 			pass_push(planner, arena_text(planner->arena, text.at, text.len));
 			str_clear(&text);
 			used = 0;
 		}
 		str_addf(&text, "%s%s", text.len ? "," : "", pairs[i]);
-		used += 2;
+		used += cost;
 	}
 	pass_push(planner, arena_text(planner->arena, text.at, text.len));
+}
+
+/* How many of cycles and instructions have counters of their own on this core. */
+static unsigned fixed_of(const struct topdown_core *core)
+{
+	unsigned fixed = 0;
+
+	for (uint32_t i = 0; core->table && i < core->table->events_count; i++)
+		fixed += (core->table->events[i].flags & CPU_EVENT_FIXED) &&
+			 !(core->table->events[i].flags & CPU_EVENT_LEADER);
+	return fixed < 2 ? fixed : 2;
 }
 
 /* The n-th group of each core counts in the n-th run: different cores have different PMUs. */
@@ -248,9 +261,9 @@ static void passes_join(struct topdown_plan *plan, struct arena *arena)
 		for (uint32_t g = 0; g < pass->group_count; g++)
 			groups[all.group_count++] = pass->groups[g];
 		if (*pass->generic)
-			all.generic = *all.generic
-					      ? arena_format(arena, "%s,%s", all.generic, pass->generic)
-					      : pass->generic;
+			all.generic = *all.generic ? arena_format(arena, "%s,%s", all.generic,
+							     pass->generic)
+						   : pass->generic;
 	}
 	all.groups = groups;
 	plan->passes[0] = all;
@@ -261,7 +274,7 @@ void topdown_plan_make(const struct topdown_core *cores, unsigned core_count,
 	const struct topdown_wish *wish, struct arena *arena, struct topdown_plan *ret_plan)
 {
 	struct planner *planner = arena_take(arena, sizeof(*planner));
-	unsigned counters = 16;
+	unsigned counters = 16, fixed = core_count ? 2 : 0;
 	bool stalls = !core_count;
 
 	*ret_plan = (struct topdown_plan){
@@ -274,10 +287,11 @@ void topdown_plan_make(const struct topdown_core *cores, unsigned core_count,
 
 		table_plan(planner, i, wish->level);
 		counters = own < counters ? own : counters;
+		fixed = fixed_of(&cores[i]) < fixed ? fixed_of(&cores[i]) : fixed;
 		stalls |= !cores[i].table;
 	}
 	tables_join(planner, core_count);
-	generic_plan(planner, counters, stalls && wish->level);
+	generic_plan(planner, counters, fixed, stalls && wish->level);
 	if (wish->together && ret_plan->pass_count > 1)
 		passes_join(ret_plan, arena);
 }

@@ -55,21 +55,22 @@ static void step_add(struct arena *arena, struct topdown_view *view, const char 
 {
 	const struct metric_result *row = topdown_metric(view, metric);
 	struct topdown_step *step = &view->steps[view->step_count];
+	const char *word;
 
 	if (!row)
 		return; /* not counted in this look */
 	*step = (struct topdown_step){.question = question, .metric = metric, .known = row->known};
 	step->alarming = result_alarms(row) ||
 			 (watch_alarms && row->known && row->assessment == METRIC_WATCH);
+	word = step->alarming ? "yes" : row->assessment == METRIC_WATCH ? "some" : "no";
 	if (!row->known)
 		step->answer = arena_format(arena, "not known: %s", row->reason);
 	else if (str_equal(row->metric->unit, "share"))
-		step->answer = arena_format(arena, "%s: %s (%s)", step->alarming ? "yes" : "no",
+		step->answer = arena_format(arena, "%s: %s (%s)", word,
 			topdown_percent(arena, row->value), row->metric->threshold);
 	else
-		step->answer = arena_format(arena, "%s: %.3g %s (%s)",
-			step->alarming ? "yes" : "no", row->value, row->metric->unit,
-			row->metric->threshold);
+		step->answer = arena_format(arena, "%s: %.3g %s (%s)", word, row->value,
+			row->metric->unit, row->metric->threshold);
 	view->step_count++;
 }
 
@@ -78,8 +79,10 @@ void topdown_steps_make(struct arena *arena, struct topdown_view *view)
 	step_add(arena, view, "are instructions slow?", "ipc", true);
 	step_add(arena, view, "do loads go to memory?", "cache_mpki", false);
 	step_add(arena, view, "are branches guessed wrongly?", "branch_mpki", false);
-	step_add(arena, view, "does the core wait for instructions?", "frontend_stall_share", false);
-	step_add(arena, view, "does the core wait for data or units?", "backend_stall_share", false);
+	step_add(
+		arena, view, "does the core wait for instructions?", "frontend_stall_share", false);
+	step_add(
+		arena, view, "does the core wait for data or units?", "backend_stall_share", false);
 }
 
 static void conclude(struct topdown_view *view, enum verdict_category category, const char *why)
@@ -153,4 +156,6 @@ void topdown_quick_judge(struct arena *arena, struct topdown_view *view)
 		conclude_misses(arena, view, loads, branches);
 	else
 		conclude_rest(arena, view);
+	if (view->verdict.category == VERDICT_UNCLEAR)
+		view->verdict.doubt = "what would decide could not be measured";
 }

@@ -16,6 +16,8 @@
 
 enum { DEPENDENCY_DEPTH = 8, TREE_EVENTS = 256 };
 
+#define ROUNDING 0.0005 /* less than what is shown is no disagreement */
+
 /* One event of the tree as one group counted it. */
 struct cell {
 	struct stat_event *counted;
@@ -229,7 +231,8 @@ static double coverage_of_formula(
 }
 
 /* The least time on the PMU of all events that a value is made from. */
-static double coverage_of(const struct tree_work *work, const struct cpu_value *value, unsigned depth)
+static double coverage_of(
+	const struct tree_work *work, const struct cpu_value *value, unsigned depth)
 {
 	for (unsigned a = 0; a < value->alternatives_count; a++) {
 		double part = coverage_of_formula(work, &value->alternatives[a], depth);
@@ -265,7 +268,7 @@ static void node_fill(const struct tree_work *work, uint32_t index, struct topdo
 		node->hi = fmin(fmax(isfinite(bounds.hi) ? bounds.hi : sorted[count - 1], 0), 1);
 	}
 	node->coverage = coverage_of(work, &work->table->nodes[index].value, 0);
-	if (node->raw < 0 || node->raw > 1)
+	if (node->raw < -ROUNDING || node->raw > 1 + ROUNDING)
 		node->flag = arena_format(work->arena,
 			"it came out as %.1f %% and is shown as %.0f %%: the counters do not agree",
 			node->raw * 100, node->share * 100);
@@ -314,9 +317,8 @@ static struct topdown_node *node_named(struct topdown_tree *tree, const char *na
 static void node_add(struct tree_work *work, uint32_t index, struct topdown_tree *tree)
 {
 	const struct cpu_node *source = &work->table->nodes[index];
-	const char *parent = source->parent == CPU_NO_NODE
-				     ? ""
-				     : work->table->nodes[source->parent].value.name;
+	const char *parent =
+		source->parent == CPU_NO_NODE ? "" : work->table->nodes[source->parent].value.name;
 	struct topdown_node node = {
 		.name = source->value.name,
 		.meaning = source->meaning,
@@ -349,6 +351,16 @@ static void node_add(struct tree_work *work, uint32_t index, struct topdown_tree
 	}
 }
 
+/* A tree without any value says why once. */
+static void tree_reason(struct tree_work *work, struct topdown_tree *tree)
+{
+	for (uint32_t i = 0; i < tree->node_count; i++)
+		tree->measured |= tree->nodes[i].known;
+	if (!tree->measured && tree->node_count)
+		tree->reason = arena_format(work->arena,
+			"no node of this CPU's tree has a value: %s", tree->nodes[0].reason);
+}
+
 /* Level 1 of a whole tree must add up to 1; far off, the counters cannot be believed. */
 static void tree_check(struct tree_work *work, struct topdown_tree *tree)
 {
@@ -377,7 +389,7 @@ static void tree_make(struct tree_work *work, enum cpu_basis basis)
 		.basis = basis == CPU_SLOTS ? "issue slots" : "cycles",
 		.reason = "",
 		.flag = "",
-		.note = table->note,
+		.note = basis == table->basis ? table->note : "",
 		.whole = table->whole && basis == table->basis,
 		.width = work->core->width ? work->core->width : table->width,
 		.part = (double)NAN,
@@ -387,6 +399,7 @@ static void tree_make(struct tree_work *work, enum cpu_basis basis)
 		if (table->nodes[i].parent == CPU_NO_NODE && table->nodes[i].basis == basis)
 			node_add(work, i, tree);
 	tree_check(work, tree);
+	tree_reason(work, tree);
 	if (tree->node_count)
 		view->tree_count++;
 }
@@ -422,8 +435,8 @@ void topdown_trees_make(
 	work->rounds = view->rounds;
 	if (!work->table)
 		return;
-	work->values = arena_take(arena,
-		sizeof(double) * ((size_t)work->rounds * work->table->nodes_count + 1));
+	work->values = arena_take(
+		arena, sizeof(double) * ((size_t)work->rounds * work->table->nodes_count + 1));
 	work->counts = arena_take(arena, sizeof(double) * (work->table->events_count + 1));
 	cells_find(work, hybrid);
 	measure_find(work);

@@ -55,8 +55,8 @@ static void leaders_find(const struct topdown_tree *tree, const struct topdown_n
 	}
 }
 
-static void conclude(struct topdown_view *view, enum verdict_category category, double share,
-	const char *why)
+static void conclude(
+	struct topdown_view *view, enum verdict_category category, double share, const char *why)
 {
 	view->verdict.category = category;
 	view->verdict.share = share;
@@ -83,9 +83,9 @@ static void conclude_backend_cycles(const struct topdown_tree *tree,
 	const struct topdown_node *backend, double part, struct arena *arena,
 	struct topdown_view *view)
 {
-	enum verdict_category category = part >= clear / (1 + clear)   ? VERDICT_MEMORY
-					 : part <= 1 / (1 + clear) ? VERDICT_CORE
-								       : VERDICT_MIXED;
+	enum verdict_category category = part >= clear / (1 + clear) ? VERDICT_MEMORY
+					 : part <= 1 / (1 + clear)   ? VERDICT_CORE
+								     : VERDICT_MIXED;
 
 	conclude(view, category, backend->share,
 		arena_format(arena,
@@ -106,8 +106,9 @@ static void conclude_backend_hint(const struct topdown_tree *tree,
 	view->verdict.doubt = "memory and the core's units were told apart by cache misses only";
 	if (loads && loads->known && loads->assessment == METRIC_INVESTIGATE)
 		conclude(view, VERDICT_MEMORY, backend->share,
-			arena_format(arena, "%s, and %.3g loads of 1,000 instructions miss the cache",
-				lost, loads->value));
+			arena_format(arena,
+				"%s, and %.3g loads of 1,000 instructions miss the cache", lost,
+				loads->value));
 	else if (loads && loads->known && loads->assessment == METRIC_HEALTHY)
 		conclude(view, VERDICT_CORE, backend->share,
 			arena_format(arena, "%s, and loads hardly miss the cache", lost));
@@ -147,8 +148,9 @@ static void conclude_backend(const struct topdown_tree *tree, const struct topdo
 		return;
 	}
 	conclude(view, larger == memory ? VERDICT_MEMORY : VERDICT_CORE, larger->share,
-		arena_format(arena, "%s of the %s wait %s (%s)", topdown_percent(arena, larger->share),
-			tree->basis, larger == memory ? "for data" : "for units or for each other",
+		arena_format(arena, "%s of the %s wait %s (%s)",
+			topdown_percent(arena, larger->share), tree->basis,
+			larger == memory ? "for data" : "for units or for each other",
 			larger->name));
 }
 
@@ -161,15 +163,16 @@ static void conclude_first(const struct topdown_tree *tree, const struct topdown
 		conclude_backend(tree, first, arena, view);
 	else if (node_is(first, "frontend"))
 		conclude(view, VERDICT_FRONTEND, first->share,
-			arena_format(arena, "in %s of the %s no instruction was supplied (%s)", part,
-				tree->basis, first->name));
+			arena_format(arena, "in %s of the %s no instruction was supplied (%s)",
+				part, tree->basis, first->name));
 	else if (node_is(first, "bad_speculation"))
 		conclude(view, VERDICT_BAD_SPECULATION, first->share,
 			arena_format(arena, "%s of the %s went into work that was thrown away (%s)",
 				part, tree->basis, first->name));
 	else
 		conclude(view, VERDICT_MIXED, first->share,
-			arena_format(arena, "%s of the %s went to %s", part, tree->basis, first->name));
+			arena_format(
+				arena, "%s of the %s went to %s", part, tree->basis, first->name));
 }
 
 /* Nothing passes its threshold: it works, or the losses are spread. */

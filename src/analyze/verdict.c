@@ -236,6 +236,7 @@ struct verdict verdict_none(void)
 	return (struct verdict){
 		.category = VERDICT_UNCLEAR,
 		.share = (double)NAN,
+		.speedup_bound = (double)NAN,
 		.share_of = "",
 		.share_reason = "",
 		.doubt = "",
@@ -291,6 +292,8 @@ void verdict_advise(const struct advice_book *book, const struct verdict_subject
 
 	for (uint32_t i = 0; i < advice->plan.count; i++)
 		plan[i] = fill_in(subject, arena, advice->plan.at[i]);
+	if (verdict->category != VERDICT_RETIRING && verdict->share < 1)
+		verdict->speedup_bound = 1 / (1 - verdict->share);
 	verdict->plan = plan;
 	verdict->plan_count = advice->plan.count;
 	verdict->meaning = advice->meaning ? advice->meaning : "";

@@ -57,8 +57,8 @@ void cpu_tables_lend(const struct cpu_tables *tables, struct event_list *list)
 }
 
 /* A set of one kind of core means that kind alone, also where another one has the same names. */
-int cpu_tables_add_set(const struct cpu_tables *tables, const char *name, struct event_list *list,
-	struct err *err)
+int cpu_tables_add_set(
+	const struct cpu_tables *tables, const char *name, struct event_list *list, struct err *err)
 {
 	int added = 0, r = 0;
 

@@ -59,7 +59,8 @@ static int set_choose(struct stat_job *job, const char *name, struct err *err)
 	cpu_tables_name(&job->cpu, cpu, sizeof(cpu));
 	set = event_set_find(&job->book, name, err);
 	if (!set && known) {
-		err_set(err, ERR_UNAVAILABLE, ENOENT, "%s has no event set '%s' in assay", cpu, name);
+		err_set(err, ERR_UNAVAILABLE, ENOENT, "%s has no event set '%s' in assay", cpu,
+			name);
 		err_hint(err, "use --set stalls or --set memory, or -e with events of your own");
 	}
 	if (!set)

@@ -67,8 +67,9 @@ static int topdown_run(struct cli *cli, struct err *err)
 	if (pmu_only)
 		return r;
 	if (cli_has(cli, "quick")) { /* the simulator is anything but quick */
-		err_hint(err, "--quick needs a PMU; `assay topdown --engine sim` does without, 20 to "
-			      "75 times slower");
+		err_hint(err,
+			"--quick needs a PMU; `assay topdown --engine sim` does without, 20 to "
+			"75 times slower");
 		return r;
 	}
 	memcpy(reason, err->text, sizeof(reason));
@@ -85,6 +86,8 @@ static const struct option_spec options[] = {
 		"run the program only once: the events take turns on the PMU and are scaled up"},
 	{"quick", 0, NULL, false, NULL,
 		"only events that every CPU has, over 5 rounds: are instructions slow, and why"},
+	{"time-limit", 0, "TIME", false, NULL,
+		"with the simulator: stop it after TIME and keep what was simulated"},
 	{"report", 0, "FILE", false, NULL, "write the whole finding as Markdown (FILE.md)"},
 	{"output", 'o', "RUN", false, NULL, "store the run in this file (*.assay)"},
 	{"target-status", 0, NULL, false, NULL, "exit with the program's own status"},
@@ -97,8 +100,8 @@ const struct command topdown_command = {
 	.usage = "[--engine auto|pmu|sim] [--level N] [-r N] [--once|--quick] [-o RUN] -- PROGRAM "
 		 "ARGS...",
 	.examples = (const char *const[]){"assay topdown -- ./program input",
-		"the tree of this CPU, the cause, what to do",
-		"assay topdown --quick -- ./program", "instructions, loads and branches only",
+		"the tree of this CPU, the cause, what to do", "assay topdown --quick -- ./program",
+		"instructions, loads and branches only",
 		"assay topdown --report finding.md -- ./program",
 		"the same as a report for somebody else", NULL},
 	.details =

@@ -74,30 +74,71 @@ static void tier_find(struct topdown_job *job)
 			if (event->verdict == PMU_TRUSTED ||
 				(!zero && !event_is_basic(event->name)))
 				continue;
-			str_addf(&lies, "%s%s (%s)", lies.len ? ", " : "not counted here: ",
-				event->name, pmu_verdict_name(event->verdict));
+			str_addf(&lies, "%s%s%s%s (%s)",
+				lies.len ? ", " : "not counted here: ", event->name,
+				job->report->cores > 1 ? " on " : "",
+				job->report->cores > 1 ? job->report->core[c].name : "",
+				pmu_verdict_name(event->verdict));
 		}
 	job->facts.tier = lies.len ? TOPDOWN_CUT_DOWN : TOPDOWN_FULL;
 	job->facts.tier_reason = arena_text(&job->arena, str_text(&lies), lies.len);
 }
 
-/* Which table each kind of core has. */
+static const struct cpu_kind *kind_of(const struct cpu_identity *identity, const char *pmu)
+{
+	for (unsigned i = 0; i < identity->kinds; i++)
+		if (str_equal(identity->kind[i].pmu, pmu))
+			return &identity->kind[i];
+	return identity->kinds == 1 ? &identity->kind[0] : NULL;
+}
+
+static struct topdown_core core_make(
+	const struct topdown_job *job, const struct pmu_core *pmu, const struct cpu_kind *kind)
+{
+	struct topdown_core core = {.pmu = pmu->name, .counters = pmu->counters};
+	struct cpu_asked asked;
+
+	if (!kind)
+		return core;
+	asked = (struct cpu_asked){
+		.vendor = *kind->vendor ? kind->vendor : NULL,
+		.family = kind->family,
+		.model = kind->model,
+		.stepping = kind->stepping,
+		.midr = kind->midr,
+		.pmu = pmu->name,
+	};
+	core.width = kind->slots;
+	core.table = cpu_book_match(&job->cpus, &asked);
+	return core;
+}
+
+/* Which table each kind of core has; a CPU that tells nothing has none. */
 static int cores_find(struct topdown_job *job, struct err *err)
 {
 	struct cpu_identity identity = {0};
 	struct refusal_facts machine;
+	struct err ignored;
 	int r = cpu_book_load(&job->cpus, err);
 
 	if (r < 0)
 		return r;
-	(void)identity;
+	if (cpu_identity_read("", &identity, &ignored) < 0)
+		identity.kinds = 0;
 	refusal_facts_read(&machine);
 	job->facts.is_virtual = machine.virtual_machine;
+	job->facts.watchdog = identity.nmi_watchdog == CPU_SWITCH_ON;
+	for (unsigned i = 0; i < job->report->cores && i < TOPDOWN_CORES; i++) {
+		const struct pmu_core *pmu = &job->report->core[i];
+
+		job->facts.cores[job->facts.core_count++] =
+			core_make(job, pmu, kind_of(&identity, pmu->name));
+	}
 	return 0;
 }
 
-static void list_add_group(struct topdown_job *job, struct event_list *list,
-	const struct topdown_group *group)
+static void list_add_group(
+	struct topdown_job *job, struct event_list *list, const struct topdown_group *group)
 {
 	const struct topdown_core *core = &job->facts.cores[group->core];
 	const struct pmu_core *pmu = &job->report->core[group->core];
@@ -106,18 +147,17 @@ static void list_add_group(struct topdown_job *job, struct event_list *list,
 	for (uint32_t i = 0; i < group->count; i++) {
 		const struct cpu_event *event = &core->table->events[group->events[i]];
 
-		vec_push(&list->specs,
-			(struct event_spec){
-				.name = event->name,
-				.unit = "",
-				.reason = "",
-				.core = job->facts.core_count > 1 ? core->pmu : NULL,
-				.scale = 1,
-				.group = list->groups,
-				.type = pmu->type,
-				.config = event->config,
-				.config1 = event->config1,
-			});
+		vec_push(&list->specs, (struct event_spec){
+					       .name = event->name,
+					       .unit = "",
+					       .reason = "",
+					       .core = job->facts.core_count > 1 ? core->pmu : NULL,
+					       .scale = 1,
+					       .group = list->groups,
+					       .type = pmu->type,
+					       .config = event->config,
+					       .config1 = event->config1,
+				       });
 	}
 }
 
@@ -205,6 +245,25 @@ static int topdown_count(struct topdown_job *job, struct err *err)
 	cli_progress(cli, NULL);
 	job->run->partial = r != 0;
 	return r;
+}
+
+/* What would give more or better numbers on this machine. */
+static void notes_add(struct topdown_job *job)
+{
+	bool narrowed = false;
+
+	for (uint32_t i = 0; i < job->plan.pass_count; i++)
+		vec_foreach (const struct event_spec, spec, &job->lists[i].specs)
+			narrowed |= spec->exclude_kernel;
+	if (narrowed)
+		run_add_note(job->run, "user-side-only",
+			"only the user side was counted: the kernel's is not permitted",
+			"sudo sysctl kernel.perf_event_paranoid=1, or run as root");
+	if (job->plan.cut && job->facts.watchdog)
+		run_add_note(job->run, "watchdog-holds-a-counter",
+			"the NMI watchdog holds a counter, so groups of events were cut and the "
+			"program runs more often",
+			"sudo sysctl kernel.nmi_watchdog=0");
 }
 
 static const char *field_of(const struct run *run, const char *group, const char *name)
@@ -325,6 +384,7 @@ static int topdown_job_run(struct topdown_job *job, struct err *err)
 	counted = topdown_count(job, err);
 	if (counted < 0 && !job->run->executions.count)
 		return counted; /* nothing was measured */
+	notes_add(job);
 	cli_take_fingerprint(job->run, &late);
 	if (job->store)
 		r = store_finish(job->store, job->run, counted < 0 ? &late : err);

@@ -66,7 +66,7 @@ static void tree_text(struct paper *paper, const struct topdown_tree *tree)
 	}
 	if (*tree->reason)
 		paper_wrap(paper, 2, INK_WARN, tree->reason);
-	if (!tree->node_count) {
+	if (!tree->measured) {
 		paper_add(paper, "\n");
 		return;
 	}
@@ -120,7 +120,7 @@ static void runs_text(struct paper *paper, const struct topdown_view *view)
 			view->stat.execution_count, view->rounds, facts->passes,
 			facts->passes == 1 ? "" : "s");
 	paper_add(paper, "\n");
-	if (*view->bounds && view->tree_count)
+	if (*view->bounds && view->tree_count && view->trees[0].measured)
 		paper_ink(paper, INK_DIM, "  the range behind a share is %s\n", view->bounds);
 	paper_add(paper, "\n");
 }
@@ -168,7 +168,7 @@ static void agent_level(struct paper *paper, const struct topdown_view *view, un
 	for (uint32_t t = 0; t < view->tree_count; t++) {
 		const struct topdown_tree *tree = &view->trees[t];
 
-		for (uint32_t i = 0; i < tree->node_count; i++) {
+		for (uint32_t i = 0; tree->measured && i < tree->node_count; i++) {
 			if (tree->nodes[i].level != level)
 				continue;
 			if (*shown < AGENT_NODES) {

@@ -160,8 +160,8 @@ static void runs_json(struct jsonw *w, const struct topdown_view *view)
 void topdown_json(struct jsonw *w, const struct topdown_view *view)
 {
 	const struct topdown_facts *facts = view->facts;
-	const char *arch = facts->core_count && facts->cores[0].table ? facts->cores[0].table->title
-								      : NULL;
+	const char *arch =
+		facts->core_count && facts->cores[0].table ? facts->cores[0].table->title : NULL;
 
 	jsonw_put_text(w, "engine", "pmu");
 	jsonw_put_text(w, "tier", view->tier);

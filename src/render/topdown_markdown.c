@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include <math.h>
+#include <stdio.h>
 
 #include "render/markdown.h"
 #include "render/topdown.h"
@@ -11,7 +12,10 @@
 static void fact_row(struct str *out, const char *name, const char *value)
 {
 	str_addf(out, "| %s | ", name);
-	markdown_code(out, value, true);
+	if (*value)
+		markdown_code(out, value, true);
+	else
+		str_add(out, "not known");
 	str_add(out, " |\n");
 }
 
@@ -80,7 +84,7 @@ static void tree_section(struct str *out, const struct topdown_tree *tree)
 			tree->whole ? "" : ", which overlap");
 	if (*tree->reason)
 		str_addf(out, "No tree: %s.\n\n", tree->reason);
-	for (unsigned level = 1; level <= TOPDOWN_LEVELS; level++)
+	for (unsigned level = 1; tree->measured && level <= TOPDOWN_LEVELS; level++)
 		level_table(out, tree, level);
 	if (*tree->flag)
 		str_addf(out, "Note: %s.\n\n", tree->flag);
@@ -95,8 +99,8 @@ static void metrics_section(struct str *out, const struct topdown_view *view)
 	for (uint32_t i = 0; i < view->stat.metric_count; i++) {
 		const struct metric_result *row = &view->stat.metrics[i];
 
-		str_addf(out, "| %s%s%s | ", row->metric->name, *row->core ? " on " : "",
-			row->core);
+		str_addf(
+			out, "| %s%s%s | ", row->metric->name, *row->core ? " on " : "", row->core);
 		if (row->known)
 			str_addf(out, "%.4g | %s | %s |\n", row->value, row->metric->unit,
 				row->assessment == METRIC_NONE

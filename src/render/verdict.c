@@ -2,12 +2,13 @@
 #include "render/verdict.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "render/markdown.h"
 
 static enum ink category_ink(enum verdict_category category)
 {
-	return category == VERDICT_RETIRING ? INK_GOOD
+	return category == VERDICT_RETIRING  ? INK_GOOD
 	       : category == VERDICT_UNCLEAR ? INK_WARN
 					     : INK_BAD;
 }
@@ -18,6 +19,28 @@ static void headline(struct str *out, const struct verdict *verdict)
 	str_add(out, verdict_category_title(verdict->category));
 	if (!isnan(verdict->share))
 		str_addf(out, ", %.1f %% of %s", verdict->share * 100, verdict->share_of);
+}
+
+/* The bound and what is known about the category. */
+static void effect_line(struct str *out, const struct verdict *verdict)
+{
+	if (!isnan(verdict->speedup_bound))
+		str_addf(out, "At most %.2f times faster, if all of it went away. ",
+			verdict->speedup_bound);
+	str_add(out, verdict->effect);
+}
+
+/* "COMMAND: what must be seen" as code and words; the words hold no colon. */
+static void plan_line(struct str *out, const char *step)
+{
+	const char *words = NULL;
+	str_auto struct str command = {0};
+
+	for (const char *at = step; (at = strstr(at, ": ")); at++)
+		words = at;
+	str_add_bytes(&command, step, words ? (size_t)(words - step) : strlen(step));
+	markdown_code(out, str_text(&command), false);
+	str_addf(out, "%s\n", words ? words : "");
 }
 
 static void tip_line(struct str *out, const struct verdict_tip *tip)
@@ -34,8 +57,8 @@ void verdict_text(struct paper *paper, const struct verdict *verdict)
 	headline(&line, verdict);
 	paper_add(paper, "  cause: ");
 	paper_ink(paper, category_ink(verdict->category), "%s", str_text(&line));
-	paper_ink(paper, INK_DIM, "   confidence %s\n",
-		verdict_confidence_word(verdict->confidence));
+	paper_ink(
+		paper, INK_DIM, "   confidence %s\n", verdict_confidence_word(verdict->confidence));
 	paper_wrap(paper, 4, INK_PLAIN, verdict->why);
 	if (*verdict->doubt)
 		paper_wrap(paper, 4, INK_WARN, verdict->doubt);
@@ -47,7 +70,9 @@ void verdict_text(struct paper *paper, const struct verdict *verdict)
 		tip_line(&line, &verdict->advice[i]);
 		paper_wrap(paper, 4, INK_PLAIN, str_text(&line));
 	}
-	paper_wrap(paper, 4, INK_DIM, verdict->effect);
+	str_clear(&line);
+	effect_line(&line, verdict);
+	paper_wrap(paper, 4, INK_DIM, str_text(&line));
 	paper_add(paper, "\n  how to check\n");
 	for (uint32_t i = 0; i < verdict->plan_count; i++)
 		paper_wrap(paper, 4, INK_PLAIN, verdict->plan[i]);
@@ -59,6 +84,8 @@ enum { AGENT_TIPS = 3 };
 
 void verdict_agent(struct paper *paper, const struct verdict *verdict)
 {
+	str_auto struct str effect = {0};
+
 	paper_add(paper, "category: %s\n", verdict_category_word(verdict->category));
 	if (isnan(verdict->share))
 		paper_add(paper, "share: none (%s)\n", verdict->share_reason);
@@ -70,7 +97,8 @@ void verdict_agent(struct paper *paper, const struct verdict *verdict)
 	for (uint32_t i = 0; i < verdict->advice_own && i < AGENT_TIPS; i++)
 		paper_add(paper, "do: %s%s%s\n", verdict->advice[i].language,
 			*verdict->advice[i].language ? ": " : "", verdict->advice[i].text);
-	paper_add(paper, "effect: %s\n", verdict->effect);
+	effect_line(&effect, verdict);
+	paper_add(paper, "effect: %s\n", str_text(&effect));
 	for (uint32_t i = 0; i < verdict->plan_count && i < 2; i++)
 		paper_add(paper, "check: %s\n", verdict->plan[i]);
 	paper_add(paper, "next: %s\n", verdict->next);
@@ -91,6 +119,10 @@ void verdict_json(struct jsonw *w, const struct verdict *verdict)
 	jsonw_put_text(w, "why", verdict->why);
 	jsonw_put_text(w, "meaning", verdict->meaning);
 	jsonw_put_text(w, "effect", verdict->effect);
+	if (isnan(verdict->speedup_bound))
+		jsonw_put_missing(w, "speedup_bound", "there is no share to bound it");
+	else
+		jsonw_put_double(w, "speedup_bound", verdict->speedup_bound);
 	jsonw_key(w, "advice");
 	jsonw_begin_array(w);
 	for (uint32_t i = 0; i < verdict->advice_count; i++) {
@@ -116,8 +148,8 @@ void verdict_markdown(struct str *out, const struct verdict *verdict)
 {
 	str_add(out, "## Root cause\n\n**");
 	headline(out, verdict);
-	str_addf(out, "** (confidence %s)\n\n%s.\n\n",
-		verdict_confidence_word(verdict->confidence), verdict->why);
+	str_addf(out, "** (confidence %s)\n\n%s.\n\n", verdict_confidence_word(verdict->confidence),
+		verdict->why);
 	if (*verdict->doubt)
 		str_addf(out, "Doubt: %s.\n\n", verdict->doubt);
 	str_addf(out, "%s\n\n## What to do\n\n", verdict->meaning);
@@ -126,11 +158,12 @@ void verdict_markdown(struct str *out, const struct verdict *verdict)
 		tip_line(out, &verdict->advice[i]);
 		str_add(out, "\n");
 	}
-	str_addf(out, "\nExpected effect: %s\n\n## How to check\n\n", verdict->effect);
+	str_add(out, "\nExpected effect: ");
+	effect_line(out, verdict);
+	str_add(out, "\n\n## How to check\n\n");
 	for (uint32_t i = 0; i < verdict->plan_count; i++) {
 		str_addf(out, "%u. ", i + 1);
-		markdown_code(out, verdict->plan[i], false);
-		str_add(out, "\n");
+		plan_line(out, verdict->plan[i]);
 	}
 	str_add(out, "\nNext: ");
 	markdown_code(out, verdict->next, false);

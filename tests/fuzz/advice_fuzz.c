@@ -13,7 +13,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct verdict_subject subject = {"./a {program}", "c++"};
 	struct err err = {0};
 
-	if (advice_book_add(&book, "fuzz", arena_text(&arena, (const char *)data, size), &err) < 0) {
+	if (advice_book_add(&book, "fuzz", arena_text(&arena, (const char *)data, size), &err) <
+		0) {
 		if (!err.text[0] || !err.hint[0])
 			abort();
 		return 0;

@@ -1,4 +1,5 @@
-/* cpu_book_fuzz.c - any bytes as a table of a CPU: refused with a sentence, or it can be computed. */
+/* cpu_book_fuzz.c - any bytes as a table of a CPU: refused with a sentence, or it can be computed.
+ */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* cpu_identity_test.c - which CPU it is, read from trees of plain files in place of /sys and /proc. */
+/* cpu_identity_test.c - which CPU it is, read from trees of plain files in place of /sys and /proc.
+ */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

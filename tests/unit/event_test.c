@@ -49,6 +49,32 @@ static void names_become_types_and_configs(void **state)
 	}
 }
 
+static void names_of_the_vendor_that_were_handed_in_are_understood_in_any_case(void **state)
+{
+	static const struct event_alias aliases[] = {
+		{"UOPS_ISSUED.ANY", 0x10e, 0, NULL}, {"slots", 0x400, 0, NULL},
+		{"stall_slot", 0x3f, 0x7, NULL},
+		{"cycles", 0x1, 0, NULL}, /* the generic name wins */
+	};
+	event_list_auto struct event_list list = {.aliases = aliases, .aliases_count = 4};
+	const struct event_spec *spec = parse_one(&list, "uops_issued.any:u");
+	struct err err = {0};
+
+	(void)state;
+	assert_string_equal(spec->name, "uops_issued.any:u");
+	assert_string_equal(spec->alias, "UOPS_ISSUED.ANY");
+	assert_int_equal(spec->type, PERF_TYPE_RAW);
+	assert_int_equal(spec->config & UINT32_MAX, 0x10e);
+	assert_true(spec->exclude_kernel);
+	spec = parse_one(&list, "{slots,STALL_SLOT}");
+	assert_int_equal(spec->config & UINT32_MAX, 0x3f);
+	assert_int_equal(spec->config1, 0x7);
+	assert_int_equal(spec->group, 1);
+	assert_int_equal(parse_one(&list, "cycles")->type, PERF_TYPE_HARDWARE);
+	assert_true(event_list_parse(&list, "UOPS_ISSUED.ANYY", &err) < 0);
+	assert_non_null(strstr(err.hint, "UOPS_ISSUED.ANY"));
+}
+
 static void modifiers_exclude_what_was_not_asked_for(void **state)
 {
 	event_list_auto struct event_list list = {0};
@@ -135,6 +161,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(names_become_types_and_configs),
+		cmocka_unit_test(
+			names_of_the_vendor_that_were_handed_in_are_understood_in_any_case),
 		cmocka_unit_test(modifiers_exclude_what_was_not_asked_for),
 		cmocka_unit_test(a_group_shares_its_number_and_its_modifiers),
 		cmocka_unit_test(blanks_around_events_do_not_matter),

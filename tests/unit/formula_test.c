@@ -52,6 +52,32 @@ static void operators_bind_as_in_arithmetic(void **state)
 	}
 }
 
+static void the_smaller_and_the_larger_of_two_can_be_asked_for(void **state)
+{
+	static const struct {
+		const char *text;
+		double value;
+	} cases[] = {
+		{"min(a, b)", 10},
+		{"max(a,b)", 20},
+		{"max(0, a - b)", 0},
+		{"min(a - b, 0)", -10},
+		{"2 * max(1, min(a, b) / 2) + 1", 11},
+		{"max( max(1, 2) , 3 )", 3},
+		{"min(cpu/event=0x1,umask=2/, b)", 10}, /* between slashes a comma is the name's */
+		{"minimum + maximum", 30},		/* names that only start alike */
+		{"min + max", 30},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		double value = -1;
+
+		assert_int_equal(value_of(cases[i].text, &value), 0);
+		assert_near(value, cases[i].value, 1e-12);
+	}
+}
+
 static void event_names_with_their_signs_are_one_name(void **state)
 {
 	static const char *const names[] = {"L1-dcache-load-misses", "cpu/event=0xc0,umask=0x0/",
@@ -75,7 +101,8 @@ static void event_names_with_their_signs_are_one_name(void **state)
 static void what_is_doubtful_is_refused(void **state)
 {
 	static const char *const wrong[] = {"", " ", "a b", "a / ", "(a", "a)", "a/b", "a-", "a- b",
-		"1x", "1-a", "a ++", "* a", "a ^ b", "a: / b", "1e999", "..", "a , b"};
+		"1x", "1-a", "a ++", "* a", "a ^ b", "a: / b", "1e999", "..", "a , b", "max(a)",
+		"max(a, b", "max(a b)", "max()", "max(, a)", "max(a, b, c)", "max (a, b)", "a, b"};
 	double value;
 
 	(void)state;
@@ -142,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operators_bind_as_in_arithmetic),
+		cmocka_unit_test(the_smaller_and_the_larger_of_two_can_be_asked_for),
 		cmocka_unit_test(event_names_with_their_signs_are_one_name),
 		cmocka_unit_test(what_is_doubtful_is_refused),
 		cmocka_unit_test(the_sentence_names_the_place),

@@ -142,8 +142,8 @@ static void an_unknown_name_is_refused_with_the_nearest_one(void **state)
 	assert_null(event_set_find(*state, "memroy", &err));
 	assert_string_equal(err.hint, "did you mean memory?");
 	assert_null(event_set_find(*state, "zzzzzzzz", &err));
-	assert_string_equal(
-		err.hint, "there is default, branches, memory, tlb, stalls, faults, sched");
+	assert_string_equal(err.hint,
+		"there is default, branches, memory, l1, l2_tlb, tlb, stalls, faults, sched");
 	assert_non_null(event_set_find(*state, "default", &err));
 }
 

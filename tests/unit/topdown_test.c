@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 
 #include "analyze/topdown.h"
 #include "base/io.h"
@@ -354,7 +355,8 @@ static void level_two_of_sapphire_rapids_takes_one_run_and_names_memory(void **s
 
 	(void)state;
 	machine_load(&m, "sapphire_rapids");
-	assert_int_equal(m.plan.pass_count, 2); /* level 1 is in level 2's group; the generic ones */
+	assert_int_equal(
+		m.plan.pass_count, 2); /* level 1 is in level 2's group; the generic ones */
 	assert_true(m.plan.metrics);
 	assert_share(node_of(&m, 0, "retiring"), 20);
 	assert_share(node_of(&m, 0, "frontend_bound"), 7.9);
@@ -414,6 +416,39 @@ static void an_unknown_cpu_gets_generic_events_and_no_tree(void **state)
 	assert_non_null(strstr(m.view.trees[0].reason, "no table"));
 	assert_non_null(strstr(m.view.tier_words, "unknown to assay"));
 	assert_int_equal(m.view.verdict.category, VERDICT_CORE);
+	machine_end(&m);
+}
+
+static void in_the_document_what_is_not_known_is_null_with_its_reason(void **state)
+{
+	str_auto struct str text = {0};
+	struct jsonw w = {.out = &text, .compact = true};
+	struct machine m;
+	json_t *data;
+	size_t i;
+	json_t *metric;
+
+	(void)state;
+	machine_load(&m, "silent_zeros");
+	jsonw_begin_object(&w);
+	topdown_json(&w, &m.view);
+	jsonw_end_object(&w);
+	data = json_loads(str_text(&text), 0, NULL);
+	assert_non_null(data);
+	assert_string_equal(json_string_value(json_object_get(data, "engine")), "pmu");
+	assert_string_equal(json_string_value(json_object_get(data, "tier")), "cut_down");
+	assert_true(json_array_size(json_object_get(data, "metrics")) > 12);
+	json_array_foreach(json_object_get(data, "metrics"), i, metric)
+	{
+		bool null = json_is_null(json_object_get(metric, "value"));
+
+		assert_int_equal(null, json_object_get(metric, "value_reason") != NULL);
+		if (str_equal(json_string_value(json_object_get(metric, "kind")), "node"))
+			assert_true(null);
+	}
+	assert_true(json_is_null(json_object_get(json_object_get(data, "verdict"), "share")));
+	assert_non_null(json_object_get(json_object_get(data, "verdict"), "share_reason"));
+	json_decref(data);
 	machine_end(&m);
 }
 
@@ -524,8 +559,7 @@ static void a_group_is_cut_to_the_counters_and_keeps_its_measure(void **state)
 			const struct topdown_group *group = &plan.passes[i].groups[g];
 
 			assert_true(group->count <= 4);
-			assert_string_equal(
-				m.facts.cores[0].table->events[group->events[0]].name,
+			assert_string_equal(m.facts.cores[0].table->events[group->events[0]].name,
 				"ls_not_halted_cyc");
 		}
 	machine_end(&m);
@@ -540,6 +574,7 @@ int main(void)
 		cmocka_unit_test(a_negative_node_is_clamped_and_flagged),
 		cmocka_unit_test(silent_zeros_make_no_node_and_say_why),
 		cmocka_unit_test(an_unknown_cpu_gets_generic_events_and_no_tree),
+		cmocka_unit_test(in_the_document_what_is_not_known_is_null_with_its_reason),
 		cmocka_unit_test(a_hybrid_has_one_tree_per_kind_and_the_busy_one_decides),
 		cmocka_unit_test(a_core_that_never_ran_has_no_tree),
 		cmocka_unit_test(runs_of_different_length_are_brought_to_one),

@@ -1,8 +1,8 @@
 /* cpu_identity.c - see cpu_identity.h.
  *
- * x86 says the same family and model on all cores of a hybrid, so there the name of the PMU tells the
- * kinds apart.  ARM has one PMU for each kind and a MIDR for each CPU; cpuinfo is asked only where
- * midr_el1 is not readable (before Linux 4.7, and in some containers). */
+ * x86 says the same family and model on all cores of a hybrid, so there the name of the PMU tells
+ * the kinds apart.  ARM has one PMU for each kind and a MIDR for each CPU; cpuinfo is asked only
+ * where midr_el1 is not readable (before Linux 4.7, and in some containers). */
 #include "source/cpu_identity.h"
 
 #include <errno.h>
@@ -70,8 +70,8 @@ static uint64_t cpu_midr(const char *root, int cpu)
 {
 	char path[128], line[64];
 
-	snprintf(path, sizeof(path),
-		"/sys/devices/system/cpu/cpu%d/regs/identification/midr_el1", cpu < 0 ? 0 : cpu);
+	snprintf(path, sizeof(path), "/sys/devices/system/cpu/cpu%d/regs/identification/midr_el1",
+		cpu < 0 ? 0 : cpu);
 	if (root_read(root, path, line, sizeof(line)) <= 0)
 		return 0;
 	return strtoull(line, NULL, 16);
@@ -95,8 +95,7 @@ static void kind_fill(
 	kind->midr = cpu_midr(root, core ? core->cpu : 0);
 	if (!kind->midr)
 		kind->midr = cpuinfo_midr(cpuinfo);
-	if (kind->midr ||
-		!cpuinfo_value(cpuinfo, "vendor_id", kind->vendor, sizeof(kind->vendor)))
+	if (kind->midr || !cpuinfo_value(cpuinfo, "vendor_id", kind->vendor, sizeof(kind->vendor)))
 		return;
 	kind->family = cpuinfo_number(cpuinfo, "cpu family");
 	kind->model = cpuinfo_number(cpuinfo, "model");

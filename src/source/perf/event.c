@@ -335,8 +335,8 @@ static void core_assign(struct event_list *list, struct event_spec *spec, const 
 
 /* The spec as it is for one core type; false when it does not count there.  What is no event of the
  * core (clocks, tracepoints) stands with the first type. */
-static bool spec_for_core(struct event_list *list, struct event_spec *spec,
-	const struct pmu_core *core, bool first)
+static bool spec_for_core(
+	struct event_list *list, struct event_spec *spec, const struct pmu_core *core, bool first)
 {
 	if (spec->alias) {
 		const struct event_alias *alias = alias_find(list, spec->alias, core->name);

@@ -1,6 +1,8 @@
 /* pmu_cost.c - see pmu_cost.h.
  *
- * A cycle is a step of the self-test's loop (pmu_work.c), a mispredict what its random branches take
+ * A cycle is one of many exclusive-ors that wait for each other: the self-test's loop takes one or
+ * two per step, depending on where it was linked (0.27 and 0.54 ns were seen), and additions of
+ * constants are folded by newer cores.  A mispredict is what the self-test's random branches take
  * beyond their arithmetic: the generator is a chain of six operations of one cycle, and half of the
  * branches miss.  For memory the lines stand one in each page of 64 MiB, so that a load pays for its
  * address too, as it does in a program with much data; they are flushed first, so that the size of
@@ -13,10 +15,13 @@
 #include <sys/mman.h>
 
 #include "base/clock.h"
+#include "base/stats.h"
 #include "source/pmu.h"
 
 enum {
+	ROUNDS = 3, /* a neighbour may fill the memory for some time: 15 times slower was seen */
 	TRIES = 5,
+	PIECES = 8, /* timed one by one: a piece that nobody interrupted is the true one */
 	PAGE = 4096,
 	PAGES = 16384, /* 64 MiB */
 	LINE = 64,
@@ -24,10 +29,15 @@ enum {
 	NEAR_LINES = 4096,	     /* 256 KiB: more than any L1, less than any L2 of a server */
 	NEAR_STEPS = 8 * NEAR_LINES, /* some rounds */
 	CHAIN_CYCLES = 6,
+	CHAIN_ROUNDS = 10000,
 };
+
+enum { LAPS = 64 };
 
 struct stopwatch {
 	uint64_t start_ns, best_ns;
+	double laps[LAPS]; /* the first ones */
+	unsigned count;
 };
 
 static void watch_start(void *context)
@@ -44,6 +54,42 @@ static void watch_stop(void *context)
 
 	if (!watch->best_ns || ns < watch->best_ns)
 		watch->best_ns = ns;
+	if (watch->count < LAPS)
+		watch->laps[watch->count++] = (double)ns;
+}
+
+/* Memory is shared with whoever else runs here, so neither its best nor a disturbed lap counts: a
+ * quarter of the laps was faster than this. */
+static double usual_ns(struct stopwatch *watch)
+{
+	stats_sort(watch->laps, watch->count);
+	return watch->laps[watch->count / 4];
+}
+
+static double cycle_ns(void)
+{
+	struct stopwatch watch = {0};
+
+	for (unsigned i = 0; i < TRIES; i++) {
+		uint64_t value = 1, left = CHAIN_ROUNDS, other = 3;
+
+		watch_start(&watch);
+#if defined(__x86_64__)
+		__asm__ volatile("1: .rept 100; xor %2, %0; .endr; dec %1; jnz 1b"
+				 : "+r"(value), "+r"(left)
+				 : "r"(other)
+				 : "cc");
+#elif defined(__aarch64__)
+		__asm__ volatile("1: .rept 100; eor %0, %0, %2; .endr; subs %1, %1, #1; b.ne 1b"
+				 : "+r"(value), "+r"(left)
+				 : "r"(other)
+				 : "cc");
+#else
+#error "write a chain of 100 dependent operations for this architecture"
+#endif
+		watch_stop(&watch);
+	}
+	return (double)watch.best_ns / (100.0 * CHAIN_ROUNDS);
 }
 
 static double work_ns(enum pmu_work work, double steps)
@@ -88,28 +134,41 @@ static void ring_build(char *memory, size_t slots, size_t stride)
 	}
 }
 
-static void ring_walk(void *at, size_t steps)
+static void *ring_walk(void *at, size_t steps)
 {
 	for (size_t i = 0; i < steps; i++) {
 		at = *(void **)at; /* NOLINT(clang-analyzer-core.NullDereference) */
 		__asm__ volatile("" : "+r"(at)); /* the loads stay, one after the other */
 	}
+	return at;
 }
 
 static double memory_ns(char *memory)
 {
 	struct stopwatch watch = {0};
+	void *at = memory;
 
 	ring_build(memory, PAGES, PAGE);
 	for (unsigned i = 0; i < TRIES; i++) {
 		for (size_t page = 0; page < PAGES; page++)
 			line_flush(memory + page * PAGE + (page % (PAGE / LINE)) * LINE);
 		flush_wait();
-		watch_start(&watch);
-		ring_walk(memory, PAGES);
-		watch_stop(&watch);
+		for (unsigned piece = 0; piece < PIECES; piece++) {
+			watch_start(&watch);
+			at = ring_walk(at, PAGES / PIECES);
+			watch_stop(&watch);
+		}
 	}
-	return (double)watch.best_ns / PAGES;
+	return usual_ns(&watch) * PIECES / PAGES;
+}
+
+static void lines_read(const char *from, size_t count)
+{
+	for (size_t line = 0; line < count; line++) {
+		uint64_t value = *(const volatile uint64_t *)(const void *)(from + line * LINE);
+
+		__asm__ volatile("" ::"r"(value));
+	}
 }
 
 static double line_ns(char *memory)
@@ -120,15 +179,15 @@ static double line_ns(char *memory)
 		for (size_t line = 0; line < STREAM_LINES; line++)
 			line_flush(memory + line * LINE);
 		flush_wait();
-		watch_start(&watch);
-		for (size_t line = 0; line < STREAM_LINES; line++) {
-			uint64_t value = *(volatile uint64_t *)(void *)(memory + line * LINE);
+		for (size_t piece = 0; piece < PIECES; piece++) {
+			const char *from = memory + piece * (STREAM_LINES / PIECES) * LINE;
 
-			__asm__ volatile("" ::"r"(value));
+			watch_start(&watch);
+			lines_read(from, STREAM_LINES / PIECES);
+			watch_stop(&watch);
 		}
-		watch_stop(&watch);
 	}
-	return (double)watch.best_ns / STREAM_LINES;
+	return usual_ns(&watch) * PIECES / STREAM_LINES;
 }
 
 static double cache_ns(char *memory)
@@ -136,13 +195,33 @@ static double cache_ns(char *memory)
 	struct stopwatch watch = {0};
 
 	ring_build(memory, NEAR_LINES, LINE);
-	ring_walk(memory, NEAR_STEPS); /* brings it into the caches */
+	(void)ring_walk(memory, NEAR_STEPS); /* brings it into the caches */
 	for (unsigned i = 0; i < TRIES; i++) {
 		watch_start(&watch);
-		ring_walk(memory, NEAR_STEPS);
+		(void)ring_walk(memory, NEAR_STEPS);
 		watch_stop(&watch);
 	}
 	return (double)watch.best_ns / NEAR_STEPS;
+}
+
+static struct pmu_cost cost_once(char *memory)
+{
+	struct pmu_cost cost = {.cycle_ns = cycle_ns()};
+	double step = work_ns(PMU_WORK_BRANCH, PMU_BRANCH_STEPS);
+
+	cost.mispredict_ns = 2 * (step - CHAIN_CYCLES * cost.cycle_ns);
+	if (cost.mispredict_ns < 5 * cost.cycle_ns) /* shorter than any pipeline: learnt by heart */
+		cost.mispredict_ns = 5 * cost.cycle_ns;
+	cost.memory_ns = memory_ns(memory);
+	cost.line_ns = line_ns(memory);
+	cost.cache_ns = cache_ns(memory);
+	return cost;
+}
+
+static void keep_less(double *best, double value)
+{
+	if (value < *best)
+		*best = value;
 }
 
 int pmu_cost_measure(struct pmu_cost *ret_cost)
@@ -150,20 +229,21 @@ int pmu_cost_measure(struct pmu_cost *ret_cost)
 	size_t bytes = (size_t)PAGES * PAGE;
 	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	struct pmu_cost cost;
-	double step;
+	struct pmu_cost best;
 
 	if (memory == MAP_FAILED)
 		return -errno;
-	cost.cycle_ns = work_ns(PMU_WORK_LOOP, PMU_LOOP_STEPS);
-	step = work_ns(PMU_WORK_BRANCH, PMU_BRANCH_STEPS);
-	cost.mispredict_ns = 2 * (step - CHAIN_CYCLES * cost.cycle_ns);
-	if (cost.mispredict_ns < 5 * cost.cycle_ns) /* shorter than any pipeline: learnt by heart */
-		cost.mispredict_ns = 5 * cost.cycle_ns;
-	cost.memory_ns = memory_ns(memory);
-	cost.line_ns = line_ns(memory);
-	cost.cache_ns = cache_ns(memory);
+	best = cost_once(memory);
+	for (unsigned round = 1; round < ROUNDS; round++) {
+		struct pmu_cost again = cost_once(memory);
+
+		keep_less(&best.cycle_ns, again.cycle_ns);
+		keep_less(&best.memory_ns, again.memory_ns);
+		keep_less(&best.line_ns, again.line_ns);
+		keep_less(&best.cache_ns, again.cache_ns);
+		keep_less(&best.mispredict_ns, again.mispredict_ns);
+	}
 	munmap(memory, bytes);
-	*ret_cost = cost;
+	*ret_cost = best;
 	return 0;
 }

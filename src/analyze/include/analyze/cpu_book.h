@@ -53,7 +53,7 @@ enum { CPU_FORMULAS = 4, CPU_LEVELS = 4, CPU_NO_NODE = -1 };
 /* A value that has a name.  Formulas use events, earlier values and nodes, and `width`. */
 struct cpu_value {
 	const char *name;
-	const char *formula; /* the first alternative as written */
+	const char *formula;			   /* the first alternative as written */
 	struct formula alternatives[CPU_FORMULAS]; /* the first whose inputs are known is used */
 	unsigned alternatives_count;
 };
@@ -76,8 +76,8 @@ struct cpu_table {
 	const char *name;  /* of the file without its end: "sapphire_rapids" */
 	const char *title; /* "Intel Sapphire Rapids, Emerald Rapids" */
 	const char *source;
-	const char *note; /* what must be said beside the numbers, or "" */
-	unsigned width;	  /* slots per cycle, 0: not known */
+	const char *note;  /* what must be said beside the numbers, or "" */
+	unsigned width;	   /* slots per cycle, 0: not known */
 	unsigned counters; /* general counters of one thread while SMT is on, 0: not known */
 	enum cpu_basis basis;
 	bool whole; /* the level 1 nodes of this basis add up to 1; else never draw them as 100 % */
@@ -111,8 +111,9 @@ struct cpu_asked {
 /* Fill a zeroed book from the texts compiled in. */
 int cpu_book_load(struct cpu_book *book, struct err *err);
 
-/* Add one table, `name` being its file name.  -EINVAL with file, line and reason when anything in it
- * is doubtful: an unknown key or name, a group that does not fit, a CPU that has a table already. */
+/* Add one table, `name` being its file name.  -EINVAL with file, line and reason when anything in
+ * it is doubtful: an unknown key or name, a group that does not fit, a CPU that has a table
+ * already. */
 int cpu_book_add(struct cpu_book *book, const char *name, const char *text, struct err *err);
 
 void cpu_book_done(struct cpu_book *book);

@@ -1,7 +1,7 @@
 /* formula.h - one line of arithmetic over named values.
  *
- * Does: numbers, names, + - * /, a sign, parentheses, min(a, b), max(a, b).  Does not: know events or read files.
- * Owns: nothing; a formula lives in the arena it was parsed into and never changes.
+ * Does: numbers, names, + - * /, a sign, parentheses, min(a, b), max(a, b).  Does not: know events
+ * or read files. Owns: nothing; a formula lives in the arena it was parsed into and never changes.
  *
  * Words.  Event names hold '-' and '/', so a word runs on to the next blank or one of ( ) + *:
  *

@@ -35,7 +35,7 @@ struct metric {
 	struct formula when;	   /* only assessed when this ... */
 	struct metric_limit limit; /* ... is within this; sign 0: always */
 	double low, high;	   /* a result outside is no measurement; NAN: no bound */
-	const char *core; /* only for this core type of a hybrid CPU; NULL: for all */
+	const char *core;	   /* only for this core type of a hybrid CPU; NULL: for all */
 };
 
 struct event_set {

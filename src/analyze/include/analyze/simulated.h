@@ -81,8 +81,8 @@ struct simulated_costs {
 
 /* The thresholds of data/simulated.rules, each a number with its reason in the text. */
 struct simulated_rules {
-	double explains_share, latency_share, bandwidth_factor, speculation_least,
-		frontend_share;
+	double explains_share, latency_share, stall_cpi, stall_share;
+	double bandwidth_factor, speculation_least, frontend_share;
 	double core_cpi, retiring_cpi;
 	double lead_share, judged_share;
 	double samples_least;

@@ -54,15 +54,16 @@ struct topdown_node {
 
 struct topdown_tree {
 	const struct topdown_core *core;
-	const char *label;  /* the core's PMU on a hybrid CPU, else "" */
-	const char *title;  /* of the CPU, "" when it has no table */
-	const char *basis;  /* "issue slots" or "cycles" */
-	const char *reason; /* why there is no tree, or "" */
-	const char *flag;   /* what is wrong with it as a whole, or "" */
-	const char *note;   /* what must be said beside the numbers, or "" */
-	bool whole;	    /* level 1 adds up to 1 */
-	unsigned width;	    /* slots per cycle, 0: not known */
-	double part;	    /* of the cycles of all kinds of cores, NAN: not known */
+	const char *label;	    /* the core's PMU on a hybrid CPU, else "" */
+	const char *title;	    /* of the CPU, "" when it has no table */
+	const char *basis;	    /* "issue slots" or "cycles" */
+	const char *reason;	    /* why there is no tree, or "" */
+	const char *flag;	    /* what is wrong with it as a whole, or "" */
+	const char *note;	    /* what must be said beside the numbers, or "" */
+	bool whole;		    /* level 1 adds up to 1 */
+	unsigned width;		    /* slots per cycle, 0: not known */
+	double part;		    /* of the cycles of all kinds of cores, NAN: not known */
+	bool measured;		    /* at least one node has a value */
 	struct topdown_node *nodes; /* parents before children, children behind their parent */
 	uint32_t node_count;
 };

@@ -31,7 +31,7 @@ struct topdown_group {
 
 /* What one run of the program counts. */
 struct topdown_pass {
-	const char *generic;		    /* generic events as `assay stat -e` takes them, or "" */
+	const char *generic; /* generic events as `assay stat -e` takes them, or "" */
 	const struct topdown_group *groups; /* at most one per core */
 	uint32_t group_count;
 };

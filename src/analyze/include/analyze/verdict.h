@@ -60,12 +60,13 @@ struct verdict {
 	const char *doubt; /* why the confidence is not higher, or "" */
 	const char *why;   /* one sentence: what was seen that leads to this category */
 	/* By verdict_advise(). */
-	const char *meaning; /* what the category means */
-	const char *effect;  /* what can be expected from a change, and up to how much */
+	double speedup_bound; /* so many times faster if all of the loss went away; NAN: unknown */
+	const char *meaning;  /* what the category means */
+	const char *effect;   /* what can be expected from a change, and up to how much */
 	const struct verdict_tip *advice; /* the program's language first */
 	uint32_t advice_count;
-	uint32_t advice_own;   /* how many of them are for this program's language or for any */
-	const char *next;      /* the next command worth running */
+	uint32_t advice_own;	 /* how many of them are for this program's language or for any */
+	const char *next;	 /* the next command worth running */
 	const char *const *plan; /* how to see whether a change helped, step by step */
 	uint32_t plan_count;
 };

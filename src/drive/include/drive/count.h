@@ -22,10 +22,10 @@ struct count_options {
 	const char *folder; /* and the next two: see spawner.h */
 	const char *input_path, *output_path;
 	bool stdout_to_stderr;
-	enum counters_mode mode;	       /* COUNTERS_CHILDREN: count the program itself */
-	pid_t id;			       /* with COUNTERS_PROCESS and COUNTERS_THREAD */
-	uint32_t repeat;		       /* 0 means 1 */
-	uint64_t interval_ns;		       /* 0: none */
+	enum counters_mode mode; /* COUNTERS_CHILDREN: count the program itself */
+	pid_t id;		 /* with COUNTERS_PROCESS and COUNTERS_THREAD */
+	uint32_t repeat;	 /* 0 means 1 */
+	uint64_t interval_ns;	 /* 0: none */
 	bool watch_proc; /* read /proc meanwhile (proc_watch.h); not with the whole machine */
 	/* Read this often without emitting, 0: never.  Intel's perf-metrics are fractions of 8 bit
 	 * that the kernel turns into counts at each read. */

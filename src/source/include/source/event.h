@@ -2,10 +2,10 @@
  *
  *     task-clock,cycles:u,{instructions,branches}:u,sched:sched_switch,r1c2,cpu/event=0x3c/
  *
- * Does: names (software, hardware, cache, the CPU's own, sysfs, tracepoint, raw), groups, modifiers,
- * hybrid CPUs (one spec per core type).  Does not: open anything.  An event that is well written but not on
- * this machine is a spec with a status and a reason; only what cannot be understood is an error.
- * Owns: everything in its arena. */
+ * Does: names (software, hardware, cache, the CPU's own, sysfs, tracepoint, raw), groups,
+ * modifiers, hybrid CPUs (one spec per core type).  Does not: open anything.  An event that is well
+ * written but not on this machine is a spec with a status and a reason; only what cannot be
+ * understood is an error. Owns: everything in its arena. */
 #pragma once
 
 #include <stdbool.h>
@@ -24,13 +24,13 @@ struct event_alias {
 };
 
 struct event_spec {
-	const char *name; /* as written, with its modifiers: "cycles:u" */
-	const char *unit; /* "ns", "Joules", or "" */
-	const char *core; /* "cpu_core" on a hybrid CPU, else NULL */
+	const char *name;  /* as written, with its modifiers: "cycles:u" */
+	const char *unit;  /* "ns", "Joules", or "" */
+	const char *core;  /* "cpu_core" on a hybrid CPU, else NULL */
 	const char *alias; /* the vendor's name for it, else NULL */
-	const char *cpus; /* the only CPUs it counts on ("0-7"), or NULL */
-	double scale;	  /* value * scale is in `unit` */
-	uint32_t group;	  /* 0: alone */
+	const char *cpus;  /* the only CPUs it counts on ("0-7"), or NULL */
+	double scale;	   /* value * scale is in `unit` */
+	uint32_t group;	   /* 0: alone */
 	uint32_t type;
 	uint64_t config, config1, config2;
 	bool exclude_user, exclude_kernel, exclude_hypervisor, exclude_host, exclude_guest;

@@ -1,6 +1,6 @@
 /* pmu_cost.h - what a miss, a line and a mispredict cost on this machine, in ns.
  *
- * Does: time small works whose events are known (the best of several tries), about 0.1 s and 64 MiB
+ * Does: time small works whose events are known (the best of several tries), about 0.3 s and 64 MiB
  * in all.  Does not: need a PMU.  On a busy machine the numbers are too high, never too low.
  * Threads: any, one at a time. */
 #pragma once

@@ -1,0 +1,108 @@
+/* planted.c - programs whose bottleneck is known, for the simulator's verdicts.
+ *
+ *     planted chase|stream|branches|chain|mixed [MIB]
+ *
+ * Work is counted in iterations.  chase: dependent loads in random order over MIB of memory (64),
+ * each of which misses every cache.  stream: the same memory one line after the other, which a
+ * prefetcher follows.  branches: a branch on a random bit.  chain: multiplications and additions that
+ * each wait for the one before.  mixed: chase and branches, about half of the time each. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { LINE = 64, WORDS = LINE / sizeof(uint64_t) };
+
+struct memory {
+	uint64_t *words;
+	size_t lines; /* a power of two */
+};
+
+/* Word 0 of each line holds the next line of one ring through all of them: the multiplier is 1
+ * modulo 4 and the addend odd.  Writing it in order costs little. */
+__attribute__((noinline)) static void build_ring(struct memory m)
+{
+	for (size_t i = 0; i < m.lines; i++)
+		m.words[i * WORDS] = (i * 1103515245 + 12345) & (m.lines - 1);
+}
+
+__attribute__((noinline)) static uint64_t run_chase(struct memory m, uint64_t steps)
+{
+	uint64_t at = 0;
+
+	for (uint64_t i = 0; i < steps; i++)
+		at = m.words[at * WORDS];
+	return at;
+}
+
+__attribute__((noinline)) static uint64_t run_stream(struct memory m, uint64_t rounds)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t round = 0; round < rounds; round++)
+		for (size_t i = 0; i < m.lines; i++)
+			sum += m.words[i * WORDS];
+	return sum;
+}
+
+__attribute__((noinline)) static uint64_t run_branches(uint64_t steps)
+{
+	uint64_t state = 88172645463325252u, taken = 0;
+
+	for (uint64_t i = 0; i < steps; i += 32) {
+		uint64_t bits;
+
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		bits = state;
+		for (unsigned k = 0; k < 32; k++, bits >>= 1)
+			if (bits & 1) /* the empty assembly keeps this a branch */
+				__asm__ volatile("" : "+r"(taken));
+			else
+				__asm__ volatile("" : "+r"(bits));
+	}
+	return taken;
+}
+
+__attribute__((noinline)) static double run_chain(uint64_t steps)
+{
+	double value = 1;
+
+	for (uint64_t i = 0; i < steps; i++)
+		value = value * 0.999999 + 0.5;
+	return value;
+}
+
+static struct memory memory_of(const char *mib)
+{
+	struct memory m = {.lines = ((size_t)strtoul(mib, NULL, 10) << 20) / LINE};
+
+	m.words = mmap(NULL, m.lines * LINE, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (!m.lines || (m.lines & (m.lines - 1)) || m.words == MAP_FAILED)
+		exit(2);
+	build_ring(m);
+	return m;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "", *mib = argc > 2 ? argv[2] : "64";
+
+	if (strcmp(what, "chase") == 0)
+		printf("%llu\n", (unsigned long long)run_chase(memory_of(mib), 1500000));
+	else if (strcmp(what, "stream") == 0)
+		printf("%llu\n", (unsigned long long)run_stream(memory_of(mib), 25));
+	else if (strcmp(what, "branches") == 0)
+		printf("%llu\n", (unsigned long long)run_branches(16000000));
+	else if (strcmp(what, "chain") == 0)
+		printf("%g\n", run_chain(30000000));
+	else if (strcmp(what, "mixed") == 0)
+		printf("%llu\n", (unsigned long long)(run_chase(memory_of(mib), 400000) +
+						       run_branches(25000000)));
+	else
+		return 2;
+	return 0;
+}
