@@ -238,6 +238,8 @@ static int directory_finish(struct run_job *job, struct run_result *result, stru
 	if (r >= 0)
 		r = pages_write(job, result, err);
 	if (r >= 0)
+		r = run_ledger_keep(job, &result->ledger, err);
+	if (r >= 0)
 		r = run_history_keep(job, result->has_round ? &result->round : NULL,
 			first ? first->location : "", err);
 	if (r >= 0)

@@ -117,5 +117,8 @@ int run_against_compare(struct run_job *job, struct fingerprint_comparison *comp
 int run_history_keep(struct run_job *job, const struct round_view *round, const char *first,
 	struct err *err);
 
+/* run_ledger.c: hypothesis.md, and the ledger across runs. */
+int run_ledger_keep(struct run_job *job, const struct ledger_view *view, struct err *err);
+
 /* run_check.c: `assay run --check DIR`. */
 int run_check(struct cli *cli, struct err *err);
