@@ -123,12 +123,11 @@ def _():
 def _():
     child = started("run", "-o", "d", "--phase", "causal", "--", program(), "2500")
     wait_for(lambda: os.path.exists("d/causal.assay"))
+    pids = wait_for(lambda: run(need("pgrep"), "-f", f"^{program()} 2500").out.split())
     time.sleep(1)
-    found = run("pgrep", "-f", f"^{program()} 2500")
     child.kill()
     child.wait()
-    pids = [int(p) for p in found.out.split()]
-    assert pids, found
+    pids = [int(pid) for pid in pids]
     for pid in pids:
         assert ended(pid, 100), "the target does not end"
     assert read("d/log/causal.stdout") == "2500 rounds, 0 lines\n"
