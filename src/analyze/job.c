@@ -29,8 +29,7 @@ static struct job_phase *phases_make(const struct manifest *manifest, struct are
 void job_view_make(const struct manifest *manifest, const char *directory, struct arena *arena,
 	struct job_view *ret_view)
 {
-	struct job_file *files =
-		arena_take(arena, (manifest->files.count + 1) * sizeof(*files));
+	struct job_file *files = arena_take(arena, (manifest->files.count + 1) * sizeof(*files));
 
 	*ret_view = (struct job_view){
 		.run_id = manifest->run_id,
@@ -72,7 +71,7 @@ void job_check_view_make(const struct directory_check *check, const char *direct
 		.state = manifest_state_word(manifest->state),
 		.target = manifest->target,
 		.run_id = manifest->run_id,
-		.result = check->faults				? JOB_CHECK_CHANGED
+		.result = check->faults				 ? JOB_CHECK_CHANGED
 			  : manifest->state != MANIFEST_COMPLETE ? JOB_CHECK_PARTIAL
 								 : JOB_CHECK_WHOLE,
 		.is_running = manifest->state == MANIFEST_RUNNING,

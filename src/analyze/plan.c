@@ -1,10 +1,11 @@
 /* plan.c - see plan.h.
  *
- * Order of claims: one undisturbed look and one profile are worth most and cost one run each; then a
- * few whole runs, without which no change can be told from noise; then experiments and simulation
+ * Order of claims: one undisturbed look and one profile are worth most and cost one run each; then
+ * a few whole runs, without which no change can be told from noise; then experiments and simulation
  * share what is left, three to two; and what they do not want gives more whole runs.
- * The constants are what the phases took beside the program itself on 2 vCPUs (docs/commands/run.md):
- * start, fingerprint and file 0.15 s; naming what was sampled 0.3 s; start and end of experiments 1.5 s. */
+ * The constants are what the phases took beside the program itself on 2 vCPUs
+ * (docs/commands/run.md): start, fingerprint and file 0.15 s; naming what was sampled 0.3 s; start
+ * and end of experiments 1.5 s. */
 #include "analyze/plan.h"
 
 #include <stddef.h>
@@ -195,7 +196,8 @@ static void plan_more_runs(struct planning *p)
 		if (!is_open(p, i, PLAN_REPEATED))
 			continue;
 		more = p->left_ns / run_ns;
-		if (step->runs + more > RUNS_GOOD && (step->runs + more) * run_ns > REPEATED_ENOUGH_NS)
+		if (step->runs + more > RUNS_GOOD &&
+			(step->runs + more) * run_ns > REPEATED_ENOUGH_NS)
 			more = REPEATED_ENOUGH_NS / run_ns > RUNS_GOOD
 				       ? REPEATED_ENOUGH_NS / run_ns - step->runs
 			       : step->runs < RUNS_GOOD ? RUNS_GOOD - step->runs

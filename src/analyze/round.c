@@ -1,8 +1,8 @@
 /* round.c - see round.h.
  *
  * A gain is less time: 0.2 means that a fifth is gone, a ratio of 0.8.  The promise was made for a
- * place that takes `at` less of its own time; a change may do more or less than that to it, so "more"
- * and "less" are answers, not errors. */
+ * place that takes `at` less of its own time; a change may do more or less than that to it, so
+ * "more" and "less" are answers, not errors. */
 #include "analyze/round.h"
 
 #include <errno.h>

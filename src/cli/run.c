@@ -1,8 +1,9 @@
 /* run.c - `assay run -- ./program input`, or just `assay -- ./program input`: the main job.
  *
- * Looks at machine and program, runs it once, plans, runs the phases one after the other, joins what
- * they left and answers what to change first.  Each phase is a command of assay that is started as a
- * child, so that it can be typed by the user as it stands, fails alone and is stopped alone. */
+ * Looks at machine and program, runs it once, plans, runs the phases one after the other, joins
+ * what they left and answers what to change first.  Each phase is a command of assay that is
+ * started as a child, so that it can be typed by the user as it stands, fails alone and is stopped
+ * alone. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,8 +202,7 @@ static const struct option_spec options[] = {
 	{"input", 0, "FILE", false, NULL,
 		"stdin of each run (default: what comes on stdin, kept and replayed)"},
 	{"golden", 0, "FILE", false, NULL, "the program must print the bytes of this file"},
-	{"check", 0, "DIR", false, NULL,
-		"run nothing: is this directory complete and unchanged?"},
+	{"check", 0, "DIR", false, NULL, "run nothing: is this directory complete and unchanged?"},
 	{0},
 };
 

@@ -51,8 +51,8 @@ static int result_make(struct run_job *job, struct run_result *result, struct er
 	job->evidence.cpus = cpus_of_target();
 	signals_collect(&job->evidence, &job->arena, &result->signals);
 	ledger_evaluate(result->book, &result->signals, &job->arena, &result->ledger);
-	answer_make(&job->evidence, &result->signals, &result->ledger, &job->arena,
-		&result->answer);
+	answer_make(
+		&job->evidence, &result->signals, &result->ledger, &job->arena, &result->answer);
 	result->page = (struct answer_page){
 		.view = &result->answer,
 		.evidence = &job->evidence,
@@ -208,8 +208,8 @@ static int round_take(struct run_job *job, struct run_result *result, struct err
 	job->manifest.compounded = 1;
 	if (!job->against_path)
 		return 0;
-	r = run_against_compare(job, &result->comparison, job->manifest.promise.score,
-		&result->round, err);
+	r = run_against_compare(
+		job, &result->comparison, job->manifest.promise.score, &result->round, err);
 	if (r < 0)
 		return r;
 	result->has_round = true;

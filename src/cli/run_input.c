@@ -1,8 +1,8 @@
 /* run_input.c - what the program reads from stdin, kept so that every run can read it again.
  *
  * A terminal cannot be replayed: the program then reads nothing.  A pipe that nobody writes to (the
- * stdin of many CI jobs) must not stop the whole job: when it gives nothing for ten seconds, nothing
- * is what the program gets, and that is told. */
+ * stdin of many CI jobs) must not stop the whole job: when it gives nothing for ten seconds,
+ * nothing is what the program gets, and that is told. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -23,9 +23,9 @@ struct run_job {
 	struct arena arena;
 	struct directory directory;
 	struct manifest manifest;
-	struct run *front; /* notes, fingerprint key and `partial` of what is shown */
-	const char *input_path; /* stdin of each run; NULL: none */
-	const char *input_words; /* where it is from, "" */
+	struct run *front;	  /* notes, fingerprint key and `partial` of what is shown */
+	const char *input_path;	  /* stdin of each run; NULL: none */
+	const char *input_words;  /* where it is from, "" */
 	const char *against_path; /* the directory before; NULL: none */
 	struct manifest before;
 	char golden_sha256[SHA256_TEXT]; /* "": no whole run yet */
@@ -35,8 +35,8 @@ struct run_job {
 	uint64_t run_ns; /* one run of the program */
 	bool endless;
 	bool has_pmu;
-	bool stopped;	       /* by the user */
-	struct err unwritten;  /* .code: the first result that could not be written */
+	bool stopped;	      /* by the user */
+	struct err unwritten; /* .code: the first result that could not be written */
 	struct plan_step planned[RUN_PHASES]; /* as it was shown */
 	bool has_plan;
 	bool done[RUN_PHASES];
@@ -114,8 +114,8 @@ int run_answer(struct run_job *job, struct err *err);
 int run_against_open(struct run_job *job, struct err *err);
 int run_against_compare(struct run_job *job, struct fingerprint_comparison *comparison,
 	double next_score, struct round_view *ret_view, struct err *err);
-int run_history_keep(struct run_job *job, const struct round_view *round, const char *first,
-	struct err *err);
+int run_history_keep(
+	struct run_job *job, const struct round_view *round, const char *first, struct err *err);
 
 /* run_ledger.c: hypothesis.md, and the ledger across runs. */
 int run_ledger_keep(struct run_job *job, const struct ledger_view *view, struct err *err);

@@ -1,4 +1,5 @@
-/* run_ledger.c - the verdicts of this run in hypothesis.md, and in the ledger that is kept across runs.
+/* run_ledger.c - the verdicts of this run in hypothesis.md, and in the ledger that is kept across
+ * runs.
  */
 #include "analyze/ledger_history.h"
 #include "model/ledger.h"

@@ -1,7 +1,8 @@
 /* run_phases.c - THE TABLE of phases.  A new source of evidence is one row here, its words, and one
  * kind in analyze/evidence.h.
  *
- * The plan is made once to be shown, and again before each phase with the time that is really left. */
+ * The plan is made once to be shown, and again before each phase with the time that is really left.
+ */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -120,8 +121,7 @@ static void counters_words(
 	run_words_addf(job, words, "%llums", (unsigned long long)(step->share_ns / 1000000));
 }
 
-static void causal_words(
-	struct run_job *job, const struct plan_step *step, struct run_words *words)
+static void causal_words(struct run_job *job, const struct plan_step *step, struct run_words *words)
 {
 	run_words_add(words, "causal");
 	run_words_add(words, "--progress");
@@ -149,8 +149,8 @@ static void events_words(struct run_job *job, const struct plan_step *step, stru
 	run_words_add(words, directory_path(&job->directory, RUN_EVENTS));
 }
 
-/* In the order in which they run.  One sampler at a time: none measures another.  The baseline comes
- * behind the experiments, because only they may end early: it then gets more runs. */
+/* In the order in which they run.  One sampler at a time: none measures another.  The baseline
+ * comes behind the experiments, because only they may end early: it then gets more runs. */
 static const struct run_phase phases[RUN_PHASES] = {
 	{.name = "observed",
 		.file = "observed.assay",
@@ -316,8 +316,7 @@ static uint64_t limit_of(
 	return limit < most ? limit : most;
 }
 
-static int phase_do(
-	struct run_job *job, unsigned i, const struct plan_step *plan, struct err *err)
+static int phase_do(struct run_job *job, unsigned i, const struct plan_step *plan, struct err *err)
 {
 	const struct run_phase *phase = &phases[i];
 	const struct plan_step *shown = &job->planned[i];

@@ -1,8 +1,8 @@
 /* run_steps.c - one command of assay as a child, and its row in the manifest.
  *
  * What the child says is kept in log/NAME.txt; why it gave nothing is its last sentence that begins
- * with "assay: ", and the line below it is the way out: the form of every failure of ours.  What the
- * program prints goes into a file that is compared with the golden output and then removed. */
+ * with "assay: ", and the line below it is the way out: the form of every failure of ours.  What
+ * the program prints goes into a file that is compared with the golden output and then removed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -111,8 +111,8 @@ static int file_sha256(const char *path, char ret_text[SHA256_TEXT])
 	return got < 0 ? -errno : 0;
 }
 
-/* A whole run must print what the first one did.  That is told at the end, when it is known whether it
- * prints the same at all. */
+/* A whole run must print what the first one did.  That is told at the end, when it is known whether
+ * it prints the same at all. */
 static void output_check(
 	struct run_job *job, const struct run_step *step, const char *path, bool whole)
 {
@@ -208,8 +208,8 @@ static void row_finish(struct run_job *job, struct run_step *step,
 	if (row->outcome == PHASE_WATCHED && result->limited)
 		row->reason = "the program was stopped when the share of this phase was used";
 	if (result->status == EXIT_NOT_WRITTEN && !job->unwritten.code) {
-		err_set(&job->unwritten, ERR_OUTPUT, ENOSPC, "the phase %s could not be written: %s",
-			row->name, row->reason);
+		err_set(&job->unwritten, ERR_OUTPUT, ENOSPC,
+			"the phase %s could not be written: %s", row->name, row->reason);
 		err_hint(&job->unwritten, "free some space, or choose another place with -o");
 	}
 	if (result->interrupted)

@@ -1,7 +1,7 @@
 /* run_trial.c - before the plan: what the machine and the program allow, and one first run.
  *
- * The first run tells how long a run takes, whether the program works at all, and what it prints.  It
- * also warms the caches, so it is no part of the baseline. */
+ * The first run tells how long a run takes, whether the program works at all, and what it prints.
+ * It also warms the caches, so it is no part of the baseline. */
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -66,9 +66,8 @@ static int trial_failed(struct run_job *job, const struct run *run,
 		err_set(err, ERR_TARGET, ECANCELED, "the program was ended by signal %d (%s)%s%s",
 			execution->signal, strsignal(execution->signal), *words ? ": " : "", words);
 	else
-		err_set(err, ERR_TARGET, ECANCELED,
-			"the program ended with exit status %d%s%s", execution->exit_status,
-			*words ? ": " : "", words);
+		err_set(err, ERR_TARGET, ECANCELED, "the program ended with exit status %d%s%s",
+			execution->exit_status, *words ? ": " : "", words);
 	err_hint(err, "make it run to its end with exit status 0 first; %s/log has its words",
 		job->directory.path);
 	if (row) {
@@ -90,8 +89,8 @@ static int golden_compare(struct run_job *job, struct err *err)
 		return 0;
 	r = io_read(given, GOLDEN_LARGEST, &expected, err);
 	if (r >= 0)
-		r = io_read(directory_path(&job->directory, RUN_GOLDEN), GOLDEN_LARGEST, &found,
-			err);
+		r = io_read(
+			directory_path(&job->directory, RUN_GOLDEN), GOLDEN_LARGEST, &found, err);
 	if (r < 0)
 		return r;
 	if (expected.len == found.len &&
@@ -143,8 +142,7 @@ static void trial_note_endless(struct run_job *job)
 int run_trial(struct run_job *job, struct err *err)
 {
 	uint64_t limit_ns = plan_trial_limit_ns(job->budget_ns);
-	struct run_step step = {
-		.name = "trial", .file = TRIAL_FILE, .planned_s = (double)NAN};
+	struct run_step step = {.name = "trial", .file = TRIAL_FILE, .planned_s = (double)NAN};
 	struct err why = {0};
 	int r, outcome;
 

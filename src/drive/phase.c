@@ -104,8 +104,7 @@ static void wait_for_end(struct waiting *w, int watched)
 				: w->next_ns > now	 ? w->next_ns - now
 							 : 0;
 		uint64_t sleep = o->progress && left > TICK_NS ? TICK_NS : left;
-		struct timespec timeout = {
-			(time_t)(sleep / NS_PER_S), (long)(sleep % NS_PER_S)};
+		struct timespec timeout = {(time_t)(sleep / NS_PER_S), (long)(sleep % NS_PER_S)};
 
 		if (ppoll(&ready, 1, sleep == UINT64_MAX ? NULL : &timeout, &before) > 0)
 			break;
@@ -131,8 +130,7 @@ static void leftovers_end(pid_t pid)
 	kill(-pid, SIGKILL);
 }
 
-int phase_run(
-	const struct phase_options *options, struct phase_result *ret_result, struct err *err)
+int phase_run(const struct phase_options *options, struct phase_result *ret_result, struct err *err)
 {
 	struct waiting w = {.options = options, .result = ret_result};
 	io_auto int watched = -1;
@@ -166,7 +164,6 @@ int phase_run(
 		leftovers_end(w.pid);
 	while (waitpid(w.pid, &status, 0) < 0 && errno == EINTR)
 		;
-	ret_result->status =
-		WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	ret_result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 	return 0;
 }

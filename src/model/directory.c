@@ -115,8 +115,7 @@ int directory_keep(struct directory *directory, const struct manifest *manifest,
 	str_auto struct str text = {0};
 
 	manifest_write(manifest, &text);
-	return io_replace(
-		directory_path(directory, MANIFEST_NAME), str_text(&text), text.len, err);
+	return io_replace(directory_path(directory, MANIFEST_NAME), str_text(&text), text.len, err);
 }
 
 static int file_hash(const char *path, struct manifest_file *file)
@@ -144,8 +143,8 @@ static int file_hash(const char *path, struct manifest_file *file)
 
 /* Plain files below `path`, named from `prefix` on, without the manifest and what io.c is still
  * writing. */
-static void files_list(const char *path, const char *prefix, unsigned depth,
-	struct manifest *manifest)
+static void files_list(
+	const char *path, const char *prefix, unsigned depth, struct manifest *manifest)
 {
 	DIR *folder = depth < DEEPEST ? opendir(path) : NULL;
 	struct dirent *entry;
@@ -166,8 +165,8 @@ static void files_list(const char *path, const char *prefix, unsigned depth,
 			files_list(full.at, inside.at, depth + 1, manifest);
 		else if (S_ISREG(what.st_mode))
 			vec_push(&manifest->files,
-				(struct manifest_file){.path = arena_text(
-							       &manifest->texts, inside.at, inside.len)});
+				(struct manifest_file){.path = arena_text(&manifest->texts,
+							       inside.at, inside.len)});
 	}
 	if (folder)
 		closedir(folder);
@@ -175,8 +174,8 @@ static void files_list(const char *path, const char *prefix, unsigned depth,
 
 static int by_path(const void *a, const void *b)
 {
-	return strcmp(((const struct manifest_file *)a)->path,
-		((const struct manifest_file *)b)->path);
+	return strcmp(
+		((const struct manifest_file *)a)->path, ((const struct manifest_file *)b)->path);
 }
 
 int directory_hash(const struct directory *directory, struct manifest *manifest, struct err *err)
@@ -216,8 +215,7 @@ int directory_set_latest(const struct directory *directory, struct err *err)
 	return -err->code;
 }
 
-int directory_resolve(
-	const char *name, struct arena *arena, const char **ret_path, struct err *err)
+int directory_resolve(const char *name, struct arena *arena, const char **ret_path, struct err *err)
 {
 	bool latest = str_equal(name, DIRECTORY_LATEST);
 	str_auto struct str path = {0};
@@ -263,17 +261,17 @@ const char *directory_fault_word(enum directory_fault fault)
 	return words[fault];
 }
 
-static void finding_add(struct directory_check *check, enum directory_fault fault,
-	const char *path, const char *detail)
+static void finding_add(struct directory_check *check, enum directory_fault fault, const char *path,
+	const char *detail)
 {
 	vec_push(&check->findings,
-		(struct directory_finding){fault, path,
-			arena_text(&check->manifest.texts, detail, strlen(detail))});
+		(struct directory_finding){
+			fault, path, arena_text(&check->manifest.texts, detail, strlen(detail))});
 	check->faults += fault != DIRECTORY_ADDED;
 }
 
-static void file_check(struct directory_check *check, const char *folder,
-	const struct manifest_file *file)
+static void file_check(
+	struct directory_check *check, const char *folder, const struct manifest_file *file)
 {
 	struct manifest_file now = {.path = file->path};
 	str_auto struct str full = {0}, detail = {0};

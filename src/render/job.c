@@ -137,8 +137,9 @@ void job_text(struct paper *paper, const struct job_view *view)
 {
 	paper_add(paper, "\n");
 	paper_ink(paper, INK_DIM, "evidence: ");
-	paper_add(paper, "%s (%s; report.md, report.json, flame.svg; output of the program in "
-			 "golden/stdout)\n",
+	paper_add(paper,
+		"%s (%s; report.md, report.json, flame.svg; output of the program in "
+		"golden/stdout)\n",
 		view->directory, view->state);
 }
 

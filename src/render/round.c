@@ -86,8 +86,8 @@ void round_text(struct paper *paper, const struct round_view *view)
 	}
 	paper_wrap(paper, 2, INK_PLAIN, promise.at);
 	if (isfinite(view->compounded))
-		paper_add(paper, "  all rounds together: %.2f times as fast\n",
-			1 / view->compounded);
+		paper_add(
+			paper, "  all rounds together: %.2f times as fast\n", 1 / view->compounded);
 	paper_add(paper, "  ");
 	paper_ink(paper, view->stop ? INK_GOOD : INK_BOLD, "%s", view->next);
 	paper_add(paper, "\n  (two sessions, not interleaved: advisory; `assay ab OLD -- NEW` is "
@@ -154,8 +154,9 @@ void round_markdown(struct str *out, const struct round_view *view)
 	if (view->output_changed)
 		str_add(out, "\n- the output is another than before");
 	if (isfinite(view->compounded))
-		str_addf(out, "\n- all rounds together: %.3f of the time of round 0, %.2f times as "
-			      "fast",
+		str_addf(out,
+			"\n- all rounds together: %.3f of the time of round 0, %.2f times as "
+			"fast",
 			view->compounded, 1 / view->compounded);
 	str_addf(out, "\n- %s\n\nTwo sessions were compared, not interleaved runs: advisory.\n",
 		view->next);

@@ -1,5 +1,5 @@
-/* rounds_fuzz.c - any bytes as the rounds of a history: what is taken from them, written out and read
- * again, is the same. */
+/* rounds_fuzz.c - any bytes as the rounds of a history: what is taken from them, written out and
+ * read again, is the same. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -28,9 +28,8 @@ struct fixture {
 
 static void put(struct fixture *f, const char *name, const char *text)
 {
-	assert_int_equal(io_replace(directory_path(&f->directory, name), text, strlen(text),
-				 &f->err),
-		0);
+	assert_int_equal(
+		io_replace(directory_path(&f->directory, name), text, strlen(text), &f->err), 0);
 }
 
 static void keep(struct fixture *f, enum manifest_state state)
@@ -207,8 +206,7 @@ static void a_manifest_comes_back_as_it_was_written(void **state)
 
 static void a_manifest_that_leads_out_of_its_directory_is_refused(void **state)
 {
-	static const char *const paths[] = {
-		"/etc/passwd", "../x", "a/../../x", "..", "a/..", ""};
+	static const char *const paths[] = {"/etc/passwd", "../x", "a/../../x", "..", "a/..", ""};
 	struct fixture *f = *state;
 
 	for (unsigned i = 0; i < sizeof(paths) / sizeof(*paths); i++) {
@@ -221,8 +219,7 @@ static void a_manifest_that_leads_out_of_its_directory_is_refused(void **state)
 				.sha256 = "0123456789012345678901234567890123456789012345678901234"
 					  "567890123"});
 		manifest_write(&f->manifest, &text);
-		assert_int_equal(
-			manifest_read(text.at, text.len, "x", &again, &f->err), -EINVAL);
+		assert_int_equal(manifest_read(text.at, text.len, "x", &again, &f->err), -EINVAL);
 		assert_int_equal(again.files.count, 0);
 	}
 }
@@ -239,8 +236,7 @@ static void what_is_no_manifest_is_refused_with_a_way_out(void **state)
 		manifest_auto struct manifest manifest;
 
 		f->err = (struct err){0};
-		assert_int_equal(
-			manifest_read(texts[i], strlen(texts[i]), "x", &manifest, &f->err),
+		assert_int_equal(manifest_read(texts[i], strlen(texts[i]), "x", &manifest, &f->err),
 			-EINVAL);
 		assert_int_equal(f->err.kind, ERR_USAGE);
 		assert_true(*f->err.hint);

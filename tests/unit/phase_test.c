@@ -139,11 +139,10 @@ static void what_cannot_be_started_says_so_by_its_status(void **state)
 	struct err err = {0};
 
 	(void)state;
-	assert_int_equal(
-		phase_run(&(struct phase_options){.path = "/nowhere/nothing",
-				  .argv = argv,
-				  .interrupted = never},
-			&result, &err),
+	assert_int_equal(phase_run(&(struct phase_options){.path = "/nowhere/nothing",
+					   .argv = argv,
+					   .interrupted = never},
+				 &result, &err),
 		0);
 	assert_int_equal(result.status, 127);
 }

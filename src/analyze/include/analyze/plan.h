@@ -1,8 +1,9 @@
-/* plan.h - what the main job does with its time: which phases, how long each, and why one is left out.
+/* plan.h - what the main job does with its time: which phases, how long each, and why one is left
+ * out.
  *
  * Made after the first run of the program, which tells how long one takes, and again before each
- * phase with the time that is really left, so that the budget is kept whatever the phases before took.
- * Pure.  Owns nothing; texts are the caller's or constant. */
+ * phase with the time that is really left, so that the budget is kept whatever the phases before
+ * took. Pure.  Owns nothing; texts are the caller's or constant. */
 #pragma once
 
 #include <stdbool.h>
@@ -26,10 +27,10 @@ struct plan_wish {
 };
 
 struct plan_input {
-	uint64_t run_ns;    /* one run of the program; with `endless` what was watched of it */
-	bool endless;	    /* it did not end by itself in that time */
-	uint64_t budget_ns; /* for everything */
-	uint64_t spent_ns;  /* of it, so far */
+	uint64_t run_ns;     /* one run of the program; with `endless` what was watched of it */
+	bool endless;	     /* it did not end by itself in that time */
+	uint64_t budget_ns;  /* for everything */
+	uint64_t spent_ns;   /* of it, so far */
 	uint32_t runs_least; /* of PLAN_REPEATED, when there is time; 0: 3 */
 };
 
@@ -41,7 +42,7 @@ struct plan_step {
 	uint64_t limit_ns;	  /* when it is stopped */
 	uint64_t share_ns;	  /* the time to ask for, where the command has an option */
 	uint32_t runs;
-	bool watches; /* the program is stopped at the limit, not waited for */
+	bool watches;	  /* the program is stopped at the limit, not waited for */
 	uint32_t rate_hz; /* of PLAN_WHOLE: samples per second that tell enough */
 };
 

@@ -1,8 +1,8 @@
 /* round.h - after a change: what moved, whether the promised gain arrived, and whether to go on.
  *
  * Compares the baselines of two main jobs, which are two sessions: what the machine did differently
- * between them is in the difference too, so the verdict is advisory.  Compounds ratios by multiplying
- * them.  Pure.  Owns: everything is in the caller's arena; texts are the inputs'. */
+ * between them is in the difference too, so the verdict is advisory.  Compounds ratios by
+ * multiplying them.  Pure.  Owns: everything is in the caller's arena; texts are the inputs'. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,10 +1,10 @@
 /* phase.h - run one phase of the main job: assay itself as a child, watched, limited and stopped.
  *
- * The child leads its own process group and has no terminal.  It is asked to stop with SIGTERM, which
- * each command of assay passes on to its target; a second one makes it kill the target; what is left
- * of the group at last is killed whole.  When we are killed, the kernel kills the child at once: a
- * command of assay that dies so leaves its target running as it was, to its own end.
- * Does not: read what the child says (the files do that).  Single-threaded. */
+ * The child leads its own process group and has no terminal.  It is asked to stop with SIGTERM,
+ * which each command of assay passes on to its target; a second one makes it kill the target; what
+ * is left of the group at last is killed whole.  When we are killed, the kernel kills the child at
+ * once: a command of assay that dies so leaves its target running as it was, to its own end. Does
+ * not: read what the child says (the files do that).  Single-threaded. */
 #pragma once
 
 #include <stdbool.h>

@@ -42,14 +42,13 @@ int directory_add_folder(struct directory *directory, const char *name, struct e
 int directory_keep(struct directory *directory, const struct manifest *manifest, struct err *err);
 
 /* Fill manifest->files with every file of the directory but the manifest: hashed, by path. */
-int directory_hash(
-	const struct directory *directory, struct manifest *manifest, struct err *err);
+int directory_hash(const struct directory *directory, struct manifest *manifest, struct err *err);
 
 /* Let ROOT/latest be this one.  Nothing to do without a root. */
 int directory_set_latest(const struct directory *directory, struct err *err);
 
-/* The directory that a user means: "latest" is ROOT/latest.  ERR_USAGE when there is none.  The text
- * is in `arena`. */
+/* The directory that a user means: "latest" is ROOT/latest.  ERR_USAGE when there is none.  The
+ * text is in `arena`. */
 int directory_resolve(
 	const char *name, struct arena *arena, const char **ret_path, struct err *err);
 

@@ -1,10 +1,10 @@
 /* manifest.h - MANIFEST.json: what one main job did, and every file that it left.
  *
  * Does: write and read the manifest of an evidence directory (docs/commands/run.md has its layout).
- * It is written first, with the state "running" and the process that writes, again after each phase,
- * and at last with every file, its size and its SHA-256.  So a directory whose maker was killed says
- * so itself.  Does not: look at the files (directory.h).
- * Owns: a manifest owns its rows; texts are in its arena or the caller's, and live as long. */
+ * It is written first, with the state "running" and the process that writes, again after each
+ * phase, and at last with every file, its size and its SHA-256.  So a directory whose maker was
+ * killed says so itself.  Does not: look at the files (directory.h). Owns: a manifest owns its
+ * rows; texts are in its arena or the caller's, and live as long. */
 #pragma once
 
 #include <stdint.h>

@@ -1,9 +1,9 @@
 /* rounds.h - the rounds of making a program faster: one line of JSON per main job.
  *
- * A chain begins with a run that stands alone (round 0); each run against another is the next round.
- * Ratios are time after over time before; the compounded one is their product, never their sum.
- * A line that cannot be understood is counted and skipped (as in history.h).
- * Does not: compute (analyze/round.h).  Owns: rounds own their rows and texts. */
+ * A chain begins with a run that stands alone (round 0); each run against another is the next
+ * round. Ratios are time after over time before; the compounded one is their product, never their
+ * sum. A line that cannot be understood is counted and skipped (as in history.h). Does not: compute
+ * (analyze/round.h).  Owns: rounds own their rows and texts. */
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
-/* job.h - the main job around its answer: plan, phases, check, and the small files of the directory.
- * Computes nothing. */
+/* job.h - the main job around its answer: plan, phases, check, and the small files of the
+ * directory. Computes nothing. */
 #pragma once
 
 #include "analyze/bench.h"
