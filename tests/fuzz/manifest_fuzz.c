@@ -18,9 +18,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	manifest_init(&again);
 	if (r < 0)
 		return err.code ? 0 : (abort(), 0);
-	vec_foreach (const struct manifest_file, file, &manifest.files)
-		if (*file->path == '/' || !*file->path || strstr(file->path, "../"))
+	vec_foreach (const struct manifest_file, file, &manifest.files) {
+		str_auto struct str parts = {0};
+
+		str_addf(&parts, "/%s/", file->path);
+		if (*file->path == '/' || !*file->path || strstr(parts.at, "/../"))
 			abort();
+	}
 	manifest_write(&manifest, &text);
 	manifest_done(&again);
 	if (manifest_read(str_text(&text), text.len, "fuzz", &again, &err) < 0)
