@@ -104,15 +104,18 @@ static unsigned strength(enum hotspot_category category)
 	return strengths[category];
 }
 
+/* A library of the system is nobody's own code, even where its sources are known. */
 static bool is_own(const struct placer *p, const struct label *function, const struct label *line)
 {
 	static const struct scope everything;
 
 	if (function->flags & (LABEL_KERNEL | LABEL_UNNAMED))
 		return false;
-	if (*line->file)
-		return scope_has(&everything, line->file);
-	return str_equal(function->module, p->program);
+	if (str_equal(function->module, p->program))
+		return !*line->file || scope_has(&everything, line->file);
+	if (str_starts(function->module, "/usr/lib") || str_starts(function->module, "/lib"))
+		return false;
+	return *line->file && scope_has(&everything, line->file);
 }
 
 /* Frames of a stack, innermost first: labels of functions and lines side by side. */

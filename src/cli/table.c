@@ -21,13 +21,15 @@ extern const struct command import_command;
 extern const struct command ledger_command;
 extern const struct command record_command;
 extern const struct command report_command;
+extern const struct command run_command;
 extern const struct command scale_command;
 extern const struct command stat_command;
 extern const struct command topdown_command;
 extern const struct command tune_command;
 
-/* In the order of the work: what can be measured, where, what it does. */
+/* The main job, then in the order of the work: what can be measured, where, what it does. */
 const struct command *const commands[] = {
+	&run_command,
 	&doctor_command,
 	&env_command,
 	&stat_command,

@@ -1,0 +1,335 @@
+/* answer_test.c - which place is named first, and what is said when none can be. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/answer.h"
+#include "base/str.h"
+#include "model/run.h"
+#include "profile_text.h"
+#include "render/answer.h"
+
+#define assert_near(a, b, tolerance) assert_true(fabs((a) - (b)) <= (tolerance))
+
+struct scene {
+	struct arena arena;
+	struct evidence evidence;
+	struct run *runs[EVIDENCE_KINDS];
+	struct ledger_row rows[4];
+	struct ledger_view ledger;
+	struct signals signals;
+	struct answer_view view;
+};
+
+static void scene_put(struct scene *scene, enum evidence_kind kind, struct run *run)
+{
+	static const char *const paths[] = {"baseline.assay", "observed.assay", "profile.assay",
+		"counters.assay", "causal.assay", "events.assay"};
+
+	scene->runs[kind] = run;
+	scene->evidence.piece[kind] = (struct evidence_piece){run, paths[kind], "", ""};
+}
+
+static struct scene scene_of(const char *profile)
+{
+	struct scene scene = {.evidence.cpus = 2};
+
+	for (unsigned i = 0; i < EVIDENCE_KINDS; i++)
+		scene.evidence.piece[i] =
+			(struct evidence_piece){NULL, "", "it was not asked for", ""};
+	if (profile)
+		scene_put(&scene, EVIDENCE_PROFILE, profile_text_run(profile));
+	return scene;
+}
+
+static const struct answer_view *scene_answer(struct scene *scene)
+{
+	answer_make(&scene->evidence, &scene->signals, &scene->ledger, &scene->arena, &scene->view);
+	return &scene->view;
+}
+
+static void scene_done(struct scene *scene)
+{
+	for (unsigned i = 0; i < EVIDENCE_KINDS; i++)
+		run_close(scene->runs[i]);
+	arena_done(&scene->arena);
+}
+
+static struct ledger_row row_of(
+	const char *name, const char *category, enum hypothesis_verdict verdict, double share)
+{
+	return (struct ledger_row){.name = name,
+		.title = name,
+		.category = category,
+		.verdict = verdict,
+		.why = "two witnesses say so",
+		.untested = "",
+		.advice = "",
+		.falsifier = "a test",
+		.next = "",
+		.share = share,
+		.effort = 1};
+}
+
+static void scene_support(struct scene *scene, const char *name, const char *category, double share)
+{
+	scene->rows[scene->ledger.count] = row_of(name, category, HYPOTHESIS_SUPPORTS, share);
+	scene->ledger.rows = scene->rows;
+	scene->ledger.count++;
+}
+
+/* Experiments on one line: `pairs` of them, the sped-up one taking `ratio` of the time a visit. */
+static void experiments_add(
+	struct run *run, const char *function, uint32_t line, double ratio, unsigned pairs)
+{
+	char name[64];
+	row_id target, point = run->progress_points.count;
+
+	(void)snprintf(name, sizeof(name), "prog.c:%u", line);
+	target = run_add_causal_target(
+		run, &(struct causal_target_row){.name = run_intern(run, name),
+			     .file = run_intern(run, "prog.c"),
+			     .function = run_intern(run, function),
+			     .line = line});
+	if (!point)
+		point = run_add_progress_point(
+			run, &(struct progress_point_row){.name = run_intern(run, "round")});
+	for (unsigned i = 0; i < 2 * pairs; i++) {
+		bool sped = i % 2;
+		row_id e = run_add_experiment(
+			run, &(struct experiment_row){.target = target,
+				     .execution = 1,
+				     .pair = 100 * target + i / 2 + 1,
+				     .speedup_permille = sped ? 500 : 0,
+				     .threads = 1,
+				     .wall_ns = 1000000000,
+				     .virtual_ns = (uint64_t)(1000000000 * (sped ? ratio : 1)),
+				     .samples = 1000,
+				     .hits = 500,
+				     .hit_ns = 500000000,
+				     .ran_ns = 1000000000});
+
+		run_add_visit(run, &(struct visit_row){.experiment = e,
+					   .point = point,
+					   .arrivals = 10000,
+					   .departures = 10000});
+	}
+}
+
+static struct run *experiments_run(void)
+{
+	struct run *run = run_open();
+
+	run->command = run_intern(run, "causal");
+	run_add_execution(run, &(struct execution_row){.wall_ns = 10000000000});
+	return run;
+}
+
+#define TWO_PLACES                                                                                 \
+	"event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"                                    \
+	"70 main:1;hot:10\n20 main:1;cool:20\n5 main:1;rest:30\n5 main:1;rest:31\n"
+
+static void the_hottest_place_is_named_when_there_is_nothing_else(void **state)
+{
+	struct scene scene = scene_of(TWO_PLACES);
+	const struct answer_view *view = scene_answer(&scene);
+
+	(void)state;
+	assert_int_equal(view->kind, ANSWER_CHANGE);
+	assert_string_equal(view->first->function, "hot");
+	assert_string_equal(view->first->location, "prog.c:10");
+	assert_near(view->first->value, 0.7, 1e-9);
+	assert_int_equal(view->first->category, HOTSPOT_CPU);
+	assert_true(isnan(view->gain));
+	assert_string_equal(view->gain_reason, "it was not asked for");
+	assert_non_null(strstr(view->next, "assay causal -f prog.c:10"));
+	scene_done(&scene);
+}
+
+static void an_experiment_that_pays_beats_the_profile_and_a_flat_one_is_not_worth_touching(
+	void **state)
+{
+	struct scene scene = scene_of(TWO_PLACES);
+	const struct answer_view *view;
+
+	(void)state;
+	scene_put(&scene, EVIDENCE_CAUSAL, experiments_run());
+	experiments_add(scene.runs[EVIDENCE_CAUSAL], "hot", 10, 1.0, 12);
+	experiments_add(scene.runs[EVIDENCE_CAUSAL], "cool", 20, 0.7, 12);
+	view = scene_answer(&scene);
+	assert_int_equal(view->kind, ANSWER_CHANGE);
+	assert_string_equal(view->first->function, "cool");
+	assert_near(view->gain, 0.3, 0.001);
+	assert_true(view->gain_lo > 0.2 && view->gain_hi < 0.4);
+	assert_int_equal(view->flat_count, 1);
+	assert_string_equal(view->flat[0].function, "hot");
+	assert_non_null(strstr(view->next, "--against latest"));
+	scene_done(&scene);
+}
+
+static void a_gain_that_the_samples_hardly_know_is_a_place_of_its_own(void **state)
+{
+	struct scene scene = scene_of(TWO_PLACES);
+	const struct answer_view *view;
+
+	(void)state;
+	scene_put(&scene, EVIDENCE_CAUSAL, experiments_run());
+	experiments_add(scene.runs[EVIDENCE_CAUSAL], "elsewhere", 99, 0.8, 12);
+	view = scene_answer(&scene);
+	assert_string_equal(view->first->location, "prog.c:99");
+	scene_done(&scene);
+}
+
+static void samples_in_the_allocator_belong_to_who_called_it(void **state)
+{
+	struct scene scene = scene_of("event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"
+				      "30 main:1;churn:12;malloc@libc.so.6\n"
+				      "30 main:1;churn:13;free@libc.so.6;_int_free@libc.so.6\n"
+				      "25 main:1;churn:14\n15 main:1;other:20\n");
+	const struct answer_view *view;
+
+	(void)state;
+	scene_support(&scene, "allocator_churn", "allocation", 0.6);
+	view = scene_answer(&scene);
+	assert_string_equal(view->first->function, "churn");
+	assert_int_equal(view->first->category, HOTSPOT_ALLOCATION);
+	assert_near(view->first->value, 0.6, 1e-9);
+	assert_ptr_equal(view->because, &scene.rows[0]);
+	assert_string_equal(view->refute, "a test");
+	scene_done(&scene);
+}
+
+static void a_machine_that_is_too_small_is_the_answer_and_no_line_is(void **state)
+{
+	struct scene scene = scene_of(TWO_PLACES);
+	const struct answer_view *view;
+
+	(void)state;
+	scene_support(&scene, "cpu_starvation", "starvation", 0.5);
+	view = scene_answer(&scene);
+	assert_int_equal(view->kind, ANSWER_CHANGE);
+	assert_null(view->first);
+	assert_string_equal(view->because->name, "cpu_starvation");
+	scene_done(&scene);
+}
+
+static void a_flat_profile_has_nothing_that_stands_out(void **state)
+{
+	str_auto struct str text = {0};
+	struct scene scene;
+
+	(void)state;
+	str_add(&text, "event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n");
+	for (unsigned i = 0; i < 50; i++)
+		str_addf(&text, "2 main:1;f%u:%u\n", i, 10 * i + 2);
+	scene = scene_of(text.at);
+	assert_int_equal(scene_answer(&scene)->kind, ANSWER_NOTHING);
+	assert_null(scene.view.first);
+	scene_done(&scene);
+}
+
+static void without_samples_it_is_not_measured_because(void **state)
+{
+	struct scene scene = scene_of(NULL);
+
+	(void)state;
+	scene.evidence.piece[EVIDENCE_PROFILE].reason = "perf_event_paranoid is 4";
+	assert_int_equal(scene_answer(&scene)->kind, ANSWER_NOT_MEASURED);
+	assert_non_null(strstr(scene.view.sentence, "perf_event_paranoid is 4"));
+	scene_done(&scene);
+}
+
+static void noise_is_the_answer_only_when_nothing_else_is(void **state)
+{
+	struct scene scene = scene_of("event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"
+				      "1 a:1\n1 b:2\n1 c:3\n1 d:4\n1 e:5\n1 f:6\n1 g:7\n1 h:8\n"
+				      "1 i:9\n1 j:10\n1 k:11\n1 l:12\n");
+
+	(void)state;
+	scene_support(&scene, "noise", "noise", (double)NAN);
+	assert_int_equal(scene_answer(&scene)->kind, ANSWER_NOISY);
+	scene_done(&scene);
+	scene = scene_of(TWO_PLACES);
+	scene_support(&scene, "noise", "noise", (double)NAN);
+	assert_int_equal(scene_answer(&scene)->kind, ANSWER_CHANGE);
+	scene_done(&scene);
+}
+
+static void code_without_lines_is_named_by_its_function(void **state)
+{
+	struct scene scene = scene_of("event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"
+				      "90 main;hot\n10 main;cool\n");
+
+	(void)state;
+	scene_answer(&scene);
+	assert_string_equal(scene.view.first->location, "hot()");
+	assert_int_equal(scene.view.first->line, 0);
+	scene_done(&scene);
+}
+
+static void every_form_says_the_place_the_gain_and_what_was_not_measured(void **state)
+{
+	struct scene scene = scene_of(TWO_PLACES);
+	str_auto struct str text = {0}, agent = {0}, json_text = {0}, report = {0}, table = {0};
+	struct paper paper = {.out = &text}, plain = {.out = &agent, .ascii = true};
+	struct jsonw json = {.out = &json_text};
+	struct answer_page page = {.view = &scene.view,
+		.evidence = &scene.evidence,
+		.target = "./prog 1",
+		.directory = "assay-out/1",
+		.run_id = "1"};
+	unsigned lines = 0;
+
+	(void)state;
+	scene_put(&scene, EVIDENCE_CAUSAL, experiments_run());
+	experiments_add(scene.runs[EVIDENCE_CAUSAL], "hot", 10, 1.0, 12);
+	experiments_add(scene.runs[EVIDENCE_CAUSAL], "cool", 20, 0.7, 12);
+	scene_answer(&scene);
+	answer_text(&paper, &page);
+	assert_non_null(strstr(text.at, "Change first  prog.c:20"));
+	assert_non_null(strstr(text.at, "Hot, and not worth touching"));
+	assert_non_null(strstr(text.at, "Not measured"));
+	for (const char *at = text.at; *at; at++)
+		lines += *at == '\n';
+	assert_true(lines <= 40);
+	answer_agent(&plain, &page);
+	assert_non_null(strstr(agent.at, "where: prog.c:20 cool()"));
+	for (lines = 0; *agent.at && agent.len; agent.len--)
+		lines += agent.at[agent.len - 1] == '\n';
+	assert_true(lines <= 40);
+	jsonw_begin_object(&json);
+	answer_json(&json, &page);
+	jsonw_end_object(&json);
+	assert_non_null(strstr(json_text.at, "\"location\": \"prog.c:20\""));
+	answer_markdown(&report, &page);
+	assert_non_null(strstr(report.at, "## Where each number is from"));
+	assert_non_null(strstr(report.at, "## Validation plan"));
+	hotspot_markdown(&table, &page);
+	assert_non_null(strstr(table.at, "| 1 | `prog.c:20` `cool`"));
+	scene_done(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_hottest_place_is_named_when_there_is_nothing_else),
+		cmocka_unit_test(
+			an_experiment_that_pays_beats_the_profile_and_a_flat_one_is_not_worth_touching),
+		cmocka_unit_test(a_gain_that_the_samples_hardly_know_is_a_place_of_its_own),
+		cmocka_unit_test(samples_in_the_allocator_belong_to_who_called_it),
+		cmocka_unit_test(a_machine_that_is_too_small_is_the_answer_and_no_line_is),
+		cmocka_unit_test(a_flat_profile_has_nothing_that_stands_out),
+		cmocka_unit_test(without_samples_it_is_not_measured_because),
+		cmocka_unit_test(noise_is_the_answer_only_when_nothing_else_is),
+		cmocka_unit_test(code_without_lines_is_named_by_its_function),
+		cmocka_unit_test(every_form_says_the_place_the_gain_and_what_was_not_measured),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
