@@ -120,7 +120,7 @@ def _():
 
 @case("threads that queue for one mutex are found waiting for it")
 def _():
-    phases("planted/convoy", "600")
+    phases("planted/convoy", "2500")
     document = evaluate()
     got = verdicts(document)
     assert signals(document)["lock_waiters"] > 0.1, signals(document)

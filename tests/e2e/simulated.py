@@ -11,7 +11,8 @@ import time
 from tap import ASSAY, BUILD, assay, case, main, need, run, script, skip
 
 WORKLOADS = os.path.join(BUILD, "tests", "workloads")
-NOP, PLANTED, SPIN = (os.path.join(WORKLOADS, name) for name in ("nop", "planted", "spin"))
+NOP, PLANTED, SPIN = (os.path.join(WORKLOADS, name) for name in
+                      ("nop", "simulated_planted", "spin"))
 ROUNDS = int(os.environ.get("ASSAY_SIM_ROUNDS", "1"))
 LARGEST_MIB = 256
 
