@@ -17,8 +17,8 @@ static void judge(const struct hypothesis_book *book, double value)
 	struct ledger_view view;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		vec_push(&signals.rows, (struct signal){names[i], i % 2 ? "share" : "ns", "w", "p", "q",
-						"m", isnan(value) ? "none" : "", value});
+		vec_push(&signals.rows, (struct signal){names[i], i % 2 ? "share" : "ns", "w", "p",
+						"q", "m", isnan(value) ? "none" : "", value});
 	ledger_evaluate(book, &signals, &arena, &view);
 	for (uint32_t i = 0; i < view.count; i++)
 		if (view.rows[i].verdict >= HYPOTHESIS_VERDICTS || !view.rows[i].why)
