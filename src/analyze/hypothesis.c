@@ -351,6 +351,12 @@ static int verdict_rank(enum hypothesis_verdict verdict)
 	return ranks[verdict];
 }
 
+/* What says why stands before what says only where, and before the noise. */
+static int role_rank(const struct ledger_row *row)
+{
+	return str_equal(row->category, "noise") ? 2 : row->is_place;
+}
+
 static int by_verdict(const void *a, const void *b)
 {
 	const struct ledger_row *x = a, *y = b;
@@ -359,6 +365,8 @@ static int by_verdict(const void *a, const void *b)
 
 	if (rank)
 		return rank;
+	if (role_rank(x) != role_rank(y))
+		return role_rank(x) - role_rank(y);
 	if (share_x != share_y)
 		return share_x > share_y ? -1 : 1;
 	return strcmp(x->name, y->name);

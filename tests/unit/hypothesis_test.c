@@ -176,6 +176,29 @@ static void a_noisy_machine_marks_every_other_row(void **state)
 	assert_string_equal(view.rows[0].name, "noise");
 }
 
+static void what_says_why_stands_before_what_says_where(void **state)
+{
+	static const char text[] = "hypothesis where\ntitle t\ncategory cpu\nrole place\neffort 1\n"
+				   "enough 1\nshare a\nadvice x\nfalsifier y\nnext z\n"
+				   "witness w\nsupports a >= 0\nsays {a}\n\n"
+				   "hypothesis why\ntitle t\ncategory cpu\neffort 1\nenough 1\n"
+				   "share b\nadvice x\nfalsifier y\nnext z\n"
+				   "witness w\nsupports b >= 0\nsays {b}\n";
+	hypothesis_book_auto struct hypothesis_book *book = NULL;
+	signals_auto struct signals signals = {0};
+	arena_auto struct arena arena = {0};
+	struct ledger_view view;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(hypothesis_book_parse("test", text, &book, &err), 0);
+	vec_push(&signals.rows, (struct signal){"a", "share", "w", "p", "q", "m", "", 0.9});
+	vec_push(&signals.rows, (struct signal){"b", "share", "w", "p", "q", "m", "", 0.2});
+	ledger_evaluate(book, &signals, &arena, &view);
+	assert_string_equal(view.rows[0].name, "why");
+	assert_true(view.rows[1].is_place);
+}
+
 /* ---- texts ---- */
 
 static void refused(const char *text, const char *because)
@@ -320,6 +343,7 @@ int main(void)
 		cmocka_unit_test(lost_samples_take_the_word_from_the_samples),
 		cmocka_unit_test(the_programs_own_word_is_a_witness),
 		cmocka_unit_test(a_noisy_machine_marks_every_other_row),
+		cmocka_unit_test(what_says_why_stands_before_what_says_where),
 		cmocka_unit_test(doubtful_rules_are_refused),
 		cmocka_unit_test(every_signal_of_every_rule_is_there),
 		cmocka_unit_test(no_evidence_at_all_leaves_everything_untested),
