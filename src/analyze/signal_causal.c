@@ -119,6 +119,12 @@ static bool is_hot_and_flat(const struct causal_target_view *target)
 	return target->curve.class == CAUSAL_FLAT && target->sample_share >= HOT_SHARE;
 }
 
+/* Hot, and its bounds leave everything open. */
+static bool is_open(const struct causal_target_view *target)
+{
+	return target->curve.class == CAUSAL_NOISY && target->sample_share >= HOT_SHARE;
+}
+
 static bool is_contended(const struct causal_target_view *target)
 {
 	return target->curve.class == CAUSAL_CONTENTION;
@@ -194,6 +200,8 @@ bool leaf_causal(struct leaf_reader *reader, const char *name, struct leaf *ret_
 		*ret_leaf = number_leaf(reader, &view, is_contended);
 	else if (str_equal(name, "flat"))
 		*ret_leaf = number_leaf(reader, &view, is_hot_and_flat);
+	else if (str_equal(name, "open"))
+		*ret_leaf = number_leaf(reader, &view, is_open);
 	else if (str_equal(name, "flat_share"))
 		*ret_leaf = hottest_leaf(reader, &view, is_hot_and_flat, "no hot line is flat");
 	else if (str_equal(name, "worth_share"))
