@@ -312,8 +312,8 @@ static char *operand_write(const struct formula_step *step, const char *const *p
 
 void formula_write(const struct formula *formula, const char *const *parts, struct str *out)
 {
-	static const char signs[] = {[OP_ADD] = '+', [OP_SUBTRACT] = '-', [OP_MULTIPLY] = '*',
-		[OP_DIVIDE] = '/'};
+	static const char signs[] = {
+		[OP_ADD] = '+', [OP_SUBTRACT] = '-', [OP_MULTIPLY] = '*', [OP_DIVIDE] = '/'};
 	char *stack[3 * (FORMULA_DEPTH + 1)] = {0};
 	unsigned top = 0;
 

@@ -116,7 +116,8 @@ static void threshold_add(
 
 		str_addf(out, "%s%s %c%s ", i ? ", " : " (", c->words, c->sign,
 			c->or_equal ? "=" : "");
-		words_add_value(c->number, one && str_equal(one->unit, "share") ? "share" : "", out);
+		words_add_value(
+			c->number, one && str_equal(one->unit, "share") ? "share" : "", out);
 	}
 	str_add(out, ")");
 }
@@ -146,18 +147,18 @@ static void witness_judge(
 	const struct judge *judge, const struct witness_rule *rule, struct ledger_witness *ret)
 {
 	bool tested = false, ignored = false;
-	const struct condition *yes = conditions_find(
-		rule->supports, rule->supports_count, judge->signals, &tested);
+	const struct condition *yes =
+		conditions_find(rule->supports, rule->supports_count, judge->signals, &tested);
 	const struct condition *no =
 		conditions_find(rule->rejects, rule->rejects_count, judge->signals, &ignored);
 	str_auto struct str words = {0};
 
 	*ret = (struct ledger_witness){
 		.witness = arena_text(judge->arena, rule->name, strlen(rule->name)),
-		.verdict = yes && !no	 ? HYPOTHESIS_SUPPORTS
-			   : no && !yes	 ? HYPOTHESIS_REJECTS
+		.verdict = yes && !no	   ? HYPOTHESIS_SUPPORTS
+			   : no && !yes	   ? HYPOTHESIS_REJECTS
 			   : tested || yes ? HYPOTHESIS_INCONCLUSIVE
-					 : HYPOTHESIS_UNTESTED,
+					   : HYPOTHESIS_UNTESTED,
 		.signals = arena_take(judge->arena, 256 * sizeof(*ret->signals)),
 	};
 	inputs_collect(judge, rule->supports, rule->supports_count, ret);
@@ -177,8 +178,8 @@ static void witness_judge(
 static bool claim_judge(
 	const struct judge *judge, const struct hypothesis *h, struct ledger_witness *ret)
 {
-	const struct signal *claim = signals_find(
-		judge->signals, arena_format(judge->arena, "claim_%s", h->name));
+	const struct signal *claim =
+		signals_find(judge->signals, arena_format(judge->arena, "claim_%s", h->name));
 
 	if (!claim || !isfinite(claim->value) || claim->value == 0)
 		return false;
@@ -224,8 +225,8 @@ static enum hypothesis_verdict verdict_of(const struct ledger_row *row, unsigned
 }
 
 /* The words of all witnesses of one verdict: "samples: ...; rusage: ...". */
-static void words_join(
-	const struct ledger_row *row, enum hypothesis_verdict verdict, const char *before, struct str *out)
+static void words_join(const struct ledger_row *row, enum hypothesis_verdict verdict,
+	const char *before, struct str *out)
 {
 	bool first = true;
 
@@ -350,6 +351,12 @@ static int verdict_rank(enum hypothesis_verdict verdict)
 	return ranks[verdict];
 }
 
+/* What says why stands before what says only where, and before the noise. */
+static int role_rank(const struct ledger_row *row)
+{
+	return str_equal(row->category, "noise") ? 2 : row->is_place;
+}
+
 static int by_verdict(const void *a, const void *b)
 {
 	const struct ledger_row *x = a, *y = b;
@@ -358,6 +365,8 @@ static int by_verdict(const void *a, const void *b)
 
 	if (rank)
 		return rank;
+	if (role_rank(x) != role_rank(y))
+		return role_rank(x) - role_rank(y);
 	if (share_x != share_y)
 		return share_x > share_y ? -1 : 1;
 	return strcmp(x->name, y->name);
@@ -375,8 +384,8 @@ void ledger_evaluate(const struct hypothesis_book *book, const struct signals *s
 		struct ledger_row *row = &view.rows[view.count++];
 
 		row_make(&judge, h, row);
-		view.noisy |= str_equal(row->category, "noise") &&
-			      row->verdict == HYPOTHESIS_SUPPORTS;
+		view.noisy |=
+			str_equal(row->category, "noise") && row->verdict == HYPOTHESIS_SUPPORTS;
 	}
 	for (uint32_t i = 0; i < view.count; i++)
 		view.rows[i].noisy = view.noisy && !str_equal(view.rows[i].category, "noise");

@@ -25,8 +25,8 @@ static bool is_one_of(const char *word, const char *const *words)
 }
 
 /* "FORMULA >= NUMBER": the last < or > is the comparison. */
-static int comparison_parse(
-	struct text_reader *reader, const struct text_pair *pair, char *text, struct comparison *ret)
+static int comparison_parse(struct text_reader *reader, const struct text_pair *pair, char *text,
+	struct comparison *ret)
 {
 	char *sign = text + strlen(text), *number, *end;
 
@@ -63,7 +63,7 @@ static int condition_parse(
 			return text_refuse(
 				reader, pair->line, "too many parts in the rule", pair->value);
 		r = comparison_parse(reader, pair, at, &ret->parts[ret->count++]);
-		at = and ? and + 5 : NULL;
+		at = and? and+5 : NULL;
 	}
 	return r;
 }
@@ -80,35 +80,41 @@ static int witness_begin(
 	return 0;
 }
 
+static int says_take(
+	struct text_reader *reader, const struct text_pair *pair, struct witness_rule *witness)
+{
+	const struct signals none = {0};
+
+	if (*witness->says)
+		return text_refuse(reader, pair->line, "a second key", pair->key);
+	witness->says = pair->value;
+	if (words_expand(pair->value, &none, reader->arena))
+		return 0;
+	return text_refuse(reader, pair->line, "a { is not closed in", pair->value);
+}
+
 /* supports, rejects and says belong to the witness above them. */
 static int witness_take(
 	struct text_reader *reader, const struct text_pair *pair, struct hypothesis *h)
 {
-	struct witness_rule *witness = &h->witnesses[h->witness_count - 1];
 	bool supports = str_equal(pair->key, "supports");
-	unsigned *count = supports ? &witness->supports_count : &witness->rejects_count;
-	struct condition *at = supports ? witness->supports : witness->rejects;
+	struct witness_rule *witness;
+	struct condition *at;
+	unsigned *count;
 
 	if (!h->witness_count)
 		return text_refuse(reader, pair->line, "no witness stands above", pair->key);
-	if (str_equal(pair->key, "says")) {
-		struct signals none = {0};
-
-		if (*witness->says)
-			return text_refuse(reader, pair->line, "a second key", pair->key);
-		witness->says = pair->value;
-		return words_expand(pair->value, &none, reader->arena)
-			       ? 0
-			       : text_refuse(reader, pair->line, "a { is not closed in",
-					 pair->value);
-	}
+	witness = &h->witnesses[h->witness_count - 1];
+	if (str_equal(pair->key, "says"))
+		return says_take(reader, pair, witness);
+	count = supports ? &witness->supports_count : &witness->rejects_count;
+	at = supports ? witness->supports : witness->rejects;
 	if (*count == WITNESS_CONDITIONS)
 		return text_refuse(reader, pair->line, "too many rules at", pair->value);
 	return condition_parse(reader, pair, &at[(*count)++]);
 }
 
-static int share_add(
-	struct text_reader *reader, const struct text_pair *pair, struct hypothesis *h)
+static int share_add(struct text_reader *reader, const struct text_pair *pair, struct hypothesis *h)
 {
 	if (h->shares_count == HYPOTHESIS_SHARES)
 		return text_refuse(reader, pair->line, "too many shares at", pair->value);
@@ -173,8 +179,8 @@ static int hypothesis_add(
 	struct hypothesis_book *book, struct text_reader *reader, const struct text_block *block)
 {
 	static const char *const keys[] = {"hypothesis", "title", "category", "effort", "advice",
-		"falsifier", "next", "witness", "share", "enough", "role", "missing", "supports", "rejects",
-		"says", NULL};
+		"falsifier", "next", "witness", "share", "enough", "role", "missing", "supports",
+		"rejects", "says", NULL};
 	struct hypothesis h = {0};
 	int r = text_block_check(reader, block, keys, 8, "witness share supports rejects says");
 

@@ -13,7 +13,12 @@ struct comparison {
 	double number;
 };
 
-enum { CONDITION_PARTS = 6, WITNESS_CONDITIONS = 4, HYPOTHESIS_WITNESSES = 8, HYPOTHESIS_SHARES = 3 };
+enum {
+	CONDITION_PARTS = 6,
+	WITNESS_CONDITIONS = 4,
+	HYPOTHESIS_WITNESSES = 8,
+	HYPOTHESIS_SHARES = 3
+};
 
 /* All of them together: "A and B". */
 struct condition {

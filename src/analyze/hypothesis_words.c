@@ -1,7 +1,7 @@
 /* hypothesis_words.c - the numbers of a verdict in words.
  *
- * What a rule `says` has the signals in braces: "{runq_share} of its runnable time" becomes "17 % of
- * its runnable time". */
+ * What a rule `says` has the signals in braces: "{runq_share} of its runnable time" becomes "17 %
+ * of its runnable time". */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,7 +48,10 @@ static void share_add(struct str *out, double value)
 {
 	double pct = 100 * value;
 
-	str_addf(out, fabs(pct) >= 10 || pct == 0 ? "%.0f %%" : fabs(pct) >= 1 ? "%.1f %%" : "%.2f %%",
+	str_addf(out,
+		fabs(pct) >= 10 || pct == 0 ? "%.0f %%"
+		: fabs(pct) >= 1	    ? "%.1f %%"
+					    : "%.2f %%",
 		pct);
 }
 
@@ -74,8 +77,7 @@ void words_add_value(double value, const char *unit, struct str *out)
 		str_addf(out, " %s", unit);
 }
 
-static void signal_add(
-	const char *name, size_t len, const struct signals *signals, struct str *out)
+static void signal_add(const char *name, size_t len, const struct signals *signals, struct str *out)
 {
 	vec_foreach (const struct signal, signal, &signals->rows)
 		if (strlen(signal->name) == len && memcmp(signal->name, name, len) == 0) {

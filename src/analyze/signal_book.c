@@ -42,8 +42,8 @@ static int rule_add(
 		if (str_equal(other->name, rule.name))
 			return text_refuse(
 				reader, block->pairs[0].line, "a second signal", rule.name);
-	r = formula_parse(&book->arena, text_block_value(block, "formula"), &rule.formula,
-		reader->err);
+	r = formula_parse(
+		&book->arena, text_block_value(block, "formula"), &rule.formula, reader->err);
 	if (r == 0)
 		vec_push(&book->rules, rule);
 	return r;

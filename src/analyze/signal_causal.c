@@ -2,8 +2,9 @@
  *
  * Which targets are worth touching and which are flat is causal_view's judgement (bounds that SQL
  * cannot make); the query names these targets by their rows and gives the number from the
- * experiments themselves: gains are pooled over all whole pairs of the target, so they may differ by
- * a little from those of `assay causal`, which leaves out pairs that other programs disturbed. */
+ * experiments themselves: gains are pooled over all whole pairs of the target, so they may differ
+ * by a little from those of `assay causal`, which leaves out pairs that other programs disturbed.
+ */
 #include <math.h>
 
 #include "analyze/causal_view.h"
@@ -95,8 +96,7 @@ static struct leaf gain_leaf(
 /* ---- shares and counts of targets ---- */
 
 /* Its share of the samples while nothing was sped up. */
-static struct leaf share_leaf(
-	struct leaf_reader *reader, const struct causal_target_view *target)
+static struct leaf share_leaf(struct leaf_reader *reader, const struct causal_target_view *target)
 {
 	return leaf_known(target->sample_share,
 		arena_format(reader->arena,
@@ -117,6 +117,12 @@ static bool is_worth(const struct causal_target_view *target)
 static bool is_hot_and_flat(const struct causal_target_view *target)
 {
 	return target->curve.class == CAUSAL_FLAT && target->sample_share >= HOT_SHARE;
+}
+
+/* Hot, and its bounds leave everything open. */
+static bool is_open(const struct causal_target_view *target)
+{
+	return target->curve.class == CAUSAL_NOISY && target->sample_share >= HOT_SHARE;
 }
 
 static bool is_contended(const struct causal_target_view *target)
@@ -140,9 +146,9 @@ static struct leaf number_leaf(
 			str_addf(&ids, "%s%u", count ? ", " : "", view->targets[i].row);
 			count++;
 		}
-	return leaf_known(count, arena_format(reader->arena,
-					 "(SELECT count(*) FROM causal_target WHERE id IN (%s))",
-					 str_text(&ids)));
+	return leaf_known(count,
+		arena_format(reader->arena, "(SELECT count(*) FROM causal_target WHERE id IN (%s))",
+			str_text(&ids)));
 }
 
 /* The hottest target that passes. */
@@ -194,16 +200,18 @@ bool leaf_causal(struct leaf_reader *reader, const char *name, struct leaf *ret_
 		*ret_leaf = number_leaf(reader, &view, is_contended);
 	else if (str_equal(name, "flat"))
 		*ret_leaf = number_leaf(reader, &view, is_hot_and_flat);
+	else if (str_equal(name, "open"))
+		*ret_leaf = number_leaf(reader, &view, is_open);
 	else if (str_equal(name, "flat_share"))
 		*ret_leaf = hottest_leaf(reader, &view, is_hot_and_flat, "no hot line is flat");
 	else if (str_equal(name, "worth_share"))
 		*ret_leaf = hottest_leaf(
 			reader, &view, is_worth, "no line is worth touching by experiments");
 	else if (str_equal(name, "best_gain"))
-		*ret_leaf = view.target_count && is_worth(&view.targets[0])
-				    ? gain_leaf(reader, &view, 0)
-				    : leaf_unknown("no line is worth touching by experiments",
-					      "NULL");
+		*ret_leaf =
+			view.target_count && is_worth(&view.targets[0])
+				? gain_leaf(reader, &view, 0)
+				: leaf_unknown("no line is worth touching by experiments", "NULL");
 	else if (str_equal(name, "timers_per_visit"))
 		*ret_leaf = timer_leaf(reader, &view);
 	else

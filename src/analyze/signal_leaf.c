@@ -126,7 +126,8 @@ static bool execution_leaf(const struct leaf_reader *reader, const char *name, s
 	}
 	if (!column)
 		return false;
-	sql = arena_format(reader->arena, "(SELECT avg(%s) FROM executions WHERE warmup = 0)", name);
+	sql = arena_format(
+		reader->arena, "(SELECT avg(%s) FROM executions WHERE warmup = 0)", name);
 	values = arena_take(reader->arena, (reader->run->executions.count + 1) * sizeof(*values));
 	count = column_take(reader->run, column, values);
 	*leaf = count ? leaf_known(stats_mean(values, count), sql)
@@ -149,7 +150,7 @@ static bool count_value(
 			return false;
 		if (!(event->flags & EVENT_PRESCALED))
 			value = round(1000 * value * (double)count->enabled_ns /
-				      (double)count->running_ns) /
+					(double)count->running_ns) /
 				1000;
 	}
 	*ret_value = value;
@@ -177,7 +178,8 @@ static struct count_sum count_sum_make(
 	const struct leaf_reader *reader, const char *name, bool simulated)
 {
 	const struct run *run = reader->run;
-	struct count_sum sum = {.reason = simulated ? "it was not simulated" : "it was not counted"};
+	struct count_sum sum = {
+		.reason = simulated ? "it was not simulated" : "it was not counted"};
 	bool *seen = arena_take(reader->arena, (run->executions.count + 2) * sizeof(*seen));
 	double value;
 
@@ -231,13 +233,14 @@ static bool place_leaf(const struct leaf_reader *reader, const char *word, struc
 	vec_foreach (const struct place_row, place, &run->places) {
 		const char *function = run_text(run, place->function);
 
-		if (!str_equal(run_text(run, run->events.at[place->event - 1].name), "instructions"))
+		if (!str_equal(
+			    run_text(run, run->events.at[place->event - 1].name), "instructions"))
 			continue;
 		all += (double)place->value;
 		if (place->function != last) {
 			last = place->function;
-			inside = str_equal(function_class_word(function_class_of(
-						   book, function, false)),
+			inside = str_equal(
+				function_class_word(function_class_of(book, function, false)),
 				word);
 			if (inside)
 				str_addf(&names, "%s%u", names.len ? ", " : "", last);
@@ -272,7 +275,8 @@ static struct leaf field_leaf(const struct leaf_reader *reader, const char *name
 		const char *value = run_text(run, row->value);
 
 		if (row->state == FIELD_VALUE && str_equal(run_text(run, row->group), group) &&
-			str_equal(run_text(run, row->name), field) && *value >= '0' && *value <= '9')
+			str_equal(run_text(run, row->name), field) && *value >= '0' &&
+			*value <= '9')
 			return leaf_known(strtod(value, NULL), sql);
 	}
 	return leaf_unknown("the fingerprint does not tell", sql);

@@ -1,8 +1,8 @@
 /* signal_parts.h - what the files of signals.h share: private to them.
  *
- * A signal is a formula (data/signals.txt) over leaves of one run.  A leaf is one number that the run
- * can tell, with the SQL that gives it; so the query of a signal is its formula with the SQL of each
- * leaf put in, and both are made in one place. */
+ * A signal is a formula (data/signals.txt) over leaves of one run.  A leaf is one number that the
+ * run can tell, with the SQL that gives it; so the query of a signal is its formula with the SQL of
+ * each leaf put in, and both are made in one place. */
 #pragma once
 
 #include <stdbool.h>

@@ -2,8 +2,8 @@
  * class of functions, of the hottest function and thread.
  *
  * "class.NAME" is the share of samples with a function of that class anywhere on the stack,
- * "leaf.NAME" of those taken in one.  Stacks are given their classes once, parents first.  The query
- * names the functions by their rows: which these are is data/function.classes' word. */
+ * "leaf.NAME" of those taken in one.  Stacks are given their classes once, parents first.  The
+ * query names the functions by their rows: which these are is data/function.classes' word. */
 #include <math.h>
 #include <string.h>
 
@@ -17,14 +17,16 @@
 /* Unnamed kernel code below this share cannot change what a class says. */
 #define UNNAMED_KERNEL 0.01
 #define BUSY_THREAD 0.05
+/* A function with a fifth of a simulated event is one of the places where it happens. */
+#define JOIN_SHARE 0.2
 
 struct profile_facts {
 	struct profile_samples samples;
-	const char *reason;	  /* why nothing is known, "" */
+	const char *reason;	   /* why nothing is known, "" */
 	const char *kernel_reason; /* why the kernel's functions are not, "" */
-	uint8_t *class_of;	  /* by function row */
-	uint32_t *on_stack;	  /* by stack row: classes anywhere on it, 1 << class */
-	uint32_t *at_leaf;	  /* by stack row */
+	uint8_t *class_of;	   /* by function row */
+	uint32_t *on_stack;	   /* by stack row: classes anywhere on it, 1 << class */
+	uint32_t *at_leaf;	   /* by stack row */
 	uint64_t kernel_weight;
 };
 
@@ -49,15 +51,15 @@ static void functions_classify(const struct run *run, struct profile_facts *fact
 		bool kernel = function->module &&
 			      (run->modules.at[function->module - 1].flags & MODULE_KERNEL);
 
-		facts->class_of[i + 1] = (uint8_t)function_class_of(
-			book, run_text(run, function->name), kernel);
+		facts->class_of[i + 1] =
+			(uint8_t)function_class_of(book, run_text(run, function->name), kernel);
 	}
 	function_book_close(book);
 }
 
 /* The classes of all frames at a location; *ret_first: of the innermost. */
-static uint32_t location_classes(
-	const struct run *run, const struct profile_facts *facts, row_id location, uint32_t *ret_first)
+static uint32_t location_classes(const struct run *run, const struct profile_facts *facts,
+	row_id location, uint32_t *ret_first)
 {
 	row_id frame = location ? run->locations.at[location - 1].frame : 0;
 	uint32_t classes = 0;
@@ -183,7 +185,7 @@ static bool class_leaf(
 	const char *sql;
 
 	while (class < FUNCTION_CLASSES && !str_equal(function_class_word(class), word))
-		class++;
+		class ++;
 	if (class == FUNCTION_CLASSES)
 		return false;
 	if (*facts->reason) {
@@ -202,7 +204,8 @@ static bool class_leaf(
 
 /* ---- where two runs meet ---- */
 
-/* "walk(node*)" and "walk" are one function: simulators and samplers write arguments differently. */
+/* "walk(node*)" and "walk" are one function: simulators and samplers write arguments differently.
+ */
 static bool same_function(const char *a, const char *b)
 {
 	size_t len_a = strcspn(a, "("), len_b = strcspn(b, "(");
@@ -210,60 +213,72 @@ static bool same_function(const char *a, const char *b)
 	return len_a == len_b && memcmp(a, b, len_a) == 0;
 }
 
-/* The function with most of a simulated event; NULL: it was not simulated by line. */
-static const char *simulated_top(const struct run *run, const char *event)
+/* By text of the simulated run: whether a function of this name has JOIN_SHARE of the event or
+ * more. NULL: the event was not simulated by line. */
+static bool *simulated_tops(const struct run *run, const char *event)
 {
 	mem_auto double *sums = NULL;
-	double most = 0;
-	const char *top = NULL;
+	bool *tops;
+	double all = 0;
 
 	if (!run)
 		return NULL;
 	sums = mem_new((size_t)run_text_count(run) + 1, sizeof(*sums));
-	vec_foreach (const struct place_row, place, &run->places) {
-		if (!str_equal(run_text(run, run->events.at[place->event - 1].name), event))
-			continue;
-		sums[place->function] += (double)place->value;
-		if (place->function && sums[place->function] > most) {
-			most = sums[place->function];
-			top = run_text(run, place->function);
+	vec_foreach (const struct place_row, place, &run->places)
+		if (str_equal(run_text(run, run->events.at[place->event - 1].name), event)) {
+			sums[place->function] += (double)place->value;
+			all += (double)place->value;
 		}
-	}
-	return top;
+	if (all <= 0)
+		return NULL;
+	tops = mem_new((size_t)run_text_count(run) + 1, sizeof(*tops));
+	for (uint32_t i = 1; i <= run_text_count(run); i++)
+		tops[i] = sums[i] >= JOIN_SHARE * all;
+	return tops;
 }
 
-/* A function of this name stands at the innermost location of the stack, inlined or not. */
-static bool stack_is_in(const struct run *run, row_id stack, const char *name)
+/* By function row of the profile: it is one of these. */
+static bool *joined_functions(const struct run *run, const struct run *simulated, const bool *tops)
+{
+	bool *joined = mem_new((size_t)run->functions.count + 1, sizeof(*joined));
+
+	for (uint32_t t = 1; t <= run_text_count(simulated); t++)
+		for (uint32_t i = 0; tops[t] && i < run->functions.count; i++)
+			joined[i + 1] |= same_function(
+				run_text(run, run->functions.at[i].name), run_text(simulated, t));
+	return joined;
+}
+
+/* One of the functions stands at the innermost location of the stack, inlined or not. */
+static bool stack_is_in(const struct run *run, row_id stack, const bool *functions)
 {
 	row_id location = run->stacks.at[stack - 1].location;
 	row_id frame = location ? run->locations.at[location - 1].frame : 0;
 
-	for (; frame; frame = run->frames.at[frame - 1].outer) {
-		const struct function_row *function =
-			&run->functions.at[run->frames.at[frame - 1].function - 1];
-
-		if (same_function(run_text(run, function->name), name))
+	for (; frame; frame = run->frames.at[frame - 1].outer)
+		if (functions[run->frames.at[frame - 1].function])
 			return true;
-	}
 	return false;
 }
 
-/* "join.EVENT": the share of the samples in the function that has most of a simulated event. */
+/* "join.EVENT": the share of the samples in the functions that have most of a simulated event. */
 static struct leaf join_leaf(
 	struct leaf_reader *reader, const struct profile_facts *facts, const char *event)
 {
 	const struct run *run = reader->run;
-	const char *name = simulated_top(reader->simulated, event);
+	mem_auto bool *tops = simulated_tops(reader->simulated, event);
+	mem_auto bool *joined = NULL;
 	str_auto struct str ids = {0};
 	uint64_t weight = 0;
 
-	if (!name)
+	if (!tops)
 		return leaf_unknown("nothing was simulated by line", "NULL");
+	joined = joined_functions(run, reader->simulated, tops);
 	for (uint32_t i = 1; i <= run->functions.count; i++)
-		if (same_function(run_text(run, run->functions.at[i - 1].name), name))
+		if (joined[i])
 			str_addf(&ids, "%s%u", ids.len ? ", " : "", i);
 	for (uint32_t i = 1; i <= run->stacks.count; i++)
-		if (facts->samples.by_stack[i].weight && stack_is_in(run, i, name))
+		if (facts->samples.by_stack[i].weight && stack_is_in(run, i, joined))
 			weight += facts->samples.by_stack[i].weight;
 	return leaf_known((double)weight / (double)facts->samples.total.weight,
 		share_sql(reader, facts,
@@ -317,10 +332,10 @@ static struct leaf threads_leaf(
 		busy += share >= BUSY_THREAD;
 	}
 	if (most)
-		return leaf_known(largest,
-			arena_format(reader->arena,
-				"(SELECT max(share) FROM top_threads WHERE event = '%s')",
-				facts->samples.name));
+		return leaf_known(
+			largest, arena_format(reader->arena,
+					 "(SELECT max(share) FROM top_threads WHERE event = '%s')",
+					 facts->samples.name));
 	return leaf_known(busy,
 		arena_format(reader->arena,
 			"(SELECT count(*) FROM top_threads WHERE event = '%s' AND share >= %g)",
@@ -337,8 +352,7 @@ static struct leaf lost_leaf(const struct leaf_reader *reader)
 	uint64_t lost = 0;
 
 	(void)run_get_quality(reader->run, "lost_samples", &lost);
-	return leaf_known(
-		(double)lost / ((double)lost + (double)reader->run->samples.count), sql);
+	return leaf_known((double)lost / ((double)lost + (double)reader->run->samples.count), sql);
 }
 
 bool leaf_profile(struct leaf_reader *reader, const char *name, struct leaf *ret_leaf)

@@ -33,8 +33,8 @@ static void rule_evaluate(
 		struct leaf leaf = {0};
 
 		if (!leaf_read(reader, name, &leaf))
-			leaf = leaf_unknown(arena_format(reader->arena, "no run tells '%s'", name),
-				"NULL");
+			leaf = leaf_unknown(
+				arena_format(reader->arena, "no run tells '%s'", name), "NULL");
 		values[i] = leaf.value;
 		parts[i] = leaf.sql;
 		if (!*reason)
@@ -86,7 +86,7 @@ static void claims_add(
 				i + 1),
 			.meaning = "what the program says about this explanation",
 			.reason = "",
-			.value = str_equal(verdict, "supports") ? 1
+			.value = str_equal(verdict, "supports")	 ? 1
 				 : str_equal(verdict, "rejects") ? -1
 								 : 0,
 		};

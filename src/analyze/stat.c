@@ -304,6 +304,19 @@ static const char *next_command(const struct stat_view *view)
 	return view->used_count < 5 ? "assay stat -r 5 -- PROGRAM" : "assay env";
 }
 
+/* Of several executions the last one's. */
+static void facts_make(const struct run *run, struct arena *arena, struct stat_view *view)
+{
+	struct stat_fact *facts = arena_take(arena, (run->facts.count + 1) * sizeof(*facts));
+
+	vec_foreach (const struct fact_row, row, &run->facts)
+		if (row->execution == run->executions.count)
+			facts[view->fact_count++] = (struct stat_fact){run_text(run, row->name),
+				run_text(run, row->unit), run_text(run, row->witness),
+				run_text(run, row->reason), row->value};
+	view->facts = facts;
+}
+
 void stat_view_make(const struct run *run, const struct metric_book *book, struct arena *arena,
 	struct stat_view *ret_view)
 {
@@ -316,6 +329,7 @@ void stat_view_make(const struct run *run, const struct metric_book *book, struc
 	counts_take(run, arena, ret_view);
 	events_finish(ret_view, &sample);
 	metrics_make(book, arena, ret_view);
+	facts_make(run, arena, ret_view);
 	ret_view->next = next_command(ret_view);
 	free(sample.values);
 }

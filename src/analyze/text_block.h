@@ -35,7 +35,7 @@ int text_block_next(struct text_reader *reader, struct text_block *block);
 const struct text_pair *text_block_find(const struct text_block *block, const char *key);
 const char *text_block_value(const struct text_block *block, const char *key);
 
-/* Every key is one of `keys`, stands once unless it is one of the words of `repeated`, and the first `needed` of them
- * are there. */
+/* Every key is one of `keys`, stands once unless it is one of the words of `repeated`, and the
+ * first `needed` of them are there. */
 int text_block_check(const struct text_reader *reader, const struct text_block *block,
 	const char *const *keys, unsigned needed, const char *repeated);

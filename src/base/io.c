@@ -200,3 +200,35 @@ int io_replace(const char *path, const void *bytes, size_t len, struct err *err)
 
 	return r < 0 ? r : io_writer_close(&writer, io_writer_write(&writer, bytes, len), err);
 }
+
+/* Whether the file ends in the middle of a line: a writer died there. */
+static bool io_is_torn(int fd)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	char last = '\n';
+
+	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+int io_append(const char *path, const void *lines, size_t len, struct err *err)
+{
+	str_auto struct str text = {0};
+	io_auto int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	ssize_t written = -1;
+
+	if (fd >= 0) {
+		if (io_is_torn(fd))
+			str_add_char(&text, '\n');
+		str_add_bytes(&text, lines, len);
+		errno = EIO; /* for a write that came out short */
+		written = write(fd, str_text(&text), text.len);
+	}
+	if (written < 0 || (size_t)written != text.len) {
+		int code = errno;
+
+		err_set(err, ERR_OUTPUT, code, "cannot append to %s: %s", path, err_words(code));
+		err_hint(err, "make room, or make the folder writable");
+		return -code;
+	}
+	return 0;
+}

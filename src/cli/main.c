@@ -138,8 +138,6 @@ int main(int argc, char **argv)
 	cli.command = command_find(name);
 	if (!cli.command) {
 		command_unknown(name, &err);
-		if (str_equal(name, "run"))
-			err_hint(&err, "this version counts with `assay stat -- PROGRAM`");
 		return fail(&err);
 	}
 	cli_watch_interrupts();

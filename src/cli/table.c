@@ -20,15 +20,18 @@ extern const struct command gate_command;
 extern const struct command harness_command;
 extern const struct command help_command_entry;
 extern const struct command import_command;
+extern const struct command ledger_command;
 extern const struct command record_command;
 extern const struct command report_command;
+extern const struct command run_command;
 extern const struct command scale_command;
 extern const struct command stat_command;
 extern const struct command topdown_command;
 extern const struct command tune_command;
 
-/* In the order of the work: what can be measured, where, what it does. */
+/* The main job, then in the order of the work: what can be measured, where, what it does. */
 const struct command *const commands[] = {
+	&run_command,
 	&doctor_command,
 	&env_command,
 	&stat_command,
@@ -41,6 +44,7 @@ const struct command *const commands[] = {
 	&cache_command,
 	&branches_command,
 	&causal_command,
+	&ledger_command,
 	&bench_command,
 	&ab_command,
 	&gate_command,

@@ -167,7 +167,8 @@ static int check_operands(const struct cli *cli, struct err *err)
 		err_set(err, ERR_USAGE, EINVAL, "assay %s needs two programs, with -- between them",
 			command->name);
 	else if (command->program == PROGRAM_REQUIRED && !cli->program && !cli_has(cli, "pid") &&
-		 !cli_has(cli, "tid") && !cli_has(cli, "all-cpus") && !cli_has(cli, "show"))
+		 !cli_has(cli, "tid") && !cli_has(cli, "all-cpus") && !cli_has(cli, "show") &&
+		 !cli_has(cli, "check"))
 		err_set(err, ERR_USAGE, EINVAL, "assay %s was given no program to run",
 			command->name);
 	else if (given < command->operands_min)

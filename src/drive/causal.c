@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "causal_parts.h"
@@ -290,10 +291,15 @@ static int execution_run(struct causal_runner *c, struct err *err)
 
 static int run(struct causal_runner *c, struct err *err)
 {
+	/* A stdin that is a file is shared with the target: the next one reads it from the same
+	 * place on as the first.  Not so a pipe. */
+	off_t input = c->options->path ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
 	uint32_t pairs;
 	int r;
 
 	do {
+		if (input >= 0 && c->summary->executions)
+			(void)lseek(STDIN_FILENO, input, SEEK_SET);
 		pairs = c->summary->pairs;
 		r = execution_run(c, err);
 		/* A program that ends before one pair is measured would be started for ever. */

@@ -14,7 +14,6 @@
 #include <math.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/io.h"
 #include "base/jsonw.h"
@@ -141,35 +140,11 @@ void history_line(const struct history_row *row, struct str *out)
 	str_add_char(out, '\n');
 }
 
-/* Whether the file ends in the middle of a line: a writer died there. */
-static bool is_torn(int fd)
-{
-	off_t size = lseek(fd, 0, SEEK_END);
-	char last = '\n';
-
-	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
-}
-
 int history_append(const char *path, const struct history_row *rows, size_t count, struct err *err)
 {
 	str_auto struct str text = {0};
-	io_auto int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	ssize_t written = -1;
 
-	if (fd >= 0) {
-		if (is_torn(fd))
-			str_add_char(&text, '\n');
-		for (size_t i = 0; i < count; i++)
-			history_line(&rows[i], &text);
-		errno = EIO; /* for a write that came out short */
-		written = write(fd, str_text(&text), text.len);
-	}
-	if (written < 0 || (size_t)written != text.len) {
-		int code = errno;
-
-		err_set(err, ERR_OUTPUT, code, "cannot append to %s: %s", path, err_words(code));
-		err_hint(err, "make room, or make the folder writable");
-		return -code;
-	}
-	return 0;
+	for (size_t i = 0; i < count; i++)
+		history_line(&rows[i], &text);
+	return io_append(path, str_text(&text), text.len, err);
 }

@@ -202,6 +202,50 @@ static void missing_metrics(struct paper *paper, const struct stat_view *view)
 		paper_wrap(paper, 2, INK_DIM, line.at);
 }
 
+static char *fact_value(char *buf, size_t room, const struct stat_fact *fact)
+{
+	if (str_equal(fact->unit, "ns"))
+		return paper_time(buf, room, fact->value);
+	if (str_starts(fact->unit, "bytes"))
+		return paper_bytes(buf, room, fact->value);
+	if (fact->value >= 1000 || fact->value == round(fact->value))
+		return paper_count(buf, room, fact->value);
+	snprintf(buf, room, "%.3g", fact->value);
+	return buf;
+}
+
+/* What /proc told; what it did not tell stands in one line each reason. */
+static void facts_text(struct paper *paper, const struct stat_view *view)
+{
+	table_auto struct table table = {0};
+	const char *told = "";
+	char value[64];
+
+	table_column(&table, "", false);
+	table_column(&table, "", true);
+	table_column(&table, "", false);
+	for (uint32_t i = 0; i < view->fact_count; i++) {
+		const struct stat_fact *fact = &view->facts[i];
+
+		if (*fact->reason)
+			continue;
+		table_cell(&table, INK_PLAIN, "%s", fact->name);
+		table_cell(&table, INK_BOLD, "%s", fact_value(value, sizeof(value), fact));
+		table_cell(&table, INK_DIM, "%s", fact->witness);
+	}
+	if (!table.cells.count)
+		return;
+	paper_add(paper, "\n");
+	table_print(&table, paper, 2);
+	for (uint32_t i = 0; i < view->fact_count; i++) {
+		const struct stat_fact *fact = &view->facts[i];
+
+		if (*fact->reason && !str_equal(fact->reason, told))
+			paper_ink(paper, INK_DIM, "  no %s: %s\n", fact->name, fact->reason);
+		told = fact->reason;
+	}
+}
+
 /* What the executions did that the numbers do not tell. */
 static void executions_text(struct paper *paper, const struct stat_view *view)
 {
@@ -244,6 +288,7 @@ void stat_text(struct paper *paper, const struct stat_view *view)
 	}
 	metrics_table(paper, view);
 	missing_metrics(paper, view);
+	facts_text(paper, view);
 	executions_text(paper, view);
 	paper_add(paper, "\n");
 }

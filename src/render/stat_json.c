@@ -169,11 +169,32 @@ void stat_json_counts(struct jsonw *w, const struct stat_view *view)
 	intervals_json(w, view);
 }
 
+static void facts_json(struct jsonw *w, const struct stat_view *view)
+{
+	jsonw_key(w, "facts");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < view->fact_count; i++) {
+		const struct stat_fact *fact = &view->facts[i];
+
+		jsonw_begin_object(w);
+		jsonw_put_text(w, "name", fact->name);
+		if (*fact->reason)
+			jsonw_put_missing(w, "value", fact->reason);
+		else
+			jsonw_put_double(w, "value", fact->value);
+		jsonw_put_text(w, "unit", fact->unit);
+		jsonw_put_text(w, "witness", fact->witness);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
+
 void stat_json(struct jsonw *w, const struct stat_view *view)
 {
 	jsonw_put_text(w, "engine", view->simulated ? "sim" : "pmu");
 	stat_json_counts(w, view);
 	summary_json(w, view);
 	runs_json(w, view);
+	facts_json(w, view);
 	jsonw_put_text(w, "next", view->next);
 }

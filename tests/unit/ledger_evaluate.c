@@ -1,5 +1,5 @@
-/* ledger_evaluate.c - `ledger-evaluate DIR`: the signals and the ledger of a folder with the run files
- * of the phases (baseline.assay, observed.assay...), as JSON.  For end-to-end tests, and for
+/* ledger_evaluate.c - `ledger-evaluate DIR`: the signals and the ledger of a folder with the run
+ * files of the phases (baseline.assay, observed.assay...), as JSON.  For end-to-end tests, and for
  * calibrating the thresholds of data/hypotheses on planted programs. */
 #include <math.h>
 #include <stdio.h>

@@ -122,8 +122,8 @@ static void threads_emit(
 	fact_either(facts, "worker_runq_ns", "ns", schedstat,
 		w ? (double)(w->at.runq_ns - w->from.runq_ns) : 0, reason);
 	if (!*reason && watch->status_errno)
-		reason_write(reason, sizeof(reason), "/proc/PID/task/TID/status",
-			watch->status_errno);
+		reason_write(
+			reason, sizeof(reason), "/proc/PID/task/TID/status", watch->status_errno);
 	fact_either(facts, "voluntary_switches", "", status, (double)sums.voluntary, reason);
 	fact_either(facts, "involuntary_switches", "", status, (double)sums.involuntary, reason);
 	fact_either(facts, "worker_voluntary_switches", "", status,
@@ -166,7 +166,8 @@ static void waits_emit(const struct proc_watch *watch, struct facts *facts)
 				(double)watch->waits[i] / readings, reason);
 	vec_foreach (const struct proc_lock, lock, &watch->locks)
 		top = fmax(top, lock->waits);
-	fact_either(facts, "lock_waiters_at_one", "threads", "proc.syscall", top / readings, reason);
+	fact_either(
+		facts, "lock_waiters_at_one", "threads", "proc.syscall", top / readings, reason);
 }
 
 /* ---- the process ---- */
@@ -216,8 +217,8 @@ static void memory_emit(const struct proc_watch *watch, struct facts *facts)
 		slope_make(watch, &slope, &t);
 	snprintf(reason, sizeof(reason), "it was read %u times, a slope needs %d",
 		watch->memory.count, POINTS_LEAST);
-	fact_either(facts, "rss_slope", "bytes per second", "proc.status", slope,
-		known ? "" : reason);
+	fact_either(
+		facts, "rss_slope", "bytes per second", "proc.status", slope, known ? "" : reason);
 	fact_either(facts, "rss_slope_errors", "", "proc.status", t, known ? "" : reason);
 }
 
@@ -301,8 +302,8 @@ static void disks_emit(const struct proc_machine *a, const struct proc_machine *
 		}
 	reason_write(reason, sizeof(reason), "/proc/diskstats",
 		a->disk_errno ? a->disk_errno : b->disk_errno);
-	fact_either(facts, "disk_busy_ns", "ns", "proc.diskstats", fmin(busy * 1e6, wall_ns),
-		reason);
+	fact_either(
+		facts, "disk_busy_ns", "ns", "proc.diskstats", fmin(busy * 1e6, wall_ns), reason);
 	fact_either(facts, "disk_queue", "", "proc.diskstats",
 		wall_ns > 0 ? waited * 1e6 / wall_ns : 0, reason);
 }
@@ -316,8 +317,8 @@ static void machine_emit(struct proc_watch *watch, double wall_ns, struct facts 
 
 	proc_machine_read(watch, &b);
 	pressure_emit(a, &b, facts);
-	reason_write(reason, sizeof(reason), "/proc/stat",
-		a->stat_errno ? a->stat_errno : b.stat_errno);
+	reason_write(
+		reason, sizeof(reason), "/proc/stat", a->stat_errno ? a->stat_errno : b.stat_errno);
 	delta_emit(facts, "steal_ns", "proc.stat", a->stat.steal, b.stat.steal, tick_ns, reason);
 	delta_emit(facts, "iowait_ns", "proc.stat", a->stat.iowait, b.stat.iowait, tick_ns, reason);
 	reason_write(reason, sizeof(reason), "cpu.stat of the control group with a quota",

@@ -64,8 +64,9 @@ void proc_machine_read(struct proc_watch *watch, struct proc_machine *machine)
 	machine->io_errno = pressure_read(watch, "io", &machine->io);
 	machine->memory_errno = pressure_read(watch, "memory", &machine->memory);
 	r = proc_file_read(watch, "/proc/stat");
-	machine->stat_errno =
-		r < 0 ? -r : proc_cpu_parse(str_text(&watch->text), &machine->stat) ? 0 : EINVAL;
+	machine->stat_errno = r < 0						       ? -r
+			      : proc_cpu_parse(str_text(&watch->text), &machine->stat) ? 0
+										       : EINVAL;
 	machine->throttle_errno = throttle_read(watch, &machine->throttle);
 	machine->disk_errno = disks_read(watch, machine);
 }

@@ -46,8 +46,12 @@ struct proc_machine {
 	int cpu_errno, io_errno, memory_errno, stat_errno, throttle_errno, disk_errno;
 };
 
-enum { PROC_PATH_ROOM = 4096, PROC_TEXT_MOST = 1 << 20, PROC_PROCESSES_MOST = 4096,
-	PROC_LOCKS_MOST = 256 };
+enum {
+	PROC_PATH_ROOM = 4096,
+	PROC_TEXT_MOST = 1 << 20,
+	PROC_PROCESSES_MOST = 4096,
+	PROC_LOCKS_MOST = 256
+};
 
 struct proc_watch {
 	struct proc_watch_options options;
@@ -64,7 +68,8 @@ struct proc_watch {
 	struct proc_sums most, from;
 	uint64_t pss_most, threads_now, threads_most, cpus;
 	uint64_t running_sum, blocked_sum; /* threads in R and D, summed over readings */
-	int schedstat_errno, status_errno, wait_errno, io_errno, stat_errno, rollup_errno; /* the first */
+	int schedstat_errno, status_errno, wait_errno, io_errno, stat_errno,
+		rollup_errno; /* the first */
 	struct proc_machine machine;
 	struct str text, path;
 };

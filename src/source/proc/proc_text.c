@@ -1,7 +1,7 @@
 /* proc_text.c - see proc_text.h.
  *
- * Read ten times a second for each thread of somebody's program, so lines are looked for and numbers
- * read by hand, without a copy and without sscanf(). */
+ * Read ten times a second for each thread of somebody's program, so lines are looked for and
+ * numbers read by hand, without a copy and without sscanf(). */
 #include "source/proc_text.h"
 
 #include <linux/futex.h>
@@ -90,7 +90,8 @@ uint64_t proc_list_count(const char *text)
 
 bool proc_status_parse(const char *text, struct proc_status *ret_status)
 {
-	const char *state = line_find(text, "State:"), *cpus = line_find(text, "Cpus_allowed_list:");
+	const char *state = line_find(text, "State:"),
+		   *cpus = line_find(text, "Cpus_allowed_list:");
 
 	if (!state)
 		return false;
@@ -271,7 +272,8 @@ bool proc_cpu_parse(const char *text, struct proc_cpu *ret_cpu)
 bool proc_throttle_parse(const char *text, struct proc_throttle *ret_throttle)
 {
 	uint64_t periods = line_number(text, "nr_throttled ");
-	uint64_t us = line_number(text, "throttled_usec "), ns = line_number(text, "throttled_time ");
+	uint64_t us = line_number(text, "throttled_usec "),
+		 ns = line_number(text, "throttled_time ");
 
 	if (us != UINT64_MAX && us <= UINT64_MAX / 1000)
 		ns = us * 1000;

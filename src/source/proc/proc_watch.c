@@ -297,9 +297,9 @@ static void rollup_read(struct proc_watch *watch, uint64_t now_ns)
 		return;
 	vec_foreach (const struct proc_process, process, &watch->processes) {
 		struct proc_rollup rollup;
-		int r = process->alive ? proc_file_read(watch, "/proc/%d/smaps_rollup",
-						 (int)process->pid)
-				       : -ENOENT;
+		int r = process->alive
+				? proc_file_read(watch, "/proc/%d/smaps_rollup", (int)process->pid)
+				: -ENOENT;
 
 		if (r >= 0 && !proc_rollup_parse(str_text(&watch->text), &rollup))
 			r = -EINVAL;
@@ -329,9 +329,9 @@ static void processes_read(struct proc_watch *watch, uint64_t now_ns)
 		return; /* it has ended */
 	sums_keep(watch, &now);
 	if (now.rss_bytes)
-		vec_push(&watch->memory, (struct proc_memory){
-						 (double)(now_ns - watch->start_ns) / 1e9,
-						 (double)now.rss_bytes});
+		vec_push(&watch->memory,
+			(struct proc_memory){
+				(double)(now_ns - watch->start_ns) / 1e9, (double)now.rss_bytes});
 	rollup_read(watch, now_ns);
 	watch->readings++;
 }

@@ -67,7 +67,9 @@ struct ledger_row {
 };
 
 struct ledger_view {
-	struct ledger_row *rows; /* supports first, by share; then conflict, inconclusive, ... */
+	/* Supports first, then conflict, inconclusive, untested, rejects; within each what says why
+	 * before what is only a place and before the noise, by share. */
+	struct ledger_row *rows;
 	uint32_t count;
 	bool noisy; /* the row `noise` is supported */
 };

@@ -45,6 +45,13 @@ struct stat_interval {
 	double *values; /* one per event, NAN: not known */
 };
 
+/* What /proc told about the last execution (assay stat --proc). */
+struct stat_fact {
+	const char *name, *unit, *witness;
+	const char *reason; /* why it is not known, "" */
+	double value;	    /* NAN with a reason */
+};
+
 struct stat_view {
 	const char *target;
 	struct stat_event *events;
@@ -60,6 +67,8 @@ struct stat_view {
 	double minor_faults, major_faults, voluntary_switches, involuntary_switches;
 	const struct metric_result *metrics;
 	uint32_t metric_count;
+	const struct stat_fact *facts;
+	uint32_t fact_count;
 	const char *next; /* the next command worth running */
 };
 

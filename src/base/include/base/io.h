@@ -31,7 +31,12 @@ int io_sync_folder(const char *path);
 /* Replace `path` by these bytes, whole or not at all. */
 int io_replace(const char *path, const void *bytes, size_t len, struct err *err);
 
-/* The same piece by piece: open, write, close.  Until the close nothing stands at `path`. */
+/* Append lines to `path`, which is made when it is missing, with one write: what several writers
+ * add at the same time does not mix.  A last line that some writer left torn is ended first, so
+ * that it costs only itself. */
+int io_append(const char *path, const void *lines, size_t len, struct err *err);
+
+/* Replacing piece by piece: open, write, close.  Until the close nothing stands at `path`. */
 struct io_writer {
 	int fd;
 	char *path;	 /* where it goes, as the user calls it */

@@ -24,11 +24,11 @@ bool proc_status_parse(const char *text, struct proc_status *ret_status);
 
 /* /proc/PID/task/TID/syscall: what a thread that does not run waits in. */
 enum proc_wait {
-	PROC_WAIT_NONE, /* it runs, or waits in no system call */
-	PROC_WAIT_LOCK, /* a futex as glibc's mutexes use it: FUTEX_WAIT for the value 2 */
+	PROC_WAIT_NONE,	 /* it runs, or waits in no system call */
+	PROC_WAIT_LOCK,	 /* a futex as glibc's mutexes use it: FUTEX_WAIT for the value 2 */
 	PROC_WAIT_FUTEX, /* another futex: condition variables, semaphores, joins */
 	PROC_WAIT_SYNC,
-	PROC_WAIT_NETWORK, /* sockets, poll and epoll */
+	PROC_WAIT_NETWORK,  /* sockets, poll and epoll */
 	PROC_WAIT_TRANSFER, /* read and write, of whatever */
 	PROC_WAIT_SLEEP,
 	PROC_WAIT_OTHER,

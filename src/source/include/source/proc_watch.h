@@ -19,8 +19,8 @@ struct wire_sink;
 
 struct proc_watch_options {
 	const char *root; /* folder with proc/ and sys/ of a made-up machine; NULL: / */
-	pid_t pid;     /* 0: it starts just now, see proc_watch_follow() */
-	bool attached; /* it ran before: what it had then does not count */
+	pid_t pid;	  /* 0: it starts just now, see proc_watch_follow() */
+	bool attached;	  /* it ran before: what it had then does not count */
 };
 
 struct proc_watch *proc_watch_open(const struct proc_watch_options *options, uint64_t now_ns);

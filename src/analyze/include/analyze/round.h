@@ -1,0 +1,71 @@
+/* round.h - after a change: what moved, whether the promised gain arrived, and whether to go on.
+ *
+ * Compares the baselines of two main jobs, which are two sessions: what the machine did differently
+ * between them is in the difference too, so the verdict is advisory.  Compounds ratios by
+ * multiplying them.  Pure.  Owns: everything is in the caller's arena; texts are the inputs'. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/compare.h"
+#include "analyze/fingerprint.h"
+#include "base/arena.h"
+#include "base/err.h"
+
+struct manifest;
+struct round_row;
+struct run;
+
+#define ROUND_RATIO_STOP 0.05 /* a round that brought less than that is the last one worth it */
+#define ROUND_SCORE_STOP 2.0  /* of what would be next: the threshold of the hand-off */
+
+enum round_promise {
+	ROUND_PROMISE_NONE,    /* the run before promised nothing that can be measured */
+	ROUND_PROMISE_ARRIVED, /* the intervals meet */
+	ROUND_PROMISE_LESS,
+	ROUND_PROMISE_MORE,
+	ROUND_PROMISE_OPEN, /* too few or too noisy runs to tell */
+};
+
+const char *round_promise_word(enum round_promise promise);
+
+struct round_input {
+	const struct manifest *before, *after;
+	const struct run *before_run, *after_run; /* their baselines; NULL: not measured */
+	double next_score;			  /* of what is first now; NAN: nothing is */
+};
+
+struct round_view {
+	uint32_t round;
+	const char *before_id, *after_id, *before_target, *after_target;
+	bool has_baselines;
+	enum fingerprint_class class;
+	const struct fingerprint_difference *differences; /* that forbid it or warn */
+	uint32_t difference_count;
+	bool output_changed;
+	struct comparison wall, cpu;
+	struct compare_verdict verdict;
+	double before_ns, after_ns;	  /* medians of wall time */
+	double ratio, ratio_lo, ratio_hi; /* after over before; NAN: no bound */
+	double compounded;		  /* with all rounds before */
+	const char *promised_location;
+	double promised, promised_lo, promised_hi, promised_at; /* less time; NAN */
+	double gained, gained_lo, gained_hi;			/* the same, as measured */
+	enum round_promise promise;
+	bool stop;	  /* no further round is worth it */
+	const char *next; /* one sentence: go on, or why to stop */
+};
+
+/* `differences` are borrowed from `comparison`, which the caller keeps. */
+int round_make(const struct round_input *input, struct fingerprint_comparison *comparison,
+	struct arena *arena, struct round_view *ret_view, struct err *err);
+
+/* One round as it is listed. */
+struct round_line_view {
+	uint32_t round;
+	const char *run_id, *target, *against, *verdict, *first;
+	double before_ns, after_ns, ratio, ratio_lo, ratio_hi, compounded, promised;
+};
+
+struct round_line_view round_line_of(const struct round_row *row);

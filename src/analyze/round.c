@@ -1,0 +1,198 @@
+/* round.c - see round.h.
+ *
+ * A gain is less time: 0.2 means that a fifth is gone, a ratio of 0.8.  The promise was made for a
+ * place that takes `at` less of its own time; a change may do more or less than that to it, so
+ * "more" and "less" are answers, not errors. */
+#include "analyze/round.h"
+
+#include <errno.h>
+#include <math.h>
+
+#include "analyze/bench.h"
+#include "model/manifest.h"
+#include "model/rounds.h"
+
+const char *round_promise_word(enum round_promise promise)
+{
+	static const char *const words[] = {"none", "arrived", "less", "more", "open"};
+
+	return words[promise];
+}
+
+/* Times of the runs that count, wall or CPU. */
+static double *values_of(
+	const struct bench_command *command, bool cpu, struct arena *arena, size_t *ret_count)
+{
+	double *values = arena_take(arena, (command->run_count + 1) * sizeof(*values));
+	size_t count = 0;
+
+	for (uint32_t i = 0; i < command->run_count; i++) {
+		struct bench_run run = bench_run_at(command, i);
+
+		if (run.used)
+			values[count++] = cpu ? bench_run_cpu_ns(&run) : (double)run.wall_ns;
+	}
+	*ret_count = count;
+	return values;
+}
+
+static int metric_compare(const struct bench_command *a, const struct bench_command *b, bool cpu,
+	struct arena *arena, struct comparison *ret_comparison, struct err *err)
+{
+	struct compare_input pair = {
+		.name = cpu ? "cpu time" : "wall time",
+		.kind = cpu ? COMPARE_CPU : COMPARE_WALL,
+	};
+
+	pair.a = values_of(a, cpu, arena, &pair.a_count);
+	pair.b = values_of(b, cpu, arena, &pair.b_count);
+	return compare_samples(&pair, &(struct compare_rule){0}, ret_comparison, err);
+}
+
+static double finite_or_nan(double value)
+{
+	return isfinite(value) ? value : (double)NAN;
+}
+
+static int times_compare(const struct round_input *input, struct arena *arena,
+	struct round_view *view, struct err *err)
+{
+	struct bench_view before, after;
+	struct comparison items[2];
+	int r = bench_view_make(input->before_run, false, arena, &before, err);
+
+	if (r >= 0)
+		r = bench_view_make(input->after_run, false, arena, &after, err);
+	if (r < 0)
+		return r;
+	if (!before.command_count || !after.command_count || !before.commands[0].used_count ||
+		!after.commands[0].used_count)
+		return 0;
+	for (unsigned i = 0; r >= 0 && i < 2; i++)
+		r = metric_compare(
+			&before.commands[0], &after.commands[0], i, arena, &items[i], err);
+	if (r < 0)
+		return r;
+	compare_family(items, 2);
+	view->has_baselines = true;
+	view->wall = items[0];
+	view->cpu = items[1];
+	view->verdict = compare_decide(items, 2);
+	view->verdict.by = view->verdict.by == &items[1] ? &view->cpu : &view->wall;
+	view->before_ns = view->wall.median_a;
+	view->after_ns = view->wall.median_b;
+	view->ratio = 1 + view->wall.effect;
+	view->ratio_lo = finite_or_nan(1 + view->wall.lo);
+	view->ratio_hi = finite_or_nan(1 + view->wall.hi);
+	return 0;
+}
+
+static void promise_judge(const struct round_input *input, struct round_view *view)
+{
+	const struct manifest_promise *p = &input->before->promise;
+	double lo, hi;
+
+	view->promised_location = p->location;
+	view->promised = p->gain;
+	view->promised_lo = p->lo;
+	view->promised_hi = p->hi;
+	view->promised_at = p->at;
+	if (!isfinite(p->gain) || !isfinite(p->lo) || !isfinite(p->hi))
+		return;
+	view->promise = ROUND_PROMISE_OPEN;
+	if (!isfinite(view->gained_lo) || !isfinite(view->gained_hi))
+		return;
+	lo = view->gained_lo;
+	hi = view->gained_hi;
+	view->promise = hi < p->lo   ? ROUND_PROMISE_LESS
+			: lo > p->hi ? ROUND_PROMISE_MORE
+				     : ROUND_PROMISE_ARRIVED;
+}
+
+static void next_choose(const struct round_input *input, struct round_view *view)
+{
+	enum compare_outcome outcome = view->verdict.outcome;
+	bool small = outcome != COMPARE_INCONCLUSIVE && fabs(1 - view->ratio) < ROUND_RATIO_STOP;
+
+	if (!view->has_baselines) {
+		view->next = "measure again: one of the two has no baseline";
+	} else if (outcome == COMPARE_REGRESSED) {
+		view->next = "undo the change: it made the program slower";
+	} else if (outcome == COMPARE_INCONCLUSIVE) {
+		view->next = "measure again with a longer --budget: these runs cannot tell";
+	} else if (small) {
+		view->stop = true;
+		view->next = "stop here: this round brought less than 5 %";
+	} else if (isfinite(input->next_score) && input->next_score < ROUND_SCORE_STOP) {
+		view->stop = true;
+		view->next = "stop here: what would be next scores below 2";
+	} else {
+		view->next = "go on with what is first now";
+	}
+}
+
+static void machines_compare(const struct round_input *input,
+	struct fingerprint_comparison *comparison, struct round_view *view)
+{
+	fingerprint_compare(comparison, input->before_run, input->after_run);
+	view->class = comparison->class;
+	view->differences = comparison->differences.at;
+	while (view->difference_count < comparison->differences.count &&
+		comparison->differences.at[view->difference_count].severity != FINGERPRINT_INFO)
+		view->difference_count++;
+}
+
+int round_make(const struct round_input *input, struct fingerprint_comparison *comparison,
+	struct arena *arena, struct round_view *ret_view, struct err *err)
+{
+	const struct manifest *before = input->before, *after = input->after;
+	double so_far = isfinite(before->compounded) ? before->compounded : 1;
+	int r = 0;
+
+	*ret_view = (struct round_view){
+		.round = before->round + 1,
+		.before_id = before->run_id,
+		.after_id = after->run_id,
+		.before_target = before->target,
+		.after_target = after->target,
+		.before_ns = (double)NAN,
+		.after_ns = (double)NAN,
+		.ratio = (double)NAN,
+		.ratio_lo = (double)NAN,
+		.ratio_hi = (double)NAN,
+		.output_changed = *before->output_sha256 && *after->output_sha256 &&
+				  !str_equal(before->output_sha256, after->output_sha256),
+	};
+	if (input->before_run && input->after_run) {
+		machines_compare(input, comparison, ret_view);
+		r = times_compare(input, arena, ret_view, err);
+	}
+	if (r < 0)
+		return r;
+	ret_view->compounded = so_far * ret_view->ratio;
+	ret_view->gained = 1 - ret_view->ratio;
+	ret_view->gained_lo = 1 - ret_view->ratio_hi;
+	ret_view->gained_hi = 1 - ret_view->ratio_lo;
+	promise_judge(input, ret_view);
+	next_choose(input, ret_view);
+	return 0;
+}
+
+struct round_line_view round_line_of(const struct round_row *row)
+{
+	return (struct round_line_view){
+		.round = row->round,
+		.run_id = row->run_id,
+		.target = row->target,
+		.against = row->against,
+		.verdict = row->verdict,
+		.first = row->first,
+		.before_ns = row->before_ns,
+		.after_ns = row->after_ns,
+		.ratio = row->ratio,
+		.ratio_lo = row->ratio_lo,
+		.ratio_hi = row->ratio_hi,
+		.compounded = row->compounded,
+		.promised = row->promised,
+	};
+}

@@ -1,0 +1,153 @@
+/* run_against.c - the run before this one, and the history of the rounds. */
+#include <errno.h>
+#include <math.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "model/rounds.h"
+#include "model/store.h"
+#include "render/round.h"
+#include "run_job.h"
+
+int run_against_open(struct run_job *job, struct err *err)
+{
+	const char *name = cli_value(job->cli, "against");
+	int r;
+
+	if (!name)
+		return 0;
+	r = directory_resolve(name, &job->arena, &job->against_path, err);
+	if (r >= 0)
+		r = directory_load(job->against_path, &job->before, err);
+	if (r < 0)
+		return r;
+	if (job->before.state == MANIFEST_RUNNING) {
+		err_set(err, ERR_USAGE, EINVAL, "%s is partial: the run that made it did not end",
+			name);
+		err_hint(err, "name another with --against DIR; ls " DIRECTORY_ROOT " lists them");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int run_against_compare(struct run_job *job, struct fingerprint_comparison *comparison,
+	double next_score, struct round_view *ret_view, struct err *err)
+{
+	const char *path = arena_format(&job->arena, "%s/baseline.assay", job->against_path);
+	struct round_input input = {
+		.before = &job->before,
+		.after = &job->manifest,
+		.after_run = job->evidence.piece[EVIDENCE_BASELINE].run,
+		.next_score = next_score,
+	};
+	struct run *run = NULL;
+	struct err ignored = {0};
+	int r;
+
+	if (store_load(path, &run, &ignored) >= 0)
+		input.before_run = run;
+	r = round_make(&input, comparison, &job->arena, ret_view, err);
+	if (r >= 0 && ret_view->difference_count) { /* their texts are the run's, which goes */
+		uint32_t count = ret_view->difference_count;
+		struct fingerprint_difference *kept =
+			arena_take(&job->arena, count * sizeof(*kept));
+
+		for (uint32_t i = 0; i < count; i++)
+			kept[i] = (struct fingerprint_difference){
+				.field = arena_format(
+					&job->arena, "%s", ret_view->differences[i].field),
+				.severity = ret_view->differences[i].severity,
+			};
+		ret_view->differences = kept;
+	}
+	run_close(run);
+	return r;
+}
+
+static struct round_row row_of(
+	const struct run_job *job, const struct round_view *round, const char *first)
+{
+	struct round_row row = {
+		.time_ns = job->manifest.time_ns,
+		.run_id = job->manifest.run_id,
+		.target = job->manifest.target,
+		.fingerprint = job->manifest.fingerprint,
+		.against = "",
+		.verdict = "",
+		.first = first,
+		.before_ns = (double)NAN,
+		.after_ns = job->manifest.median_ns,
+		.ratio = (double)NAN,
+		.ratio_lo = (double)NAN,
+		.ratio_hi = (double)NAN,
+		.compounded = job->manifest.compounded,
+		.promised = (double)NAN,
+		.promised_lo = (double)NAN,
+		.promised_hi = (double)NAN,
+		.score = job->manifest.promise.score,
+	};
+
+	if (!round)
+		return row;
+	row.round = round->round;
+	row.against = round->before_id;
+	row.verdict = round->has_baselines ? compare_outcome_name(round->verdict.outcome) : "";
+	row.before_ns = round->before_ns;
+	row.ratio = round->ratio;
+	row.ratio_lo = round->ratio_lo;
+	row.ratio_hi = round->ratio_hi;
+	row.promised = 1 - round->promised;
+	row.promised_lo = 1 - round->promised_hi;
+	row.promised_hi = 1 - round->promised_lo;
+	return row;
+}
+
+static int history_show(const struct rounds *rounds, const char *path, struct err *err)
+{
+	arena_auto struct arena arena = {0};
+	struct round_line_view *lines =
+		arena_take(&arena, (rounds->rows.count + 1) * sizeof(*lines));
+	str_auto struct str text = {0};
+
+	for (uint32_t i = 0; i < rounds->rows.count; i++)
+		lines[i] = round_line_of(&rounds->rows.at[i]);
+	history_markdown(&text, lines, rounds->rows.count);
+	return io_replace(path, str_text(&text), text.len, err);
+}
+
+/* The rounds of this chain go into the directory, those of all programs beside it. */
+static int history_of_root(struct run_job *job, const struct round_row *row, struct err *err)
+{
+	const char *root = job->directory.root;
+	rounds_auto struct rounds all = {0};
+	int r;
+
+	if (!root)
+		return 0;
+	r = round_append(arena_format(&job->arena, "%s/" ROUNDS_FILE, root), row, err);
+	if (r >= 0)
+		r = rounds_load(&all, arena_format(&job->arena, "%s/" ROUNDS_FILE, root), err);
+	return r < 0 ? r
+		     : history_show(&all, arena_format(&job->arena, "%s/HISTORY.md", root), err);
+}
+
+int run_history_keep(
+	struct run_job *job, const struct round_view *round, const char *first, struct err *err)
+{
+	struct round_row row = row_of(job, round, first);
+	rounds_auto struct rounds chain = {0};
+	str_auto struct str lines = {0};
+	struct err ignored = {0};
+	int r;
+
+	if (round)
+		(void)rounds_load(&chain,
+			arena_format(&job->arena, "%s/" ROUNDS_FILE, job->against_path), &ignored);
+	vec_push(&chain.rows, row);
+	vec_foreach (const struct round_row, each, &chain.rows)
+		round_line(each, &lines);
+	r = run_job_write(job, ROUNDS_FILE, &lines, err);
+	if (r >= 0)
+		r = history_show(&chain, directory_path(&job->directory, "HISTORY.md"), err);
+	return r < 0 ? r : history_of_root(job, &row, err);
+}

@@ -1,0 +1,129 @@
+/* run_input.c - what the program reads from stdin, kept so that every run can read it again.
+ *
+ * A terminal cannot be replayed: the program then reads nothing.  A pipe that nobody writes to (the
+ * stdin of many CI jobs) must not stop the whole job: when it gives nothing for ten seconds,
+ * nothing is what the program gets, and that is told. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "run_job.h"
+
+enum { PATIENCE_MS = 10000, PIECE = 65536 };
+#define INPUT_LARGEST (1ULL << 30)
+#define INPUT_FILE "input"
+
+static int input_named(struct run_job *job, const char *path, struct err *err)
+{
+	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct stat what = {0};
+
+	if (fd < 0 || fstat(fd, &what) < 0) {
+		int code = errno;
+
+		err_set(err, ERR_USAGE, code, "cannot read %s: %s", path, err_words(code));
+		err_hint(err, "--input names the file that the program reads");
+		return -code;
+	}
+	if (!S_ISREG(what.st_mode) && !str_equal(path, "/dev/null")) {
+		err_set(err, ERR_USAGE, EINVAL, "%s is no plain file, so it cannot be read again",
+			path);
+		err_hint(err, "store it in a file first, or send it to assay run by a pipe");
+		return -EINVAL;
+	}
+	job->input_path = path;
+	job->input_words = path;
+	return 0;
+}
+
+/* 1: something comes, or the end; 0: nothing came; negative: Ctrl-C. */
+static int input_comes(void)
+{
+	struct pollfd ready = {.fd = STDIN_FILENO, .events = POLLIN};
+	int got = poll(&ready, 1, PATIENCE_MS);
+
+	return got < 0 ? -errno : got > 0;
+}
+
+static int too_large(struct err *err)
+{
+	err_set(err, ERR_USAGE, EFBIG, "stdin gives more than 1 GiB, which is not kept");
+	err_hint(err, "store it in a file and name it with --input FILE");
+	return -EFBIG;
+}
+
+/* All of stdin to a file; how many bytes that were. */
+static int64_t input_copy(struct io_writer *writer, struct err *err)
+{
+	char piece[PIECE];
+	uint64_t bytes = 0;
+	ssize_t got;
+
+	while ((got = read(STDIN_FILENO, piece, sizeof(piece))) != 0) {
+		int r = got < 0 ? -errno : io_writer_write(writer, piece, (size_t)got);
+
+		if (r == -EINTR && !cli_interrupted().count)
+			continue;
+		if (r == -EINTR)
+			return err_set(err, ERR_USAGE, EINTR, "interrupted while reading stdin");
+		if (r < 0)
+			return r;
+		bytes += (uint64_t)got;
+		if (bytes > INPUT_LARGEST)
+			return too_large(err);
+	}
+	return (int64_t)bytes;
+}
+
+static int input_spool(struct run_job *job, struct err *err)
+{
+	const char *path = directory_path(&job->directory, INPUT_FILE);
+	struct io_writer writer;
+	struct err late = {0};
+	int64_t bytes;
+	int r = io_writer_open(&writer, path, err);
+
+	if (r < 0)
+		return r;
+	cli_progress(job->cli, "reading stdin");
+	bytes = input_copy(&writer, err);
+	cli_progress(job->cli, NULL);
+	r = io_writer_close(&writer, bytes < 0 ? (int)bytes : 0, err->code ? &late : err);
+	if (r < 0)
+		return r;
+	if (!bytes) {
+		unlink(path);
+		return 0;
+	}
+	job->input_path = path;
+	job->input_words = arena_format(
+		&job->arena, "stdin, %llu bytes, kept in " INPUT_FILE, (unsigned long long)bytes);
+	return 0;
+}
+
+int run_input_take(struct run_job *job, struct err *err)
+{
+	const char *named = cli_value(job->cli, "input");
+	struct stat what, nowhere;
+	int comes;
+
+	if (named)
+		return input_named(job, named, err);
+	if (fstat(STDIN_FILENO, &what) < 0 || isatty(STDIN_FILENO))
+		return 0;
+	if (stat("/dev/null", &nowhere) == 0 && what.st_rdev == nowhere.st_rdev &&
+		S_ISCHR(what.st_mode))
+		return 0;
+	comes = input_comes();
+	if (comes > 0)
+		comes = input_spool(job, err);
+	else if (comes == 0)
+		run_add_note(job->front, "no-input",
+			"stdin is open but gave nothing for 10 s: the program reads nothing",
+			"--input FILE, or </dev/null, says what it shall read");
+	job->stopped = comes == -EINTR; /* nothing was measured yet, and that is the report */
+	return comes == -EINTR ? 0 : comes;
+}

@@ -1,0 +1,124 @@
+/* run_job.h - what `assay run` works on: the directory, its manifest, the plan, what was measured.
+ *
+ * Owns: everything it made or loaded, until run_job_done(). */
+#pragma once
+
+#include "analyze/answer.h"
+#include "analyze/job.h"
+#include "analyze/plan.h"
+#include "base/arena.h"
+#include "cli.h"
+#include "drive/phase.h"
+#include "model/directory.h"
+#include "model/run.h"
+
+enum { RUN_PHASES = 6 };
+
+/* Files of the directory. */
+#define RUN_GOLDEN "golden/stdout"
+#define RUN_EVENTS "events.ndjson"
+
+struct run_job {
+	struct cli *cli;
+	struct arena arena;
+	struct directory directory;
+	struct manifest manifest;
+	struct run *front;	  /* notes, fingerprint key and `partial` of what is shown */
+	const char *input_path;	  /* stdin of each run; NULL: none */
+	const char *input_words;  /* where it is from, "" */
+	const char *against_path; /* the directory before; NULL: none */
+	struct manifest before;
+	char golden_sha256[SHA256_TEXT]; /* "": no whole run yet */
+	const char *differs;		 /* phases that printed something else; NULL: none */
+	bool output_varies;		 /* from run to run, so there is nothing to compare */
+	uint64_t start_ns, budget_ns;
+	uint64_t run_ns; /* one run of the program */
+	bool endless;
+	bool has_pmu;
+	bool stopped;	      /* by the user */
+	struct err unwritten; /* .code: the first result that could not be written */
+	struct plan_step planned[RUN_PHASES]; /* as it was shown */
+	bool has_plan;
+	bool done[RUN_PHASES];
+	uint32_t step, step_count; /* the phase that runs, for the progress line */
+	struct run *runs[EVIDENCE_KINDS];
+	struct evidence evidence;
+};
+
+void run_job_open(struct run_job *job, struct cli *cli);
+void run_job_done(struct run_job *job);
+
+/* Nanoseconds of the budget that are gone. */
+uint64_t run_job_spent_ns(const struct run_job *job);
+
+/* Bring MANIFEST.json up to date. */
+int run_job_keep(struct run_job *job, struct err *err);
+
+/* Write a file of the directory. */
+int run_job_write(struct run_job *job, const char *name, const struct str *text, struct err *err);
+
+/* run_input.c: stdin that is not a terminal, kept in the directory; or --input. */
+int run_input_take(struct run_job *job, struct err *err);
+
+/* run_trial.c: machine, program and the first run. */
+int run_preflight(struct run_job *job, struct err *err);
+int run_trial(struct run_job *job, struct err *err);
+
+/* run_steps.c: one command of assay as a child. */
+struct run_words {
+	vec_of(const char *) at; /* behind "assay", without the NULL */
+};
+
+void run_words_add(struct run_words *words, const char *word);
+void run_words_addf(struct run_job *job, struct run_words *words, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* The program and its words; as one text for commands that take it so. */
+void run_words_add_program(struct run_job *job, struct run_words *words, bool as_text);
+
+struct run_step {
+	const char *name;	/* of the phase */
+	const char *file;	/* that it leaves, "": none */
+	struct run_words words; /* taken over */
+	uint64_t limit_ns;	/* 0: none */
+	double planned_s;	/* NAN: it was not planned */
+	bool watches;		/* to be stopped at the limit is what it is for */
+	bool takes_input;
+	bool checks_output; /* its stdout is that of one whole run of the program */
+	bool tells_events;  /* the program may log what it does */
+};
+
+/* Run it and append its row to the manifest.  Its outcome, or a negative errno when it could not be
+ * started at all. */
+int run_step_do(struct run_job *job, struct run_step *step, struct err *err);
+
+/* A phase that was not started. */
+void run_step_skip(struct run_job *job, const char *name, const char *reason, const char *fix);
+
+/* What the outputs of all runs came to. */
+void run_step_note_outputs(struct run_job *job);
+
+/* The row of a phase, NULL: there is none yet. */
+struct manifest_phase *run_step_find(struct run_job *job, const char *name);
+
+/* run_phases.c: the table of phases, and all of them in turn. */
+int run_phases_choose(struct run_job *job, struct err *err); /* --phase, --skip */
+int run_phases_plan(struct run_job *job, struct err *err);   /* and shows it */
+int run_phases_do(struct run_job *job, struct err *err);
+/* Load what they left; what is not there gets its reason. */
+void run_phases_load(struct run_job *job);
+
+/* run_answer.c: join, write, show.  The exit status. */
+int run_answer(struct run_job *job, struct err *err);
+
+/* run_against.c: the run before, and the round that this one is. */
+int run_against_open(struct run_job *job, struct err *err);
+int run_against_compare(struct run_job *job, struct fingerprint_comparison *comparison,
+	double next_score, struct round_view *ret_view, struct err *err);
+int run_history_keep(
+	struct run_job *job, const struct round_view *round, const char *first, struct err *err);
+
+/* run_ledger.c: hypothesis.md, and the ledger across runs. */
+int run_ledger_keep(struct run_job *job, const struct ledger_view *view, struct err *err);
+
+/* run_check.c: `assay run --check DIR`. */
+int run_check(struct cli *cli, struct err *err);

@@ -1,0 +1,36 @@
+/* run_ledger.c - the verdicts of this run in hypothesis.md, and in the ledger that is kept across
+ * runs.
+ */
+#include "analyze/ledger_history.h"
+#include "model/ledger.h"
+#include "render/ledger.h"
+#include "run_job.h"
+
+int run_ledger_keep(struct run_job *job, const struct ledger_view *view, struct err *err)
+{
+	const char *root = job->directory.root ? job->directory.root : job->directory.path;
+	const char *path = arena_format(&job->arena, "%s/ledger.ndjson", root);
+	struct ledger_entry shared = {
+		.time_ns = job->manifest.time_ns,
+		.run_id = job->manifest.run_id,
+		.fingerprint = job->manifest.fingerprint,
+		.target = job->manifest.target,
+	};
+	struct ledger_query query = {.run_id = job->manifest.run_id};
+	struct ledger_history history = {0};
+	ledger_auto struct ledger ledger = {0};
+	str_auto struct str text = {0};
+	struct ledger_entry *entries;
+	uint32_t count;
+	int r;
+
+	ledger_entries_make(view, &shared, &job->arena, &entries, &count);
+	r = ledger_append(path, entries, count, err);
+	if (r >= 0)
+		r = ledger_load(&ledger, path, err);
+	if (r < 0)
+		return r;
+	ledger_history_make(&ledger, &query, &job->arena, &history);
+	ledger_markdown(&text, view, history.count ? history.runs : NULL);
+	return run_job_write(job, "hypothesis.md", &text, err);
+}

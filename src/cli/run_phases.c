@@ -1,0 +1,461 @@
+/* run_phases.c - THE TABLE of phases.  A new source of evidence is one row here, its words, and one
+ * kind in analyze/evidence.h.
+ *
+ * The plan is made once to be shown, and again before each phase with the time that is really left.
+ */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/io.h"
+#include "code/binary.h"
+#include "render/job.h"
+#include "run_job.h"
+#include "source/pmu.h"
+
+struct run_phase {
+	const char *name;
+	const char *file;
+	enum evidence_kind kind;
+	enum plan_kind plan;
+	enum plan_kind (*kind_here)(const struct run_job *job); /* instead, where it depends */
+	bool checks_output; /* its stdout is that of one run of the program */
+	bool tells_events;
+	/* Why it cannot be done here, with the way out; NULL: it can.  May be NULL itself. */
+	const char *(*refused)(struct run_job *job, const char **ret_fix);
+	/* The command, without the -o FILE and the program that follow it. */
+	void (*words)(struct run_job *job, const struct plan_step *step, struct run_words *words);
+	bool program_as_text; /* bench takes it so */
+	bool has_no_program;
+};
+
+static void baseline_words(
+	struct run_job *job, const struct plan_step *step, struct run_words *words)
+{
+	run_words_add(words, "bench");
+	run_words_add(words, "-n");
+	run_words_addf(job, words, "%u", step->runs);
+	run_words_add(words, "--time-limit");
+	run_words_addf(job, words, "%llums", (unsigned long long)(step->limit_ns / 1000000));
+	if (*job->golden_sha256 && !job->output_varies) {
+		run_words_add(words, "--golden");
+		run_words_addf(job, words, "%s/" RUN_GOLDEN, job->directory.path);
+	}
+	if (job->input_path) {
+		run_words_add(words, "--input");
+		run_words_add(words, job->input_path);
+	}
+}
+
+/* Whether a command of this build has an option, and of it this choice. */
+static bool command_offers(const char *name, const char *option, const char *choice)
+{
+	const struct command *command = command_find(name);
+
+	for (const struct option_spec *spec = command->options; spec && spec->name; spec++)
+		if (str_equal(spec->name, option))
+			return !choice || (spec->choices && strstr(spec->choices, choice));
+	return false;
+}
+
+static void observed_words(
+	struct run_job *job, const struct plan_step *step, struct run_words *words)
+{
+	(void)job;
+	(void)step;
+	run_words_add(words, "stat");
+	if (command_offers("stat", "proc", NULL))
+		run_words_add(words, "--proc");
+}
+
+static void profile_words(
+	struct run_job *job, const struct plan_step *step, struct run_words *words)
+{
+	run_words_add(words, "record");
+	run_words_add(words, "-F");
+	run_words_addf(job, words, "%u", step->rate_hz);
+}
+
+/* A PMU counts a run at its own speed; its simulation takes tens of times as long. */
+static enum plan_kind counters_kind(const struct run_job *job)
+{
+	return job->has_pmu ? PLAN_WHOLE : PLAN_SIMULATED;
+}
+
+static const char *counters_refused(struct run_job *job, const char **ret_fix)
+{
+	struct err why = {0};
+	const char *path;
+
+	if (job->has_pmu)
+		return NULL;
+	if (!command_offers("stat", "engine", "sim")) {
+		*ret_fix = "";
+		return "simulated counters are not collected yet";
+	}
+	if (binary_find("valgrind", &job->arena, &path, &why) >= 0)
+		return NULL;
+	*ret_fix = "install valgrind: sudo apt install valgrind";
+	return "valgrind, which simulates the counters, is not installed";
+}
+
+static void counters_words(
+	struct run_job *job, const struct plan_step *step, struct run_words *words)
+{
+	run_words_add(words, "stat");
+	if (job->has_pmu) {
+		run_words_add(words, "--set");
+		run_words_add(words, "memory");
+		run_words_add(words, "--set");
+		run_words_add(words, "branches");
+		return;
+	}
+	run_words_add(words, "--engine");
+	run_words_add(words, "sim");
+	if (!command_offers("stat", "time-limit", NULL))
+		return;
+	run_words_add(words, "--time-limit");
+	run_words_addf(job, words, "%llums", (unsigned long long)(step->share_ns / 1000000));
+}
+
+static void causal_words(struct run_job *job, const struct plan_step *step, struct run_words *words)
+{
+	run_words_add(words, "causal");
+	run_words_add(words, "--progress");
+	run_words_add(words, "auto");
+	run_words_add(words, "--budget");
+	run_words_addf(job, words, "%llums", (unsigned long long)(step->share_ns / 1000000));
+}
+
+static const char *events_refused(struct run_job *job, const char **ret_fix)
+{
+	struct stat there;
+
+	if (!run_step_find(job, "observed")) /* not yet: it is only known behind that phase */
+		return NULL;
+	if (stat(directory_path(&job->directory, RUN_EVENTS), &there) == 0 && there.st_size > 0)
+		return NULL;
+	*ret_fix = "log spans with assay.h, or any perf.profile lines to $ASSAY_EVENTS";
+	return "the program says nothing about itself";
+}
+
+static void events_words(struct run_job *job, const struct plan_step *step, struct run_words *words)
+{
+	(void)step;
+	run_words_add(words, "import");
+	run_words_add(words, directory_path(&job->directory, RUN_EVENTS));
+}
+
+/* In the order in which they run.  One sampler at a time: none measures another.  The baseline
+ * comes behind the experiments, because only they may end early: it then gets more runs. */
+static const struct run_phase phases[RUN_PHASES] = {
+	{.name = "observed",
+		.file = "observed.assay",
+		.kind = EVIDENCE_OBSERVED,
+		.plan = PLAN_WHOLE,
+		.checks_output = true,
+		.tells_events = true,
+		.words = observed_words},
+	{.name = "profile",
+		.file = "profile.assay",
+		.kind = EVIDENCE_PROFILE,
+		.plan = PLAN_WHOLE,
+		.checks_output = true,
+		.words = profile_words},
+	{.name = "counters",
+		.file = "counters.assay",
+		.kind = EVIDENCE_COUNTERS,
+		.plan = PLAN_SIMULATED,
+		.kind_here = counters_kind,
+		.checks_output = true,
+		.refused = counters_refused,
+		.words = counters_words},
+	{.name = "causal",
+		.file = "causal.assay",
+		.kind = EVIDENCE_CAUSAL,
+		.plan = PLAN_EXPERIMENT,
+		.words = causal_words},
+	{.name = "baseline",
+		.file = "baseline.assay",
+		.kind = EVIDENCE_BASELINE,
+		.plan = PLAN_REPEATED,
+		.words = baseline_words,
+		.program_as_text = true},
+	{.name = "events",
+		.file = "events.assay",
+		.kind = EVIDENCE_EVENTS,
+		.plan = PLAN_QUICK,
+		.refused = events_refused,
+		.words = events_words,
+		.has_no_program = true},
+};
+
+/* ---- which ---- */
+
+static bool list_has(const char *list, const char *name)
+{
+	size_t len = strlen(name);
+
+	for (const char *at = list; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (strncmp(at, name, len) == 0 && (at[len] == ',' || !at[len]))
+			return true;
+	}
+	return false;
+}
+
+static int list_check(const char *option, const char *list, struct err *err)
+{
+	for (const char *at = list; at; at = strchr(at, ',')) {
+		size_t len;
+		bool known = false;
+
+		at += *at == ',';
+		len = strcspn(at, ",");
+		for (unsigned i = 0; i < RUN_PHASES; i++)
+			known |= strlen(phases[i].name) == len &&
+				 strncmp(phases[i].name, at, len) == 0;
+		if (known)
+			continue;
+		err_set(err, ERR_USAGE, EINVAL, "--%s: there is no phase '%.*s'", option, (int)len,
+			at);
+		err_hint(err, "the phases are baseline, observed, profile, counters, causal and "
+			      "events, with commas between them");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+int run_phases_choose(struct run_job *job, struct err *err)
+{
+	int r = list_check("phase", cli_value(job->cli, "phase"), err);
+
+	return r < 0 ? r : list_check("skip", cli_value(job->cli, "skip"), err);
+}
+
+static void wishes_make(struct run_job *job, struct plan_wish *wishes)
+{
+	const char *only = cli_value(job->cli, "phase"), *skip = cli_value(job->cli, "skip");
+
+	for (unsigned i = 0; i < RUN_PHASES; i++) {
+		const struct run_phase *phase = &phases[i];
+		struct plan_wish *wish = &wishes[i];
+
+		*wish = (struct plan_wish){
+			.phase = phase->name, .kind = phase->plan, .fix = "", .done = job->done[i]};
+		if (phase->kind_here)
+			wish->kind = phase->kind_here(job);
+		if ((only && !list_has(only, phase->name)) || (skip && list_has(skip, phase->name)))
+			wish->refused = "left out, as asked";
+		else if (phase->refused && !wish->done)
+			wish->refused = phase->refused(job, &wish->fix);
+	}
+}
+
+/* ---- the plan ---- */
+
+static void plan_now(struct run_job *job, struct plan_step *ret_steps)
+{
+	struct plan_wish wishes[RUN_PHASES];
+	struct plan_input input = {
+		.run_ns = job->run_ns,
+		.endless = job->endless,
+		.budget_ns = job->budget_ns,
+		.spent_ns = run_job_spent_ns(job),
+		.runs_least = job->against_path ? COMPARE_PAIRS_MIN : 0,
+	};
+
+	wishes_make(job, wishes);
+	plan_make(&input, wishes, RUN_PHASES, ret_steps);
+}
+
+int run_phases_plan(struct run_job *job, struct err *err)
+{
+	str_auto struct str text = {0};
+	struct paper paper = {.out = &text};
+	struct plan_page page = {.steps = job->planned, .count = RUN_PHASES};
+
+	struct err ignored = {0};
+
+	(void)err;
+	job->has_pmu = pmu_present(&ignored) > 0;
+	plan_now(job, job->planned);
+	job->has_plan = true;
+	for (unsigned i = 0; i < RUN_PHASES; i++)
+		job->step_count += !job->planned[i].skipped;
+	page.run_s = (double)job->run_ns / 1e9;
+	page.budget_s = (double)job->budget_ns / 1e9;
+	page.spent_s = (double)run_job_spent_ns(job) / 1e9;
+	page.expected_s =
+		page.spent_s + (double)plan_expected_ns(job->planned, RUN_PHASES) / 1e9 + 1;
+	page.endless = job->endless;
+	job->manifest.planned_s = page.expected_s;
+	if (job->cli->quiet || job->cli->mode != CLI_TEXT)
+		return 0;
+	plan_text(&paper, &page);
+	(void)io_write_all(STDERR_FILENO, str_text(&text), text.len);
+	return 0;
+}
+
+/* ---- one after the other ---- */
+
+/* When a phase must stop: its own limit, and never long behind the end of the budget. */
+static uint64_t limit_of(
+	const struct run_job *job, const struct run_phase *phase, const struct plan_step *step)
+{
+	enum { GRACE_S = 2 };
+	uint64_t spent = run_job_spent_ns(job);
+	uint64_t left = job->budget_ns > spent ? job->budget_ns - spent : 0;
+	uint64_t most = left + GRACE_S * 1000000000ULL, limit = step->limit_ns;
+
+	if (phase->plan == PLAN_REPEATED || !limit) /* that one is of each run */
+		return most;
+	return limit < most ? limit : most;
+}
+
+static int phase_do(struct run_job *job, unsigned i, const struct plan_step *plan, struct err *err)
+{
+	const struct run_phase *phase = &phases[i];
+	const struct plan_step *shown = &job->planned[i];
+	struct run_step step = {
+		.name = phase->name,
+		.file = phase->file,
+		.limit_ns = limit_of(job, phase, plan),
+		.planned_s = shown->skipped ? (double)NAN : (double)shown->expected_ns / 1e9,
+		.watches = plan->watches && phase->plan != PLAN_EXPERIMENT,
+		.takes_input = !phase->program_as_text && !phase->has_no_program,
+		.checks_output = phase->checks_output,
+		.tells_events = phase->tells_events,
+	};
+
+	job->step++;
+	phase->words(job, plan, &step.words);
+	run_words_add(&step.words, "-o");
+	run_words_add(&step.words, directory_path(&job->directory, phase->file));
+	if (!phase->has_no_program)
+		run_words_add_program(job, &step.words, phase->program_as_text);
+	return run_step_do(job, &step, err);
+}
+
+/* The baseline compares each output with the first; where that is never the same, it is told once
+ * and no longer asked for. */
+static bool output_varies(struct run_job *job)
+{
+	run_auto struct run *run = NULL;
+	struct err ignored = {0};
+
+	if (cli_load_run(job->cli, directory_path(&job->directory, "baseline.assay"), &run,
+		    &ignored) < 0)
+		return false;
+	vec_foreach (const struct execution_packed, execution, &run->executions)
+		if (execution->flags & EXECUTION_WRONG_OUTPUT)
+			return true;
+	return false;
+}
+
+static int baseline_again(struct run_job *job, unsigned i, struct err *err)
+{
+	struct plan_step steps[RUN_PHASES];
+
+	job->output_varies = true;
+	job->manifest.output_sha256 = "";
+	job->manifest.phases.count--; /* it is made again without the comparison */
+	unlink(directory_path(&job->directory, phases[i].file));
+	job->done[i] = false;
+	plan_now(job, steps);
+	job->done[i] = true;
+	job->step--;
+	if (steps[i].skipped) {
+		run_step_skip(job, phases[i].name, steps[i].reason, steps[i].fix);
+		return PHASE_SKIPPED;
+	}
+	return phase_do(job, i, &steps[i], err);
+}
+
+int run_phases_do(struct run_job *job, struct err *err)
+{
+	int r = 0;
+
+	for (unsigned i = 0; r >= 0 && i < RUN_PHASES; i++) {
+		struct plan_step steps[RUN_PHASES];
+
+		if (job->stopped || cli_interrupted().count) {
+			job->stopped = true;
+			run_step_skip(job, phases[i].name, "stopped by the user", "");
+			continue;
+		}
+		if (job->unwritten.code) {
+			run_step_skip(job, phases[i].name,
+				"the result of a phase before could not be written",
+				"free some space");
+			continue;
+		}
+		plan_now(job, steps);
+		job->done[i] = true;
+		if (steps[i].skipped) {
+			run_step_skip(job, phases[i].name, steps[i].reason, steps[i].fix);
+			continue;
+		}
+		r = phase_do(job, i, &steps[i], err);
+		if (phases[i].kind == EVIDENCE_BASELINE && r == PHASE_FAILED && output_varies(job))
+			r = baseline_again(job, i, err);
+		if (r >= 0)
+			r = run_job_keep(job, err);
+	}
+	return r;
+}
+
+/* ---- what they left ---- */
+
+/* Experiments that came to nothing: the file says why. */
+static void reason_of_notes(struct manifest_phase *row, struct run_job *job, const char *path)
+{
+	run_auto struct run *run = NULL;
+	struct err ignored = {0};
+
+	if (row->status != EXIT_INCONCLUSIVE || cli_load_run(job->cli, path, &run, &ignored) < 0)
+		return;
+	row->reason = "no experiment came to its end";
+	row->fix = "name what progress is with assay causal --progress FUNCTION";
+	vec_foreach (const struct note_row, note, &run->notes) {
+		const char *text = run_text(run, note->text), *hint = run_text(run, note->hint);
+
+		if (!str_equal(run_text(run, note->code), "progress-not-found") &&
+			!str_equal(run_text(run, note->code), "no-progress"))
+			continue;
+		row->reason = arena_text(&job->arena, text, strlen(text));
+		row->fix = arena_text(&job->arena, hint, strlen(hint));
+	}
+}
+
+void run_phases_load(struct run_job *job)
+{
+	for (unsigned i = 0; i < RUN_PHASES; i++) {
+		const struct run_phase *phase = &phases[i];
+		struct evidence_piece *piece = &job->evidence.piece[phase->kind];
+		struct manifest_phase *row = run_step_find(job, phase->name);
+		const char *path = directory_path(&job->directory, phase->file);
+		struct err why = {0};
+		bool made = row && (row->outcome == PHASE_DONE || row->outcome == PHASE_WATCHED ||
+					   row->outcome == PHASE_INTERRUPTED);
+
+		*piece = (struct evidence_piece){.path = phase->file,
+			.reason = "the run ended before this phase",
+			.fix = ""};
+		if (made && cli_load_run(job->cli, path, &job->runs[phase->kind], &why) >= 0) {
+			piece->run = job->runs[phase->kind];
+			piece->reason = "";
+			continue;
+		}
+		if (!row)
+			continue;
+		if (made && !*row->reason)
+			row->reason = arena_text(&job->arena, why.text, strlen(why.text));
+		reason_of_notes(row, job, path);
+		piece->reason = row->reason;
+		piece->fix = row->fix;
+	}
+}

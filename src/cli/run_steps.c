@@ -1,0 +1,298 @@
+/* run_steps.c - one command of assay as a child, and its row in the manifest.
+ *
+ * What the child says is kept in log/NAME.txt; why it gave nothing is its last sentence that begins
+ * with "assay: ", and the line below it is the way out: the form of every failure of ours.  What
+ * the program prints goes into a file that is compared with the golden output and then removed. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "render/shorten.h"
+#include "run_job.h"
+
+enum { LOG_READ = 4 << 20 };
+
+void run_words_add(struct run_words *words, const char *word)
+{
+	vec_push(&words->at, word);
+}
+
+void run_words_addf(struct run_job *job, struct run_words *words, const char *format, ...)
+{
+	str_auto struct str text = {0};
+	va_list args;
+
+	va_start(args, format);
+	str_addv(&text, format, args);
+	va_end(args);
+	vec_push(&words->at, arena_text(&job->arena, str_text(&text), text.len));
+}
+
+void run_words_add_program(struct run_job *job, struct run_words *words, bool as_text)
+{
+	if (as_text) {
+		run_words_addf(job, words, "%s", job->manifest.target);
+		return;
+	}
+	run_words_add(words, "--");
+	for (char **word = job->cli->program; *word; word++)
+		run_words_add(words, *word);
+}
+
+/* The whole line as it can be typed. */
+static const char *command_words(
+	struct run_job *job, const struct run_step *step, const char *setting)
+{
+	str_auto struct str line = {0};
+
+	if (setting) {
+		word_quote(setting, &line);
+		str_add_char(&line, ' ');
+	}
+	word_quote(job->cli->argv[0], &line);
+	vec_foreach (const char *, word, &step->words.at) {
+		str_add_char(&line, ' ');
+		word_quote(*word, &line);
+	}
+	if (step->takes_input && job->input_path) {
+		str_add(&line, " < ");
+		word_quote(job->input_path, &line);
+	}
+	return arena_text(&job->arena, str_text(&line), line.len);
+}
+
+/* The last failure that a log tells. */
+static void log_read(struct run_job *job, const char *path, struct manifest_phase *row)
+{
+	str_auto struct str text = {0};
+	char *at, *found = NULL, *hint;
+
+	if (io_read_at(AT_FDCWD, path, LOG_READ, &text) < 0 || !text.len)
+		return;
+	for (at = text.at; at; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (str_starts(at, "assay: "))
+			found = at + strlen("assay: ");
+	}
+	if (!found)
+		return;
+	hint = strchr(found, '\n');
+	if (hint)
+		*hint++ = '\0';
+	row->reason = arena_text(&job->arena, found, strlen(found));
+	if (!hint || !str_starts(hint, "  "))
+		return;
+	hint += 2;
+	row->fix = arena_text(&job->arena, hint, strcspn(hint, "\n"));
+}
+
+static int file_sha256(const char *path, char ret_text[SHA256_TEXT])
+{
+	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char piece[16384];
+	struct sha256 sha;
+	ssize_t got;
+
+	if (fd < 0)
+		return -errno;
+	sha256_init(&sha);
+	while ((got = read(fd, piece, sizeof(piece))) > 0)
+		sha256_add(&sha, piece, (size_t)got);
+	sha256_text(&sha, ret_text);
+	return got < 0 ? -errno : 0;
+}
+
+/* A whole run must print what the first one did.  That is told at the end, when it is known whether
+ * it prints the same at all. */
+static void output_check(
+	struct run_job *job, const struct run_step *step, const char *path, bool whole)
+{
+	char digest[SHA256_TEXT];
+
+	if (!step->checks_output || !whole || !*job->golden_sha256 || job->output_varies ||
+		file_sha256(path, digest) < 0 || str_equal(digest, job->golden_sha256)) {
+		unlink(path);
+		return;
+	}
+	job->differs = arena_format(&job->arena, "%s%s%s", job->differs ? job->differs : "",
+		job->differs ? ", " : "", step->name);
+}
+
+void run_step_note_outputs(struct run_job *job)
+{
+	str_auto struct str text = {0};
+
+	if (job->output_varies) {
+		run_add_note(job->front, "output-varies",
+			"the output differs from run to run, so it cannot be checked",
+			"make it print the same each time (no times, addresses or random numbers)");
+	} else if (job->differs) {
+		str_addf(&text, "the program printed something else than in its first run: in %s",
+			job->differs);
+		run_add_note(job->front, "output-differs", str_text(&text),
+			"compare golden/stdout with log/PHASE.stdout in the directory");
+	}
+}
+
+static void progress_show(void *context, uint64_t elapsed_ns)
+{
+	struct run_job *job = context;
+	const struct manifest_phase *row = &job->manifest.phases.at[job->manifest.phases.count - 1];
+
+	if (isfinite(row->planned_s))
+		cli_progress(job->cli, "phase %u of %u, %s: %.0f s of %.0f s", job->step,
+			job->step_count, row->name, (double)elapsed_ns / 1e9, row->planned_s);
+	else
+		cli_progress(job->cli, "%s: %.0f s", row->name, (double)elapsed_ns / 1e9);
+}
+
+static enum phase_outcome outcome_of(
+	const struct run_job *job, const struct run_step *step, const struct phase_result *result)
+{
+	bool has_file = false;
+	struct stat there;
+
+	if (*step->file) {
+		str_auto struct str path = {0};
+
+		str_addf(&path, "%s/%s", job->directory.path, step->file);
+		has_file = stat(path.at, &there) == 0 && there.st_size > 0;
+	}
+	if (result->interrupted)
+		return PHASE_INTERRUPTED;
+	if (result->limited && has_file && !result->killed)
+		return PHASE_WATCHED;
+	if (result->status == EXIT_DONE && (has_file || !*step->file))
+		return step->watches ? PHASE_WATCHED : PHASE_DONE;
+	return PHASE_FAILED;
+}
+
+static void reason_find(struct run_job *job, const char *log, const struct phase_result *result,
+	struct manifest_phase *row)
+{
+	log_read(job, log, row);
+	if (row->outcome == PHASE_INTERRUPTED) {
+		row->reason = "stopped by the user";
+		row->fix = "";
+	} else if (!*row->reason && result->killed) {
+		row->reason = "it did not stop when asked, and was killed";
+	} else if (!*row->reason && result->limited) {
+		row->reason = "its time was used up before it had a result";
+		row->fix = "give a longer --budget";
+	} else if (!*row->reason) {
+		row->reason = arena_format(&job->arena,
+			"the command ended with exit status %d; log/%s.txt has its words",
+			result->status, row->name);
+	}
+}
+
+static void row_finish(struct run_job *job, struct run_step *step,
+	const struct phase_result *result, const char *log)
+{
+	struct manifest_phase *row = &job->manifest.phases.at[job->manifest.phases.count - 1];
+
+	row->seconds = (double)result->wall_ns / 1e9;
+	row->status = result->status;
+	row->outcome = outcome_of(job, step, result);
+	if (row->outcome != PHASE_DONE && row->outcome != PHASE_WATCHED)
+		reason_find(job, log, result, row);
+	if (row->outcome == PHASE_WATCHED && result->limited)
+		row->reason = "the program was stopped when the share of this phase was used";
+	if (result->status == EXIT_NOT_WRITTEN && !job->unwritten.code) {
+		err_set(&job->unwritten, ERR_OUTPUT, ENOSPC,
+			"the phase %s could not be written: %s", row->name, row->reason);
+		err_hint(&job->unwritten, "free some space, or choose another place with -o");
+	}
+	if (result->interrupted)
+		job->stopped = true;
+}
+
+int run_step_do(struct run_job *job, struct run_step *step, struct err *err)
+{
+	const char *folder = job->directory.path;
+	/* Whole, because the program may go elsewhere before it opens it. */
+	mem_auto char *whole = step->tells_events ? realpath(folder, NULL) : NULL;
+	const char *events =
+		whole ? arena_format(&job->arena, "ASSAY_EVENTS=%s/" RUN_EVENTS, whole) : NULL;
+	struct manifest_phase row = {
+		.name = step->name,
+		.command = command_words(job, step, events),
+		.file = step->file,
+		.reason = "",
+		.fix = "",
+		.outcome = PHASE_FAILED,
+		.status = -1,
+		.planned_s = step->planned_s,
+		.seconds = (double)NAN,
+	};
+	const char *log = arena_format(&job->arena, "%s/log/%s.txt", folder, step->name);
+	const char *output = arena_format(&job->arena, "%s/log/%s.stdout", folder, step->name);
+	vec_of(const char *) argv = {0};
+	struct phase_result result;
+	int r;
+
+	vec_push(&argv, job->cli->argv[0]);
+	vec_foreach (const char *, word, &step->words.at)
+		vec_push(&argv, *word);
+	vec_push(&argv, NULL);
+	vec_push(&job->manifest.phases, row);
+	r = phase_run(
+		&(struct phase_options){
+			.path = "/proc/self/exe",
+			.argv = argv.at,
+			.setting = events,
+			.input_path = step->takes_input ? job->input_path : NULL,
+			.output_path = output,
+			.error_path = log,
+			.limit_ns = step->limit_ns,
+			.interrupted = cli_interrupted,
+			.progress = job->cli->mode == CLI_TEXT && isatty(STDERR_FILENO)
+					    ? progress_show
+					    : NULL,
+			.context = job,
+		},
+		&result, err);
+	cli_progress(job->cli, NULL);
+	vec_done(&argv);
+	vec_done(&step->words.at);
+	if (r < 0)
+		return r;
+	row_finish(job, step, &result, log);
+	row = job->manifest.phases.at[job->manifest.phases.count - 1];
+	output_check(job, step, output, row.outcome == PHASE_DONE);
+	return (int)row.outcome;
+}
+
+void run_step_skip(struct run_job *job, const char *name, const char *reason, const char *fix)
+{
+	vec_push(&job->manifest.phases, (struct manifest_phase){
+						.name = name,
+						.command = "",
+						.file = "",
+						.reason = reason,
+						.fix = fix,
+						.outcome = PHASE_SKIPPED,
+						.status = -1,
+						.planned_s = (double)NAN,
+						.seconds = (double)NAN,
+					});
+}
+
+struct manifest_phase *run_step_find(struct run_job *job, const char *name)
+{
+	struct manifest_phase *found = NULL;
+
+	vec_foreach (struct manifest_phase, phase, &job->manifest.phases)
+		if (str_equal(phase->name, name))
+			found = phase;
+	return found;
+}

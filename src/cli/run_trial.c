@@ -1,0 +1,180 @@
+/* run_trial.c - before the plan: what the machine and the program allow, and one first run.
+ *
+ * The first run tells how long a run takes, whether the program works at all, and what it prints.
+ * It also warms the caches, so it is no part of the baseline. */
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "model/store.h"
+#include "run_job.h"
+
+#define TRIAL_FILE "trial.assay"
+enum { GOLDEN_LARGEST = 1 << 30 };
+
+int run_preflight(struct run_job *job, struct err *err)
+{
+	struct run_step doctor = {
+		.name = "preflight", .file = "preflight.json", .planned_s = (double)NAN};
+	struct run_step env = {
+		.name = "fingerprint", .file = "fingerprint.json", .planned_s = (double)NAN};
+	int r;
+
+	run_words_add(&doctor.words, "doctor");
+	run_words_addf(job, &doctor.words, "--json=%s/preflight.json", job->directory.path);
+	run_words_add(&doctor.words, job->cli->program[0]);
+	run_words_add(&env.words, "env");
+	run_words_add(&env.words, "-o");
+	run_words_addf(job, &env.words, "%s/fingerprint.json", job->directory.path);
+	run_words_add(&env.words, "--");
+	run_words_add(&env.words, job->cli->program[0]);
+	r = run_step_do(job, &doctor, err);
+	if (r >= 0 && !job->stopped)
+		r = run_step_do(job, &env, err);
+	return r;
+}
+
+static const char *field_find(const struct run *run, const char *group, const char *name)
+{
+	vec_foreach (const struct field_row, field, &run->fields)
+		if (str_equal(run_text(run, field->group), group) &&
+			str_equal(run_text(run, field->name), name))
+			return run_text(run, field->value);
+	return "";
+}
+
+/* The last line of what it wrote to stderr: usually the one that says why. */
+static const char *last_line(struct run_job *job, const char *text)
+{
+	char *copy = arena_text(&job->arena, text, strlen(text)), *line;
+
+	copy = str_trim(copy);
+	line = strrchr(copy, '\n');
+	line = line ? line + 1 : copy;
+	str_flatten(line);
+	return line;
+}
+
+static int trial_failed(struct run_job *job, const struct run *run,
+	const struct execution_row *execution, struct err *err)
+{
+	const char *words = last_line(job, field_find(run, "failure", "stderr"));
+	struct manifest_phase *row = run_step_find(job, "trial");
+
+	if (execution->signal)
+		err_set(err, ERR_TARGET, ECANCELED, "the program was ended by signal %d (%s)%s%s",
+			execution->signal, strsignal(execution->signal), *words ? ": " : "", words);
+	else
+		err_set(err, ERR_TARGET, ECANCELED, "the program ended with exit status %d%s%s",
+			execution->exit_status, *words ? ": " : "", words);
+	err_hint(err, "make it run to its end with exit status 0 first; %s/log has its words",
+		job->directory.path);
+	if (row) {
+		row->outcome = PHASE_FAILED;
+		row->reason = arena_text(&job->arena, err->text, strlen(err->text));
+		row->fix = "make the program run to its end with exit status 0 first";
+	}
+	return -ECANCELED;
+}
+
+/* --golden: what it must print. */
+static int golden_compare(struct run_job *job, struct err *err)
+{
+	const char *given = cli_value(job->cli, "golden");
+	str_auto struct str expected = {0}, found = {0};
+	int r;
+
+	if (!given || job->endless)
+		return 0;
+	r = io_read(given, GOLDEN_LARGEST, &expected, err);
+	if (r >= 0)
+		r = io_read(
+			directory_path(&job->directory, RUN_GOLDEN), GOLDEN_LARGEST, &found, err);
+	if (r < 0)
+		return r;
+	if (expected.len == found.len &&
+		(!found.len || memcmp(expected.at, found.at, found.len) == 0))
+		return 0;
+	err_set(err, ERR_TARGET, EILSEQ, "the program does not print what %s holds", given);
+	err_hint(err, "compare it with %s/" RUN_GOLDEN, job->directory.path);
+	return -EILSEQ;
+}
+
+/* What the run file of the trial says. */
+static int trial_read(struct run_job *job, struct err *err)
+{
+	run_auto struct run *run = NULL;
+	struct execution_row execution;
+	const char *digest;
+	int r = store_load(directory_path(&job->directory, TRIAL_FILE), &run, err);
+
+	if (r < 0)
+		return r;
+	if (!run->executions.count)
+		return err_set(err, ERR_TARGET, ECANCELED, "the program was not started");
+	execution = run_execution(run, 1);
+	job->run_ns = execution.wall_ns;
+	job->endless = execution.flags & EXECUTION_TIMED_OUT;
+	if (!job->endless && (execution.exit_status || execution.signal))
+		return trial_failed(job, run, &execution, err);
+	digest = field_find(run, "output", "sha256");
+	if (!job->endless && strlen(digest) == SHA256_TEXT - 1) {
+		memcpy(job->golden_sha256, digest, SHA256_TEXT);
+		job->manifest.output_sha256 = job->golden_sha256;
+	}
+	return golden_compare(job, err);
+}
+
+/* bench says "took too long" with exit status 5: for us that is an answer. */
+static void trial_note_endless(struct run_job *job)
+{
+	struct manifest_phase *row = run_step_find(job, "trial");
+
+	row->outcome = PHASE_WATCHED;
+	row->reason = "the program did not end by itself, and was stopped";
+	row->fix = "";
+	run_add_note(job->front, "endless",
+		"the program did not end by itself: each phase watches it for a while and stops it",
+		"a longer --budget waits longer for the first run (a quarter of it)");
+}
+
+int run_trial(struct run_job *job, struct err *err)
+{
+	uint64_t limit_ns = plan_trial_limit_ns(job->budget_ns);
+	struct run_step step = {.name = "trial", .file = TRIAL_FILE, .planned_s = (double)NAN};
+	struct err why = {0};
+	int r, outcome;
+
+	run_words_add(&step.words, "bench");
+	run_words_add(&step.words, "-n");
+	run_words_add(&step.words, "1");
+	run_words_add(&step.words, "--time-limit");
+	run_words_addf(job, &step.words, "%llums", (unsigned long long)(limit_ns / 1000000));
+	run_words_add(&step.words, "--golden-save");
+	run_words_addf(job, &step.words, "%s/" RUN_GOLDEN, job->directory.path);
+	if (job->input_path) {
+		run_words_add(&step.words, "--input");
+		run_words_add(&step.words, job->input_path);
+	}
+	run_words_add(&step.words, "-o");
+	run_words_addf(job, &step.words, "%s/" TRIAL_FILE, job->directory.path);
+	run_words_add_program(job, &step.words, true);
+	outcome = run_step_do(job, &step, err);
+	if (outcome < 0 || job->stopped)
+		return outcome < 0 ? outcome : 0;
+	r = trial_read(job, &why);
+	if (r < 0 && why.kind == ERR_USAGE) { /* no file: the child has said why */
+		const struct manifest_phase *row = run_step_find(job, "trial");
+
+		err_set(err, row->status == EXIT_NOT_WRITTEN ? ERR_OUTPUT : ERR_TARGET, -r,
+			"the first run of the program failed: %s", row->reason);
+		err_hint(err, "%s", row->fix);
+		return r;
+	}
+	if (r < 0)
+		*err = why;
+	else if (job->endless)
+		trial_note_endless(job);
+	return r;
+}

@@ -1,0 +1,340 @@
+/* directory.c - see directory.h.
+ *
+ * The name of a run is the time in UTC, so that names sort by age; mkdir() decides who gets it when
+ * two start in the same second.  `latest` is a link that is made beside its place and renamed onto
+ * it: whoever follows it finds the old directory or the new one. */
+#include "model/directory.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/mem.h"
+#include "model/store.h"
+
+enum { TRIES = 1000, DEEPEST = 8, MANIFEST_LARGEST = 64 << 20, PIECE = 65536 };
+
+static int cannot_make(const char *path, int code, struct err *err)
+{
+	err_set(err, ERR_OUTPUT, code, "cannot make the directory %s: %s", path, err_words(code));
+	err_hint(err, "choose another place with -o DIR");
+	return -code;
+}
+
+static bool folder_is_empty(const char *path)
+{
+	DIR *folder = opendir(path);
+	struct dirent *entry;
+	bool empty = folder != NULL;
+
+	while (empty && (entry = readdir(folder)))
+		empty = str_equal(entry->d_name, ".") || str_equal(entry->d_name, "..");
+	if (folder)
+		closedir(folder);
+	return empty;
+}
+
+static int create_named(struct directory *d, const char *path, struct err *err)
+{
+	size_t len = strlen(path);
+	const char *slash;
+
+	while (len > 1 && path[len - 1] == '/')
+		len--;
+	d->path = arena_text(&d->texts, path, len);
+	slash = strrchr(d->path, '/');
+	d->id = slash && slash[1] ? slash + 1 : d->path;
+	if (mkdir(d->path, 0777) == 0)
+		return 0;
+	if (errno != EEXIST)
+		return cannot_make(d->path, errno, err);
+	if (folder_is_empty(d->path))
+		return 0;
+	err_set(err, ERR_USAGE, EEXIST, "%s exists, and a run is never overwritten", d->path);
+	err_hint(err, "name a new directory with -o, or leave -o out");
+	return -EEXIST;
+}
+
+static int create_dated(struct directory *d, uint64_t now_ns, struct err *err)
+{
+	time_t seconds = (time_t)(now_ns / 1000000000);
+	struct tm parts = {0};
+	char name[32] = "";
+
+	if (gmtime_r(&seconds, &parts))
+		strftime(name, sizeof(name), "%Y%m%d-%H%M%S", &parts);
+	d->root = DIRECTORY_ROOT;
+	if (mkdir(d->root, 0777) < 0 && errno != EEXIST)
+		return cannot_make(d->root, errno, err);
+	for (unsigned i = 1; i <= TRIES; i++) {
+		d->id = i == 1 ? arena_format(&d->texts, "%s", name)
+			       : arena_format(&d->texts, "%s-%u", name, i);
+		d->path = arena_format(&d->texts, "%s/%s", d->root, d->id);
+		if (mkdir(d->path, 0777) == 0)
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	return cannot_make(d->path, errno, err);
+}
+
+int directory_create(
+	struct directory *ret_directory, const char *path, uint64_t now_ns, struct err *err)
+{
+	*ret_directory = (struct directory){0};
+	return path ? create_named(ret_directory, path, err)
+		    : create_dated(ret_directory, now_ns, err);
+}
+
+void directory_done(struct directory *directory)
+{
+	arena_done(&directory->texts);
+}
+
+const char *directory_path(struct directory *directory, const char *name)
+{
+	return arena_format(&directory->texts, "%s/%s", directory->path, name);
+}
+
+int directory_add_folder(struct directory *directory, const char *name, struct err *err)
+{
+	const char *path = directory_path(directory, name);
+
+	return mkdir(path, 0777) < 0 && errno != EEXIST ? cannot_make(path, errno, err) : 0;
+}
+
+int directory_keep(struct directory *directory, const struct manifest *manifest, struct err *err)
+{
+	str_auto struct str text = {0};
+
+	manifest_write(manifest, &text);
+	return io_replace(directory_path(directory, MANIFEST_NAME), str_text(&text), text.len, err);
+}
+
+static int file_hash(const char *path, struct manifest_file *file)
+{
+	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	struct sha256 sha;
+	char *piece = fd < 0 ? NULL : mem_new(PIECE, 1);
+	ssize_t got = -1;
+	int r = fd < 0 ? -errno : 0;
+
+	sha256_init(&sha);
+	file->bytes = 0;
+	while (r == 0 && (got = read(fd, piece, PIECE)) != 0) {
+		if (got < 0 && errno != EINTR)
+			r = -errno;
+		if (got <= 0)
+			continue;
+		sha256_add(&sha, piece, (size_t)got);
+		file->bytes += (uint64_t)got;
+	}
+	free(piece);
+	sha256_text(&sha, file->sha256);
+	return r;
+}
+
+/* Plain files below `path`, named from `prefix` on, without the manifest and what io.c is still
+ * writing. */
+static void files_list(
+	const char *path, const char *prefix, unsigned depth, struct manifest *manifest)
+{
+	DIR *folder = depth < DEEPEST ? opendir(path) : NULL;
+	struct dirent *entry;
+
+	while (folder && (entry = readdir(folder))) {
+		const char *name = entry->d_name;
+		str_auto struct str inside = {0}, full = {0};
+		struct stat what;
+
+		if (str_equal(name, ".") || str_equal(name, "..") || str_ends(name, ".tmp") ||
+			(!*prefix && str_equal(name, MANIFEST_NAME)))
+			continue;
+		str_addf(&inside, "%s%s%s", prefix, *prefix ? "/" : "", name);
+		str_addf(&full, "%s/%s", path, name);
+		if (lstat(full.at, &what) < 0)
+			continue;
+		if (S_ISDIR(what.st_mode))
+			files_list(full.at, inside.at, depth + 1, manifest);
+		else if (S_ISREG(what.st_mode))
+			vec_push(&manifest->files,
+				(struct manifest_file){.path = arena_text(&manifest->texts,
+							       inside.at, inside.len)});
+	}
+	if (folder)
+		closedir(folder);
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(
+		((const struct manifest_file *)a)->path, ((const struct manifest_file *)b)->path);
+}
+
+int directory_hash(const struct directory *directory, struct manifest *manifest, struct err *err)
+{
+	manifest->files.count = 0;
+	files_list(directory->path, "", 0, manifest);
+	if (manifest->files.count)
+		qsort(manifest->files.at, manifest->files.count, sizeof(*manifest->files.at),
+			by_path);
+	vec_foreach (struct manifest_file, file, &manifest->files) {
+		str_auto struct str full = {0};
+		int r;
+
+		str_addf(&full, "%s/%s", directory->path, file->path);
+		r = file_hash(full.at, file);
+		if (r < 0)
+			return err_set(err, ERR_OUTPUT, -r, "cannot read %s back: %s", full.at,
+				err_words(-r));
+	}
+	return 0;
+}
+
+int directory_set_latest(const struct directory *directory, struct err *err)
+{
+	str_auto struct str link = {0}, fresh = {0};
+
+	if (!directory->root)
+		return 0;
+	str_addf(&link, "%s/" DIRECTORY_LATEST, directory->root);
+	str_addf(&fresh, "%s.%s.tmp", link.at, directory->id);
+	unlink(fresh.at);
+	if (symlink(directory->id, fresh.at) == 0 && rename(fresh.at, link.at) == 0)
+		return 0;
+	err_set(err, ERR_OUTPUT, errno, "cannot set the link %s: %s", link.at, err_words(errno));
+	err_hint(err, "the run itself is whole, in %s", directory->path);
+	unlink(fresh.at);
+	return -err->code;
+}
+
+int directory_resolve(const char *name, struct arena *arena, const char **ret_path, struct err *err)
+{
+	bool latest = str_equal(name, DIRECTORY_LATEST);
+	str_auto struct str path = {0};
+	struct stat what;
+	char *real;
+
+	str_addf(&path, "%s", latest ? DIRECTORY_ROOT "/" DIRECTORY_LATEST : name);
+	real = realpath(path.at, NULL);
+	if (!real || stat(real, &what) < 0 || !S_ISDIR(what.st_mode)) {
+		int code = errno ? errno : ENOTDIR;
+
+		free(real);
+		err_set(err, ERR_USAGE, code, "there is no evidence directory %s", path.at);
+		err_hint(err, latest ? "make one first: assay run -- PROGRAM"
+				     : "ls " DIRECTORY_ROOT " lists those of this folder");
+		return -code;
+	}
+	*ret_path = arena_text(arena, real, strlen(real));
+	free(real);
+	return 0;
+}
+
+int directory_load(const char *path, struct manifest *ret_manifest, struct err *err)
+{
+	str_auto struct str name = {0}, text = {0};
+	int r;
+
+	manifest_init(ret_manifest);
+	str_addf(&name, "%s/" MANIFEST_NAME, path);
+	r = io_read(name.at, MANIFEST_LARGEST, &text, err);
+	if (r == -ENOENT) {
+		err_set(err, ERR_USAGE, ENOENT, "%s has no " MANIFEST_NAME, path);
+		err_hint(err, "name a directory that assay run has made");
+	}
+	return r < 0 ? r : manifest_read(str_text(&text), text.len, name.at, ret_manifest, err);
+}
+
+const char *directory_fault_word(enum directory_fault fault)
+{
+	static const char *const words[DIRECTORY_FAULTS] = {
+		"missing", "changed", "unreadable", "added"};
+
+	return words[fault];
+}
+
+static void finding_add(struct directory_check *check, enum directory_fault fault, const char *path,
+	const char *detail)
+{
+	vec_push(&check->findings,
+		(struct directory_finding){
+			fault, path, arena_text(&check->manifest.texts, detail, strlen(detail))});
+	check->faults += fault != DIRECTORY_ADDED;
+}
+
+static void file_check(
+	struct directory_check *check, const char *folder, const struct manifest_file *file)
+{
+	struct manifest_file now = {.path = file->path};
+	str_auto struct str full = {0}, detail = {0};
+	struct err why = {0};
+	struct run *run = NULL;
+	int r;
+
+	str_addf(&full, "%s/%s", folder, file->path);
+	r = file_hash(full.at, &now);
+	if (r == -ENOENT) {
+		finding_add(check, DIRECTORY_MISSING, file->path, "");
+	} else if (r < 0) {
+		finding_add(check, DIRECTORY_UNREADABLE, file->path, err_words(-r));
+	} else if (!str_equal(now.sha256, file->sha256)) {
+		if (now.bytes != file->bytes)
+			str_addf(&detail, "%llu bytes, %llu when it was made",
+				(unsigned long long)now.bytes, (unsigned long long)file->bytes);
+		finding_add(check, DIRECTORY_CHANGED, file->path, str_text(&detail));
+	} else if (str_ends(file->path, ".assay") && store_load(full.at, &run, &why) < 0) {
+		finding_add(check, DIRECTORY_UNREADABLE, file->path, why.text);
+	}
+	run_close(run);
+}
+
+/* What is there and not in the manifest. */
+static void added_find(struct directory_check *check, const char *path)
+{
+	const struct manifest *known = &check->manifest;
+	struct manifest now;
+
+	manifest_init(&now);
+	files_list(path, "", 0, &now);
+	vec_foreach (const struct manifest_file, file, &now.files) {
+		bool listed = false;
+
+		vec_foreach (const struct manifest_file, old, &known->files)
+			listed = listed || str_equal(old->path, file->path);
+		if (!listed)
+			finding_add(check, DIRECTORY_ADDED,
+				arena_text(&check->manifest.texts, file->path, strlen(file->path)),
+				"");
+	}
+	manifest_done(&now);
+}
+
+int directory_check(const char *path, struct directory_check *ret_check, struct err *err)
+{
+	int r;
+
+	*ret_check = (struct directory_check){0};
+	r = directory_load(path, &ret_check->manifest, err);
+	if (r < 0)
+		return r;
+	ret_check->files = ret_check->manifest.files.count;
+	vec_foreach (const struct manifest_file, file, &ret_check->manifest.files)
+		file_check(ret_check, path, file);
+	if (ret_check->manifest.state != MANIFEST_RUNNING)
+		added_find(ret_check, path);
+	return 0;
+}
+
+void directory_check_done(struct directory_check *check)
+{
+	manifest_done(&check->manifest);
+	vec_done(&check->findings);
+}

@@ -1,0 +1,182 @@
+/* ledger.c - see ledger.h.
+ *
+ *     {"schema":"assay.ledger/1","time":"2026-01-31T12:00:00Z","time_ns":...,"run_id":"20260131-...",
+ *      "fingerprint":"8ddd...","target":"./prog data","hypothesis":"page_fault_storm",
+ *      "verdict":"supports","why":"...","share":0.4,"noisy":false,"numbers":{"fault_samples":0.4}}
+ *
+ * What was not measured is null. */
+#include "model/ledger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/io.h"
+#include "base/jsonw.h"
+
+enum { FILE_LARGEST = 64 << 20, LINE_LARGEST = 1 << 20, NUMBERS_MOST = 256 };
+#define SCHEMA "assay.ledger/1"
+
+static const char *member_text(struct ledger *ledger, const json_t *line, const char *key)
+{
+	const char *text = json_string_value(json_object_get(line, key));
+
+	return text ? arena_text(&ledger->texts, text, strlen(text)) : "";
+}
+
+static double member_number(const json_t *value)
+{
+	double number = json_number_value(value);
+
+	return json_is_number(value) && isfinite(number) ? number : (double)NAN;
+}
+
+static void numbers_take(struct ledger *ledger, json_t *numbers, struct ledger_entry *entry)
+{
+	size_t count = json_object_size(numbers);
+	struct ledger_number *rows;
+	const char *name;
+	json_t *value;
+
+	if (!count || count > NUMBERS_MOST)
+		return;
+	rows = arena_take(&ledger->texts, count * sizeof(*rows));
+	entry->numbers = rows;
+	json_object_foreach(numbers, name, value)
+	{
+		rows[entry->number_count++] = (struct ledger_number){
+			arena_text(&ledger->texts, name, strlen(name)), member_number(value)};
+	}
+}
+
+static bool take_line(struct ledger *ledger, const json_t *line)
+{
+	const char *schema = json_string_value(json_object_get(line, "schema"));
+	json_int_t time_ns = json_integer_value(json_object_get(line, "time_ns"));
+	struct ledger_entry entry;
+
+	if (!schema || !str_equal(schema, SCHEMA))
+		return false;
+	entry = (struct ledger_entry){
+		.time_ns = time_ns > 0 ? (uint64_t)time_ns : 0,
+		.run_id = member_text(ledger, line, "run_id"),
+		.fingerprint = member_text(ledger, line, "fingerprint"),
+		.target = member_text(ledger, line, "target"),
+		.hypothesis = member_text(ledger, line, "hypothesis"),
+		.verdict = member_text(ledger, line, "verdict"),
+		.why = member_text(ledger, line, "why"),
+		.share = member_number(json_object_get(line, "share")),
+		.noisy = json_is_true(json_object_get(line, "noisy")),
+	};
+	if (!*entry.run_id || !*entry.target || !*entry.hypothesis || !*entry.verdict)
+		return false;
+	numbers_take(ledger, json_object_get(line, "numbers"), &entry);
+	vec_push(&ledger->rows, entry);
+	return true;
+}
+
+void ledger_read(struct ledger *ledger, const char *text, size_t len)
+{
+	const char *end = text + len;
+
+	while (text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		size_t length = (size_t)((newline ? newline : end) - text);
+		json_t *line = length <= LINE_LARGEST ? json_loadb(text, length, 0, NULL) : NULL;
+
+		if (length && !(line && take_line(ledger, line)))
+			ledger->skipped++;
+		json_decref(line);
+		text += length + 1;
+	}
+}
+
+int ledger_load(struct ledger *ledger, const char *path, struct err *err)
+{
+	str_auto struct str text = {0};
+	int r = io_read_at(AT_FDCWD, path, FILE_LARGEST, &text);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0) {
+		err_set(err, ERR_USAGE, -r, "cannot read %s: %s", path, err_words(-r));
+		err_hint(err, "move it away to begin a new ledger");
+		return r;
+	}
+	ledger_read(ledger, str_text(&text), text.len);
+	return 0;
+}
+
+void ledger_done(struct ledger *ledger)
+{
+	arena_done(&ledger->texts);
+	vec_done(&ledger->rows);
+}
+
+void ledger_line(const struct ledger_entry *entry, struct str *out)
+{
+	struct jsonw w = {.out = out, .compact = true};
+	time_t seconds = (time_t)(entry->time_ns / 1000000000);
+	struct tm parts = {0};
+	char time[32] = "";
+
+	if (gmtime_r(&seconds, &parts))
+		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%SZ", &parts);
+	jsonw_begin_object(&w);
+	jsonw_put_text(&w, "schema", SCHEMA);
+	jsonw_put_text(&w, "time", time);
+	jsonw_put_u64(&w, "time_ns", entry->time_ns);
+	jsonw_put_text(&w, "run_id", entry->run_id);
+	jsonw_put_text(&w, "fingerprint", entry->fingerprint);
+	jsonw_put_text(&w, "target", entry->target);
+	jsonw_put_text(&w, "hypothesis", entry->hypothesis);
+	jsonw_put_text(&w, "verdict", entry->verdict);
+	jsonw_put_text(&w, "why", entry->why);
+	jsonw_put_double(&w, "share", entry->share); /* NAN is null */
+	jsonw_put_bool(&w, "noisy", entry->noisy);
+	jsonw_key(&w, "numbers");
+	jsonw_begin_object(&w);
+	for (uint32_t i = 0; i < entry->number_count; i++)
+		jsonw_put_double(&w, entry->numbers[i].name, entry->numbers[i].value);
+	jsonw_end_object(&w);
+	jsonw_end_object(&w);
+	str_add_char(out, '\n');
+}
+
+/* Whether the file ends in the middle of a line: a writer died there. */
+static bool is_torn(int fd)
+{
+	off_t size = lseek(fd, 0, SEEK_END);
+	char last = '\n';
+
+	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+int ledger_append(
+	const char *path, const struct ledger_entry *entries, size_t count, struct err *err)
+{
+	str_auto struct str text = {0};
+	io_auto int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	ssize_t written = -1;
+
+	if (fd >= 0) {
+		if (is_torn(fd))
+			str_add_char(&text, '\n');
+		for (size_t i = 0; i < count; i++)
+			ledger_line(&entries[i], &text);
+		errno = EIO; /* for a write that came out short */
+		written = write(fd, str_text(&text), text.len);
+	}
+	if (written < 0 || (size_t)written != text.len) {
+		int code = errno;
+
+		err_set(err, ERR_OUTPUT, code, "cannot append to %s: %s", path, err_words(code));
+		err_hint(err, "make room, or make the folder writable");
+		return -code;
+	}
+	return 0;
+}

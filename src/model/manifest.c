@@ -1,0 +1,276 @@
+/* manifest.c - see manifest.h.
+ *
+ * Numbers that are not known are null.  Paths of files are checked when read: one that leads out of
+ * the directory would make a check read what it was never told to. */
+#include "model/manifest.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/jsonw.h"
+
+#define SCHEMA "assay.manifest/1"
+
+static const char *const states[MANIFEST_STATES] = {"running", "partial", "complete"};
+static const char *const outcomes[PHASE_OUTCOMES] = {
+	"skipped", "done", "watched", "failed", "interrupted"};
+
+const char *manifest_state_word(enum manifest_state state)
+{
+	return states[state];
+}
+
+const char *phase_outcome_word(enum phase_outcome outcome)
+{
+	return outcomes[outcome];
+}
+
+void manifest_init(struct manifest *manifest)
+{
+	*manifest = (struct manifest){
+		.run_id = "",
+		.version = "",
+		.target = "",
+		.fingerprint = "",
+		.against = "",
+		.output_sha256 = "",
+		.median_ns = (double)NAN,
+		.compounded = (double)NAN,
+		.planned_s = (double)NAN,
+		.seconds = (double)NAN,
+		.promise = {"", "", (double)NAN, (double)NAN, (double)NAN, (double)NAN,
+			(double)NAN},
+	};
+}
+
+void manifest_done(struct manifest *manifest)
+{
+	arena_done(&manifest->texts);
+	vec_done(&manifest->phases);
+	vec_done(&manifest->files);
+}
+
+static void put_number(struct jsonw *w, const char *key, double value)
+{
+	jsonw_key(w, key);
+	jsonw_double(w, value); /* NAN is null */
+}
+
+static void put_phase(struct jsonw *w, const struct manifest_phase *phase)
+{
+	jsonw_begin_object(w);
+	jsonw_put_text(w, "phase", phase->name);
+	jsonw_put_text(w, "outcome", phase_outcome_word(phase->outcome));
+	jsonw_put_text(w, "command", phase->command);
+	jsonw_put_text(w, "file", phase->file);
+	jsonw_put_i64(w, "status", phase->status);
+	put_number(w, "planned_seconds", phase->planned_s);
+	put_number(w, "seconds", phase->seconds);
+	jsonw_put_text(w, "reason", phase->reason);
+	jsonw_put_text(w, "fix", phase->fix);
+	jsonw_end_object(w);
+}
+
+static void put_promise(struct jsonw *w, const struct manifest_promise *promise)
+{
+	jsonw_key(w, "promise");
+	jsonw_begin_object(w);
+	jsonw_put_text(w, "location", promise->location);
+	jsonw_put_text(w, "sentence", promise->sentence);
+	put_number(w, "gain", promise->gain);
+	put_number(w, "gain_lo", promise->lo);
+	put_number(w, "gain_hi", promise->hi);
+	put_number(w, "gain_at", promise->at);
+	put_number(w, "score", promise->score);
+	jsonw_end_object(w);
+}
+
+void manifest_write(const struct manifest *manifest, struct str *out)
+{
+	struct jsonw w = {.out = out};
+
+	jsonw_begin_object(&w);
+	jsonw_put_text(&w, "schema", SCHEMA);
+	jsonw_put_text(&w, "state", manifest_state_word(manifest->state));
+	jsonw_put_i64(&w, "pid", manifest->pid);
+	jsonw_put_text(&w, "run", manifest->run_id);
+	jsonw_put_text(&w, "version", manifest->version);
+	jsonw_put_u64(&w, "time_ns", manifest->time_ns);
+	jsonw_put_u64(&w, "budget_ns", manifest->budget_ns);
+	put_number(&w, "planned_seconds", manifest->planned_s);
+	put_number(&w, "seconds", manifest->seconds);
+	jsonw_put_text(&w, "target", manifest->target);
+	jsonw_put_text(&w, "fingerprint", manifest->fingerprint);
+	jsonw_put_text(&w, "output_sha256", manifest->output_sha256);
+	jsonw_put_text(&w, "against", manifest->against);
+	jsonw_put_u64(&w, "round", manifest->round);
+	put_number(&w, "median_ns", manifest->median_ns);
+	put_number(&w, "compounded", manifest->compounded);
+	put_promise(&w, &manifest->promise);
+	jsonw_key(&w, "phases");
+	jsonw_begin_array(&w);
+	vec_foreach (const struct manifest_phase, phase, &manifest->phases)
+		put_phase(&w, phase);
+	jsonw_end_array(&w);
+	jsonw_key(&w, "files");
+	jsonw_begin_array(&w);
+	vec_foreach (const struct manifest_file, file, &manifest->files) {
+		jsonw_begin_object(&w);
+		jsonw_put_text(&w, "path", file->path);
+		jsonw_put_u64(&w, "bytes", file->bytes);
+		jsonw_put_text(&w, "sha256", file->sha256);
+		jsonw_end_object(&w);
+	}
+	jsonw_end_array(&w);
+	jsonw_end_object(&w);
+	str_add_char(out, '\n');
+}
+
+static const char *get_text(struct manifest *manifest, const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	return text ? arena_text(&manifest->texts, text, strlen(text)) : "";
+}
+
+static double get_number(const json_t *object, const char *key)
+{
+	const json_t *value = json_object_get(object, key);
+
+	return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static uint64_t get_count(const json_t *object, const char *key)
+{
+	json_int_t value = json_integer_value(json_object_get(object, key));
+
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+/* The index of a word, -1: it is none of them. */
+static int get_word(const json_t *object, const char *key, const char *const *words, int count)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+
+	for (int i = 0; text && i < count; i++)
+		if (str_equal(text, words[i]))
+			return i;
+	return -1;
+}
+
+static bool path_stays_inside(const char *path)
+{
+	if (!*path || *path == '/')
+		return false;
+	for (const char *part = path; part; part = strchr(part, '/')) {
+		part += *part == '/';
+		if (!strncmp(part, "..", 2) && (part[2] == '/' || !part[2]))
+			return false;
+	}
+	return true;
+}
+
+static bool take_phase(struct manifest *manifest, const json_t *object)
+{
+	int outcome = get_word(object, "outcome", outcomes, PHASE_OUTCOMES);
+	double status = get_number(object, "status");
+	struct manifest_phase phase = {
+		.name = get_text(manifest, object, "phase"),
+		.command = get_text(manifest, object, "command"),
+		.file = get_text(manifest, object, "file"),
+		.reason = get_text(manifest, object, "reason"),
+		.fix = get_text(manifest, object, "fix"),
+		.outcome = (enum phase_outcome)outcome,
+		.status = status >= 0 && status < 1024 ? (int)status : -1,
+		.planned_s = get_number(object, "planned_seconds"),
+		.seconds = get_number(object, "seconds"),
+	};
+
+	if (outcome < 0 || !*phase.name || (*phase.file && !path_stays_inside(phase.file)))
+		return false;
+	vec_push(&manifest->phases, phase);
+	return true;
+}
+
+static bool take_file(struct manifest *manifest, const json_t *object)
+{
+	const char *digest = json_string_value(json_object_get(object, "sha256"));
+	struct manifest_file file = {
+		.path = get_text(manifest, object, "path"),
+		.bytes = get_count(object, "bytes"),
+	};
+
+	if (!path_stays_inside(file.path) || !digest || strlen(digest) != SHA256_TEXT - 1)
+		return false;
+	memcpy(file.sha256, digest, SHA256_TEXT);
+	vec_push(&manifest->files, file);
+	return true;
+}
+
+static bool take_rows(struct manifest *manifest, const json_t *root, const char *key,
+	bool (*take)(struct manifest *manifest, const json_t *object))
+{
+	const json_t *rows = json_object_get(root, key);
+	bool fine = json_is_array(rows);
+
+	for (size_t i = 0; fine && i < json_array_size(rows); i++)
+		fine = take(manifest, json_array_get(rows, i));
+	return fine;
+}
+
+static void take_head(struct manifest *manifest, const json_t *root)
+{
+	const json_t *promise = json_object_get(root, "promise");
+
+	manifest->run_id = get_text(manifest, root, "run");
+	manifest->version = get_text(manifest, root, "version");
+	manifest->target = get_text(manifest, root, "target");
+	manifest->fingerprint = get_text(manifest, root, "fingerprint");
+	manifest->output_sha256 = get_text(manifest, root, "output_sha256");
+	manifest->against = get_text(manifest, root, "against");
+	manifest->time_ns = get_count(root, "time_ns");
+	manifest->budget_ns = get_count(root, "budget_ns");
+	manifest->pid = (int64_t)get_count(root, "pid");
+	manifest->round = (uint32_t)get_count(root, "round");
+	manifest->median_ns = get_number(root, "median_ns");
+	manifest->compounded = get_number(root, "compounded");
+	manifest->planned_s = get_number(root, "planned_seconds");
+	manifest->seconds = get_number(root, "seconds");
+	manifest->promise = (struct manifest_promise){
+		.location = get_text(manifest, promise, "location"),
+		.sentence = get_text(manifest, promise, "sentence"),
+		.gain = get_number(promise, "gain"),
+		.lo = get_number(promise, "gain_lo"),
+		.hi = get_number(promise, "gain_hi"),
+		.at = get_number(promise, "gain_at"),
+		.score = get_number(promise, "score"),
+	};
+}
+
+int manifest_read(
+	const char *text, size_t len, const char *name, struct manifest *manifest, struct err *err)
+{
+	json_t *root = json_loadb(text, len, 0, NULL);
+	const char *schema = json_string_value(json_object_get(root, "schema"));
+	int state = get_word(root, "state", states, MANIFEST_STATES);
+	bool fine = schema && str_equal(schema, SCHEMA) && state >= 0;
+
+	manifest_init(manifest);
+	if (fine) {
+		manifest->state = (enum manifest_state)state;
+		take_head(manifest, root);
+	}
+	fine = fine && take_rows(manifest, root, "phases", take_phase) &&
+	       take_rows(manifest, root, "files", take_file);
+	json_decref(root);
+	if (fine)
+		return 0;
+	manifest_done(manifest);
+	manifest_init(manifest);
+	err_set(err, ERR_USAGE, EINVAL, "%s is no manifest that this version of assay can read",
+		name);
+	err_hint(err, "name a directory that assay run has made");
+	return -EINVAL;
+}

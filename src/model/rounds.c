@@ -1,0 +1,154 @@
+/* rounds.c - see rounds.h.
+ *
+ *     {"schema":"assay.round/1","time_ns":...,"run":"20260131-120000","target":"./prog data",
+ *      "fingerprint":"8ddd...","against":"20260131-110000","round":1,"verdict":"improved",
+ *      "before_ns":...,"after_ns":...,"ratio":0.71,...,"compounded":0.71,"first":"parse.c:142"} */
+#include "model/rounds.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/io.h"
+#include "base/jsonw.h"
+
+enum { FILE_LARGEST = 64 << 20, LINE_LARGEST = 1 << 20 };
+#define SCHEMA "assay.round/1"
+
+/* The numbers of a row, by name: reader and writer go through the same list. */
+static const struct {
+	const char *key;
+	size_t at;
+} numbers[] = {
+	{"before_ns", offsetof(struct round_row, before_ns)},
+	{"after_ns", offsetof(struct round_row, after_ns)},
+	{"ratio", offsetof(struct round_row, ratio)},
+	{"ratio_lo", offsetof(struct round_row, ratio_lo)},
+	{"ratio_hi", offsetof(struct round_row, ratio_hi)},
+	{"compounded", offsetof(struct round_row, compounded)},
+	{"promised", offsetof(struct round_row, promised)},
+	{"promised_lo", offsetof(struct round_row, promised_lo)},
+	{"promised_hi", offsetof(struct round_row, promised_hi)},
+	{"score", offsetof(struct round_row, score)},
+};
+
+static const struct {
+	const char *key;
+	size_t at;
+} texts[] = {
+	{"run", offsetof(struct round_row, run_id)},
+	{"target", offsetof(struct round_row, target)},
+	{"fingerprint", offsetof(struct round_row, fingerprint)},
+	{"against", offsetof(struct round_row, against)},
+	{"verdict", offsetof(struct round_row, verdict)},
+	{"first", offsetof(struct round_row, first)},
+};
+
+enum { NUMBERS = sizeof(numbers) / sizeof(*numbers), TEXTS = sizeof(texts) / sizeof(*texts) };
+
+static uint64_t get_count(const json_t *line, const char *key)
+{
+	json_int_t value = json_integer_value(json_object_get(line, key));
+
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+static bool take_line(struct rounds *rounds, const json_t *line)
+{
+	const char *schema = json_string_value(json_object_get(line, "schema"));
+	struct round_row row = {0};
+
+	if (!schema || !str_equal(schema, SCHEMA))
+		return false;
+	row.time_ns = get_count(line, "time_ns");
+	row.round = (uint32_t)get_count(line, "round");
+	for (unsigned i = 0; i < TEXTS; i++) {
+		const char *text = json_string_value(json_object_get(line, texts[i].key));
+		const char *kept = text ? arena_text(&rounds->texts, text, strlen(text)) : "";
+
+		memcpy((char *)&row + texts[i].at, &kept, sizeof(kept));
+	}
+	for (unsigned i = 0; i < NUMBERS; i++) {
+		const json_t *value = json_object_get(line, numbers[i].key);
+		double number = json_is_number(value) ? json_number_value(value) : (double)NAN;
+
+		memcpy((char *)&row + numbers[i].at, &number, sizeof(number));
+	}
+	if (!*row.run_id || !*row.target)
+		return false;
+	vec_push(&rounds->rows, row);
+	return true;
+}
+
+void rounds_read(struct rounds *rounds, const char *text, size_t len)
+{
+	const char *end = text + len;
+
+	while (text < end) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		size_t length = (size_t)((newline ? newline : end) - text);
+		json_t *line = length <= LINE_LARGEST ? json_loadb(text, length, 0, NULL) : NULL;
+
+		if (length && !(line && take_line(rounds, line)))
+			rounds->skipped++;
+		json_decref(line);
+		text += length + 1;
+	}
+}
+
+int rounds_load(struct rounds *rounds, const char *path, struct err *err)
+{
+	str_auto struct str text = {0};
+	int r = io_read_at(AT_FDCWD, path, FILE_LARGEST, &text);
+
+	if (r == -ENOENT)
+		return 0;
+	if (r < 0) {
+		err_set(err, ERR_USAGE, -r, "cannot read %s: %s", path, err_words(-r));
+		err_hint(err, "move it away to begin a new history");
+		return r;
+	}
+	rounds_read(rounds, str_text(&text), text.len);
+	return 0;
+}
+
+void rounds_done(struct rounds *rounds)
+{
+	arena_done(&rounds->texts);
+	vec_done(&rounds->rows);
+}
+
+void round_line(const struct round_row *row, struct str *out)
+{
+	struct jsonw w = {.out = out, .compact = true};
+
+	jsonw_begin_object(&w);
+	jsonw_put_text(&w, "schema", SCHEMA);
+	jsonw_put_u64(&w, "time_ns", row->time_ns);
+	jsonw_put_u64(&w, "round", row->round);
+	for (unsigned i = 0; i < TEXTS; i++) {
+		const char *text;
+
+		memcpy(&text, (const char *)row + texts[i].at, sizeof(text));
+		jsonw_put_text(&w, texts[i].key, text ? text : "");
+	}
+	for (unsigned i = 0; i < NUMBERS; i++) {
+		double number;
+
+		memcpy(&number, (const char *)row + numbers[i].at, sizeof(number));
+		jsonw_key(&w, numbers[i].key);
+		jsonw_double(&w, number); /* NAN is null */
+	}
+	jsonw_end_object(&w);
+	str_add_char(out, '\n');
+}
+
+int round_append(const char *path, const struct round_row *row, struct err *err)
+{
+	str_auto struct str text = {0};
+
+	round_line(row, &text);
+	return io_append(path, str_text(&text), text.len, err);
+}

@@ -1,0 +1,243 @@
+"""`assay run`: the main job from the program to the verified directory.
+
+What is measured is not judged here (bench does that): only that each phase leaves its file or its
+reason, that the directory says the truth about itself, and that no program is harmed."""
+import hashlib
+import json
+import os
+import re
+
+from run_parts import ALWAYS, SHORT, manifest, phase, program, read
+from tap import ASSAY, assay, case, main, need, run, script
+
+
+@case("a program is measured in phases, and the directory is complete and verified")
+def _():
+    r = assay("run", *SHORT, "--", program(), "60")
+    assert r.status == 0, r
+    assert "Plan:" in r.err and "heavy" in r.out, r
+    assert "rounds," not in r.out, "the program's words are not ours"
+    m = manifest()
+    assert m["state"] == "complete", m
+    files = {f["path"]: f for f in m["files"]}
+    assert ALWAYS <= set(files), ALWAYS - set(files)
+    for path, row in files.items():
+        with open(os.path.join("assay-out/latest", path), "rb") as file:
+            data = file.read()
+        assert hashlib.sha256(data).hexdigest() == row["sha256"], path
+        assert len(data) == row["bytes"], path
+    for row in m["phases"]:
+        assert row["outcome"] in ("done", "watched") or row["reason"], row
+        assert not row["file"] or row["outcome"] == "failed" or row["file"] in files, row
+    assert read("assay-out/latest/golden/stdout") == "60 rounds, 0 lines\n"
+    r = run("sha256sum", "-c", "golden_checksums.txt", cwd="assay-out/latest")
+    assert r.status == 0, r
+    r = assay("run", "--check", "assay-out/latest")
+    assert r.status == 0 and "complete and unchanged" in r.out, r
+
+
+@case("assay -- PROGRAM is the same, and --json prints one document")
+def _():
+    r = assay("--", "true")
+    assert r.status == 0, r
+    r = assay("run", "--json", *SHORT, "--", program(), "60")
+    assert r.status == 0, r
+    document = json.loads(r.out)
+    data = document["data"]
+    assert document["schema"] == "assay.run/1" and document["partial"] is False, document
+    assert document["fingerprint"]["key"], document
+    for name in ("answer", "hotspots", "flat", "ledger", "artifacts", "plan", "phases"):
+        assert name in data, name
+    assert {p["phase"] for p in data["plan"]} >= {"baseline", "profile", "causal"}, data["plan"]
+    for step in data["plan"]:
+        assert step["seconds"] is not None or step["seconds_reason"], step
+    kept = json.loads(read(os.path.join(data["directory"], "report.json")))
+    assert kept["data"]["answer"] == data["answer"]
+    assert data["round"] is None and data["round_reason"], data
+
+
+@case("each phase can be typed by the user as the manifest has it")
+def _():
+    assert assay("run", *SHORT, "-o", "d", "--", program(), "60").status == 0
+    command = phase("profile", "d")["command"]
+    assert command.startswith(ASSAY) or "assay" in command, command
+    r = run("sh", "-c", command.replace("d/profile.assay", "again.assay"))
+    assert r.status == 0 and os.path.exists("again.assay"), r
+    assert r.out == "60 rounds, 0 lines\n", r
+
+
+@case("--check finds a changed byte and a removed file, and tells of a partial directory")
+def _():
+    assert assay("run", *SHORT, "-o", "d", "--", program(), "20").status == 0
+    with open("d/report.md", "r+b") as file:
+        file.write(b"X")
+    os.unlink("d/golden_checksums.txt")
+    r = assay("run", "--check", "d")
+    assert r.status == 1, r
+    assert re.search(r"changed +report.md", r.out) and re.search(r"missing +golden_ch", r.out), r
+    r = assay("run", "--check", "d", "--json")
+    findings = json.loads(r.out)["data"]["findings"]
+    assert {(f["fault"], f["path"]) for f in findings} == {
+        ("changed", "report.md"), ("missing", "golden_checksums.txt")}, findings
+    r = assay("run", "--check", "nowhere")
+    assert r.status == 2 and "nowhere" in r.err, r
+    os.mkdir("empty")
+    r = assay("run", "--check", "empty")
+    assert r.status == 2 and "MANIFEST.json" in r.err, r
+
+
+@case("a directory is never overwritten, and latest leads to the newest")
+def _():
+    assert assay("run", *SHORT, "--", program(), "10").status == 0
+    first = os.readlink("assay-out/latest")
+    assert assay("run", *SHORT, "--", program(), "10").status == 0
+    second = os.readlink("assay-out/latest")
+    assert first != second and os.path.isdir(os.path.join("assay-out", first))
+    r = assay("run", *SHORT, "-o", f"assay-out/{first}", "--", program(), "10")
+    assert r.status == 2 and "never overwritten" in r.err, r
+
+
+@case("what comes on stdin is kept and replayed to every run")
+def _():
+    r = assay("run", *SHORT, "-o", "d", "--", program(), "30", stdin="a\nb\nc\n")
+    assert r.status == 0, r
+    assert read("d/input") == "a\nb\nc\n"
+    assert read("d/golden/stdout") == "30 rounds, 3 lines\n"
+    assert "output-differs" not in read("d/report.json"), read("d/report.json")
+    for name in ("baseline", "observed", "profile"):
+        assert phase(name, "d")["outcome"] == "done", phase(name, "d")
+    with open("in", "w", encoding="ascii") as file:
+        file.write("x\n")
+    r = assay("run", *SHORT, "-o", "e", "--input", "in", "--", program(), "30", stdin="a\n")
+    assert r.status == 0 and read("e/golden/stdout") == "30 rounds, 1 lines\n", r
+    r = assay("run", *SHORT, "-o", "f", "--input", "nowhere", "--", program(), "30")
+    assert r.status == 2 and "nowhere" in r.err, r
+
+
+@case("output that differs from run to run is told, and the baseline is made without it")
+def _():
+    path = script("vary", "echo $$", "sleep 0.05")
+    r = assay("run", *SHORT, "--phase", "baseline,observed", "-o", "d", "--", path)
+    assert r.status in (0, 3), r
+    assert "differs from run to run" in r.out, r
+    assert phase("baseline", "d")["outcome"] == "done", phase("baseline", "d")
+
+
+@case("output that is another in one phase is told with the name of the phase")
+def _():
+    path = script("odd", 'if [ -n "$ASSAY_EVENTS" ]; then echo odd; else echo even; fi')
+    r = assay("run", *SHORT, "--phase", "baseline,observed", "-o", "d", "--", path)
+    assert r.status in (0, 3), r
+    assert "something else" in r.out and "observed" in r.out, r
+    assert read("d/log/observed.stdout") == "odd\n"
+
+
+@case("a program that fails ends it with status 5 and its own words, and the directory says so")
+def _():
+    path = script("bad", "echo the disk is on fire >&2", "exit 3")
+    r = assay("run", "-o", "d", "--", path)
+    assert r.status == 5 and "exit status 3" in r.err and "disk is on fire" in r.err, r
+    assert manifest("d")["state"] == "partial"
+    assert "disk is on fire" in phase("trial", "d")["reason"]
+    assert assay("run", "--check", "d").status == 3
+    r = assay("run", "--", "./nowhere")
+    assert r.status == 5 and "nowhere" in r.err, r
+    assert not os.path.exists("assay-out"), "nothing was started"
+
+
+@case("the golden output that the user names must come")
+def _():
+    with open("right", "w", encoding="ascii") as file:
+        file.write("10 rounds, 0 lines\n")
+    r = assay("run", *SHORT, "--phase", "baseline", "-o", "d", "--golden", "right", "--",
+              program(), "10")
+    assert r.status in (0, 3), r
+    r = assay("run", *SHORT, "-o", "e", "--golden", "right", "--", program(), "11")
+    assert r.status == 5 and "does not print" in r.err, r
+
+
+@case("after a change it says what moved, multiplies the rounds, and keeps the history")
+def _():
+    quick = ("--budget", "20s", "--phase", "baseline")
+    script("prog", f"exec {program()} 120")
+    assert assay("run", *quick, "--", "./prog").status in (0, 3)
+    script("prog", f"{program()} 60 > /dev/null", "echo '120 rounds, 0 lines'")
+    r = assay("run", *quick, "--against", "latest", "--json", "--", "./prog")
+    assert r.status in (0, 3), r
+    document = json.loads(r.out)["data"]["round"]
+    assert document["round"] == 1 and document["advisory"] is True, document
+    assert document["outcome"] in ("improved", "inconclusive"), document
+    assert abs(document["compounded_ratio"] - document["ratio"]) < 1e-12, document
+    script("prog", f"exec {program()} 240")
+    r = assay("run", *quick, "--against", "latest", "--json", "--", "./prog")
+    third = json.loads(r.out)["data"]["round"]
+    assert third["round"] == 2, third
+    assert abs(third["compounded_ratio"] - document["ratio"] * third["ratio"]) < 1e-9, third
+    assert third["output_changed"] is True, third
+    assert r.status == 1 if third["outcome"] == "regressed" else r.status in (0, 3), r
+    lines = [json.loads(line) for line in read("assay-out/history.ndjson").splitlines()]
+    assert [line["round"] for line in lines] == [0, 1, 2], lines
+    assert read("assay-out/HISTORY.md").count("| 2 |") >= 1
+    assert read("assay-out/latest/HISTORY.md").count("\n| ") == 4, "three rounds and the heading"
+
+
+@case("two machines are not compared: status 4")
+def _():
+    quick = ("--budget", "10s", "--phase", "baseline")
+    assert assay("run", *quick, "-o", "a", "--", program(), "10").status in (0, 3)
+    r = run(need("sqlite3"), "a/baseline.assay",
+            "UPDATE text SET text = 'another processor' WHERE id IN (SELECT f.value FROM field f "
+            "JOIN text n ON n.id = f.name JOIN text g ON g.id = f.\"group\" "
+            "WHERE g.text = 'cpu' AND n.text = 'model')")
+    assert r.status == 0, r
+    r = assay("run", *quick, "-o", "b", "--against", "a", "--", program(), "10")
+    assert r.status == 4, r
+
+
+@case("every number of report.md is found again by its query")
+def _():
+    sqlite3 = need("sqlite3")
+    assert assay("run", *SHORT, "-o", "d", "--", program(), "100").status in (0, 3)
+    data = json.loads(read("d/report.json"))["data"]
+    checked = 0
+    for signal_row in data.get("signals", []):
+        if signal_row.get("value") is None or not signal_row.get("query"):
+            continue
+        r = run(sqlite3, os.path.join("d", signal_row["path"]), signal_row["query"])
+        assert r.status == 0, r
+        found, value = float(r.out), signal_row["value"]
+        assert abs(found - value) <= 1e-9 * max(1, abs(value)), (signal_row, r.out)
+        checked += 1
+    for hotspot in data["hotspots"] + data["flat"]:
+        first = hotspot["evidence"][0]
+        if not first.get("query"):
+            continue
+        r = run(sqlite3, os.path.join("d", first["path"]), first["query"])
+        assert r.status == 0 and abs(float(r.out) - hotspot["value"]) < 1e-9, (hotspot, r.out)
+        checked += 1
+    assert checked, "no query in the report"
+
+
+@case("what is wrong is told before anything runs")
+def _():
+    for words, what in (
+            (("--budget", "1s", "--", "true"), "too short"),
+            (("--phase", "profil", "--", "true"), "no phase 'profil'"),
+            (("--skip", "a,b", "--", "true"), "no phase 'a'"),
+            (("--against", "latest", "--", "true"), "no evidence directory"),
+            ((), "no program")):
+        r = assay("run", *words)
+        assert r.status == 2 and what in r.err, r
+        assert len(r.err.splitlines()) == 2, r
+    assert not os.path.exists("assay-out")
+
+
+@case("--agent is at most 40 lines of ASCII")
+def _():
+    r = assay("run", *SHORT, "--agent", "--", program(), "60")
+    assert r.status in (0, 3), r
+    assert r.out.isascii() and len(r.out.splitlines()) <= 40, r
+    assert not r.err, r
+
+
+main(tries=2)

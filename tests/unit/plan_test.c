@@ -1,0 +1,196 @@
+/* plan_test.c - what the main job does with its time. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "analyze/plan.h"
+
+#define MS 1000000ULL
+#define S 1000000000ULL
+
+enum { BASELINE, OBSERVED, PROFILE, COUNTERS, CAUSAL, EVENTS, PHASES };
+
+struct fixture {
+	struct plan_input input;
+	struct plan_wish wishes[PHASES];
+	struct plan_step steps[PHASES];
+};
+
+static struct fixture begin(uint64_t run_ns, uint64_t budget_ns)
+{
+	return (struct fixture){
+		.input = {.run_ns = run_ns, .budget_ns = budget_ns, .spent_ns = S + run_ns},
+		.wishes = {{.phase = "baseline", .kind = PLAN_REPEATED},
+			{.phase = "observed", .kind = PLAN_WHOLE},
+			{.phase = "profile", .kind = PLAN_WHOLE},
+			{.phase = "counters", .kind = PLAN_SIMULATED},
+			{.phase = "causal", .kind = PLAN_EXPERIMENT},
+			{.phase = "events", .kind = PLAN_QUICK}},
+	};
+}
+
+static void plan(struct fixture *f)
+{
+	plan_make(&f->input, f->wishes, PHASES, f->steps);
+}
+
+static void the_budget_is_kept_for_programs_of_any_length(void **state)
+{
+	static const uint64_t runs[] = {
+		MS, 20 * MS, 300 * MS, S, 2 * S, 5 * S, 9 * S, 12 * S, 14 * S};
+	static const uint64_t budgets[] = {10 * S, 60 * S, 120 * S, 600 * S};
+
+	(void)state;
+	for (unsigned b = 0; b < 4; b++)
+		for (unsigned r = 0; r < 9; r++)
+			for (unsigned endless = 0; endless < 2; endless++) {
+				struct fixture f = begin(runs[r], budgets[b]);
+
+				if (runs[r] > plan_trial_limit_ns(budgets[b]))
+					continue;
+				f.input.endless = endless;
+				plan(&f);
+				assert_true(f.input.spent_ns + plan_expected_ns(f.steps, PHASES) <=
+					    budgets[b]);
+			}
+}
+
+static void a_program_of_five_seconds_gets_every_phase_in_a_minute(void **state)
+{
+	struct fixture f = begin(5 * S, 60 * S);
+
+	(void)state;
+	plan(&f);
+	for (unsigned i = 0; i < PHASES; i++)
+		assert_false(f.steps[i].skipped);
+	assert_true(f.steps[BASELINE].runs >= 3);
+	assert_false(f.steps[PROFILE].watches);
+	assert_true(f.steps[COUNTERS].watches); /* 250 s whole */
+	assert_true(f.steps[CAUSAL].share_ns >= 5 * S);
+}
+
+static void a_short_program_is_run_often_and_simulated_whole(void **state)
+{
+	struct fixture f = begin(50 * MS, 60 * S);
+
+	(void)state;
+	plan(&f);
+	assert_true(f.steps[BASELINE].runs >= 20 && f.steps[BASELINE].runs <= 100);
+	assert_false(f.steps[COUNTERS].watches);
+	assert_true(f.steps[CAUSAL].skipped);
+	assert_non_null(strstr(f.steps[CAUSAL].reason, "shorter than one experiment"));
+	assert_true(f.steps[PROFILE].rate_hz > 997); /* few samples otherwise */
+}
+
+static void an_endless_program_is_watched_and_has_no_baseline(void **state)
+{
+	struct fixture f = begin(15 * S, 60 * S);
+
+	(void)state;
+	f.input.endless = true;
+	plan(&f);
+	assert_true(f.steps[BASELINE].skipped);
+	assert_true(*f.steps[BASELINE].reason && *f.steps[BASELINE].fix);
+	assert_true(f.steps[OBSERVED].watches && f.steps[PROFILE].watches);
+	assert_true(f.steps[PROFILE].limit_ns < f.steps[PROFILE].expected_ns);
+	assert_false(f.steps[CAUSAL].skipped);
+}
+
+static void ten_seconds_still_give_a_look_and_a_profile(void **state)
+{
+	struct fixture f = begin(2500 * MS, 10 * S);
+
+	(void)state;
+	f.input.endless = true;
+	plan(&f);
+	assert_false(f.steps[OBSERVED].skipped);
+	assert_false(f.steps[PROFILE].skipped);
+	assert_true(f.steps[CAUSAL].skipped);
+}
+
+static void a_refused_phase_keeps_its_reason_and_leaves_its_time_to_others(void **state)
+{
+	struct fixture f = begin(5 * S, 60 * S), without = begin(5 * S, 60 * S);
+
+	(void)state;
+	without.wishes[COUNTERS].refused = "valgrind is not installed";
+	without.wishes[COUNTERS].fix = "install it";
+	plan(&f);
+	plan(&without);
+	assert_true(without.steps[COUNTERS].skipped);
+	assert_string_equal(without.steps[COUNTERS].reason, "valgrind is not installed");
+	assert_string_equal(without.steps[COUNTERS].fix, "install it");
+	assert_true(without.steps[CAUSAL].share_ns > f.steps[CAUSAL].share_ns);
+}
+
+static void what_is_done_takes_nothing_any_more(void **state)
+{
+	struct fixture f = begin(5 * S, 60 * S);
+
+	(void)state;
+	f.input.spent_ns = 40 * S;
+	f.wishes[BASELINE].done = f.wishes[OBSERVED].done = f.wishes[PROFILE].done = true;
+	plan(&f);
+	assert_int_equal(f.steps[BASELINE].expected_ns, 0);
+	assert_int_equal(f.steps[PROFILE].expected_ns, 0);
+	assert_true(f.steps[CAUSAL].share_ns > 5 * S);
+}
+
+static void a_comparison_asks_for_more_runs(void **state)
+{
+	struct fixture f = begin(3 * S, 60 * S);
+
+	(void)state;
+	f.input.runs_least = 6;
+	plan(&f);
+	assert_true(f.steps[BASELINE].runs >= 6);
+}
+
+static void fewer_whole_runs_than_wanted_are_better_than_none(void **state)
+{
+	struct fixture f = begin(7 * S, 60 * S);
+
+	(void)state;
+	for (unsigned i = 0; i < PHASES; i++)
+		f.wishes[i].done = i != BASELINE;
+	f.input.spent_ns = 42 * S;
+	plan(&f);
+	assert_false(f.steps[BASELINE].skipped);
+	assert_int_equal(f.steps[BASELINE].runs, 2);
+}
+
+static void with_no_time_left_every_phase_says_so(void **state)
+{
+	struct fixture f = begin(5 * S, 60 * S);
+
+	(void)state;
+	f.input.spent_ns = 60 * S;
+	plan(&f);
+	for (unsigned i = 0; i < EVENTS; i++) {
+		assert_true(f.steps[i].skipped);
+		assert_true(*f.steps[i].reason && *f.steps[i].fix);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_budget_is_kept_for_programs_of_any_length),
+		cmocka_unit_test(a_program_of_five_seconds_gets_every_phase_in_a_minute),
+		cmocka_unit_test(a_short_program_is_run_often_and_simulated_whole),
+		cmocka_unit_test(an_endless_program_is_watched_and_has_no_baseline),
+		cmocka_unit_test(ten_seconds_still_give_a_look_and_a_profile),
+		cmocka_unit_test(a_refused_phase_keeps_its_reason_and_leaves_its_time_to_others),
+		cmocka_unit_test(what_is_done_takes_nothing_any_more),
+		cmocka_unit_test(a_comparison_asks_for_more_runs),
+		cmocka_unit_test(fewer_whole_runs_than_wanted_are_better_than_none),
+		cmocka_unit_test(with_no_time_left_every_phase_says_so),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,248 @@
+/* round_test.c - after a change: what moved, whether the promise was kept, when to stop. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "analyze/round.h"
+#include "model/manifest.h"
+#include "model/rounds.h"
+#include "model/run.h"
+#include "render/round.h"
+
+struct fixture {
+	struct run *runs[2];
+	struct manifest manifests[2];
+	struct fingerprint_comparison comparison;
+	struct arena arena;
+	struct round_view view;
+	struct round_input input;
+	struct err err;
+};
+
+/* `count` runs around `ms`, each a little different. */
+static void fill(struct run *run, unsigned count, double ms)
+{
+	run_add_command(run, &(struct command_row){run_intern(run, "prog")});
+	for (unsigned i = 0; i < count; i++) {
+		uint64_t wall = (uint64_t)(1e6 * ms * (1 + 0.004 * ((i * 7) % 5)));
+
+		run_add_execution(run, &(struct execution_row){.command = 1,
+					       .start_ns = 1000000000ULL * (i + 1),
+					       .wall_ns = wall,
+					       .user_ns = wall});
+	}
+	run_freeze(run);
+}
+
+static void begin(struct fixture *f, unsigned count, double before_ms, double after_ms)
+{
+	*f = (struct fixture){.runs = {run_open(), run_open()}};
+	fill(f->runs[0], count, before_ms);
+	fill(f->runs[1], count, after_ms);
+	for (unsigned i = 0; i < 2; i++)
+		manifest_init(&f->manifests[i]);
+	f->manifests[0].run_id = "before";
+	f->manifests[1].run_id = "after";
+	f->input = (struct round_input){
+		.before = &f->manifests[0],
+		.after = &f->manifests[1],
+		.before_run = f->runs[0],
+		.after_run = f->runs[1],
+		.next_score = 3,
+	};
+}
+
+static void make(struct fixture *f)
+{
+	assert_int_equal(round_make(&f->input, &f->comparison, &f->arena, &f->view, &f->err), 0);
+}
+
+static void end(struct fixture *f)
+{
+	for (unsigned i = 0; i < 2; i++) {
+		run_close(f->runs[i]);
+		manifest_done(&f->manifests[i]);
+	}
+	fingerprint_comparison_done(&f->comparison);
+	arena_done(&f->arena);
+}
+
+static void promise(struct fixture *f, double gain, double lo, double hi)
+{
+	f->manifests[0].promise = (struct manifest_promise){
+		.location = "a.c:7", .sentence = "", .gain = gain, .lo = lo, .hi = hi, .at = 0.5};
+}
+
+static void a_promised_gain_that_comes_has_arrived(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, 20, 100, 80);
+	promise(&f, 0.21, 0.15, 0.26);
+	make(&f);
+	assert_int_equal(f.view.verdict.outcome, COMPARE_IMPROVED);
+	assert_int_equal(f.view.promise, ROUND_PROMISE_ARRIVED);
+	assert_true(fabs(f.view.ratio - 0.8) < 0.01);
+	assert_false(f.view.stop);
+	end(&f);
+}
+
+static void more_and_less_than_promised_are_told_apart(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, 20, 100, 80);
+	promise(&f, 0.05, 0.03, 0.07);
+	make(&f);
+	assert_int_equal(f.view.promise, ROUND_PROMISE_MORE);
+	promise(&f, 0.5, 0.4, 0.6);
+	make(&f);
+	assert_int_equal(f.view.promise, ROUND_PROMISE_LESS);
+	end(&f);
+}
+
+static void ratios_are_multiplied_never_added(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, 20, 100, 80);
+	f.manifests[0].round = 1;
+	f.manifests[0].compounded = 0.5;
+	make(&f);
+	assert_int_equal(f.view.round, 2);
+	assert_true(fabs(f.view.compounded - 0.4) < 0.01);
+	end(&f);
+}
+
+static void a_slower_program_is_told_to_be_undone(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, 20, 100, 120);
+	make(&f);
+	assert_int_equal(f.view.verdict.outcome, COMPARE_REGRESSED);
+	assert_non_null(strstr(f.view.next, "undo"));
+	end(&f);
+}
+
+static void it_says_when_to_stop(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, 40, 100, 97);
+	make(&f);
+	assert_true(f.view.stop);
+	assert_non_null(strstr(f.view.next, "less than 5 %"));
+	end(&f);
+	begin(&f, 20, 100, 80);
+	f.input.next_score = 1.5;
+	make(&f);
+	assert_true(f.view.stop);
+	assert_non_null(strstr(f.view.next, "below 2"));
+	end(&f);
+}
+
+static void three_runs_promise_no_interval_and_no_verdict(void **state)
+{
+	struct fixture f;
+	str_auto struct str text = {0};
+	struct paper paper = {.out = &text};
+
+	(void)state;
+	begin(&f, 3, 100, 99);
+	promise(&f, 0.2, 0.1, 0.3);
+	make(&f);
+	assert_int_equal(f.view.verdict.outcome, COMPARE_INCONCLUSIVE);
+	assert_false(f.view.stop);
+	round_text(&paper, &f.view);
+	assert_null(strstr(text.at, "nan"));
+	assert_null(strstr(text.at, "inf"));
+	end(&f);
+}
+
+static void without_a_baseline_nothing_is_claimed(void **state)
+{
+	struct fixture f;
+	str_auto struct str text = {0};
+	struct jsonw w = {.out = &text};
+
+	(void)state;
+	begin(&f, 20, 100, 80);
+	f.input.before_run = NULL;
+	make(&f);
+	assert_false(f.view.has_baselines);
+	assert_true(isnan(f.view.compounded));
+	jsonw_begin_object(&w);
+	round_json(&w, &f.view);
+	jsonw_end_object(&w);
+	assert_non_null(strstr(text.at, "\"ratio\": null"));
+	assert_non_null(strstr(text.at, "\"ratio_reason\""));
+	end(&f);
+}
+
+static void rounds_come_back_and_torn_lines_cost_only_themselves(void **state)
+{
+	rounds_auto struct rounds rounds = {0};
+	struct round_row row = {.time_ns = 5,
+		.run_id = "r1",
+		.target = "./p | x",
+		.fingerprint = "k",
+		.against = "r0",
+		.verdict = "improved",
+		.first = "a.c:7",
+		.round = 1,
+		.before_ns = 2e9,
+		.after_ns = 1e9,
+		.ratio = 0.5,
+		.ratio_lo = (double)NAN,
+		.ratio_hi = (double)NAN,
+		.compounded = 0.5,
+		.promised = 0.6,
+		.promised_lo = 0.5,
+		.promised_hi = 0.7,
+		.score = 3};
+	str_auto struct str text = {0}, page = {0};
+	struct round_line_view line;
+
+	(void)state;
+	round_line(&row, &text);
+	str_add(&text, "{\"schema\":\"assay.round/1\",\"ru\n\n");
+	round_line(&row, &text);
+	rounds_read(&rounds, text.at, text.len);
+	assert_int_equal(rounds.rows.count, 2);
+	assert_int_equal(rounds.skipped, 1);
+	assert_true(rounds.rows.at[1].ratio == 0.5);
+	assert_true(isnan(rounds.rows.at[1].ratio_lo));
+	assert_string_equal(rounds.rows.at[1].first, "a.c:7");
+	line = round_line_of(&rounds.rows.at[1]);
+	history_markdown(&page, &line, 1);
+	assert_non_null(strstr(page.at, "| 1 | r1 | 2.000 s | 1.000 s | 0.500 | 0.600 | 0.500 |"));
+	assert_null(strstr(page.at, "nan"));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_promised_gain_that_comes_has_arrived),
+		cmocka_unit_test(more_and_less_than_promised_are_told_apart),
+		cmocka_unit_test(ratios_are_multiplied_never_added),
+		cmocka_unit_test(a_slower_program_is_told_to_be_undone),
+		cmocka_unit_test(it_says_when_to_stop),
+		cmocka_unit_test(three_runs_promise_no_interval_and_no_verdict),
+		cmocka_unit_test(without_a_baseline_nothing_is_claimed),
+		cmocka_unit_test(rounds_come_back_and_torn_lines_cost_only_themselves),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
