@@ -238,6 +238,9 @@ def _():
     assert r.status in (0, 3), r
     assert r.out.isascii() and len(r.out.splitlines()) <= 40, r
     assert not r.err, r
+    r = assay("run", *SHORT, "--agent", "--against", "latest", "--", program(), "60")
+    assert r.status in (0, 1, 3), r
+    assert r.out.isascii() and len(r.out.splitlines()) <= 40 and "round 1" in r.out, r
 
 
 main(tries=2)
