@@ -195,7 +195,7 @@ static void plan_more_runs(struct planning *p)
 
 		if (!is_open(p, i, PLAN_REPEATED))
 			continue;
-		more = p->left_ns / run_ns;
+		more = p->left_ns * 9 / 10 / run_ns; /* runs differ */
 		if (step->runs + more > RUNS_GOOD &&
 			(step->runs + more) * run_ns > REPEATED_ENOUGH_NS)
 			more = REPEATED_ENOUGH_NS / run_ns > RUNS_GOOD

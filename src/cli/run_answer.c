@@ -189,7 +189,7 @@ static int result_show(struct run_job *job, const struct run_result *result, str
 		} else if (cli->mode == CLI_AGENT) {
 			job_agent(page.paper, &result->job);
 			if (result->has_round)
-				round_text(page.paper, &result->round);
+				round_agent(page.paper, &result->round);
 			answer_agent(page.paper, &result->page);
 		} else {
 			if (result->has_round)

@@ -16,6 +16,8 @@
 #include "run_job.h"
 #include "source/pmu.h"
 
+#define END_NS 1000000000ULL /* to join, write and hash what there is */
+
 struct run_phase {
 	const char *name;
 	const char *file;
@@ -302,14 +304,13 @@ int run_phases_plan(struct run_job *job, struct err *err)
 
 /* ---- one after the other ---- */
 
-/* When a phase must stop: its own limit, and never long behind the end of the budget. */
+/* When a phase must stop: its own limit, and before the end of the budget. */
 static uint64_t limit_of(
 	const struct run_job *job, const struct run_phase *phase, const struct plan_step *step)
 {
-	enum { GRACE_S = 2 };
-	uint64_t spent = run_job_spent_ns(job);
-	uint64_t left = job->budget_ns > spent ? job->budget_ns - spent : 0;
-	uint64_t most = left + GRACE_S * 1000000000ULL, limit = step->limit_ns;
+	uint64_t gone = run_job_spent_ns(job) + END_NS;
+	uint64_t left = job->budget_ns > gone ? job->budget_ns - gone : 0;
+	uint64_t most = left > END_NS ? left : END_NS, limit = step->limit_ns;
 
 	if (phase->plan == PLAN_REPEATED || !limit) /* that one is of each run */
 		return most;

@@ -85,13 +85,25 @@ void round_text(struct paper *paper, const struct round_view *view)
 		paper_wrap(paper, 2, INK_WARN, machine.at);
 	}
 	paper_wrap(paper, 2, INK_PLAIN, promise.at);
-	if (isfinite(view->compounded))
+	if (isfinite(view->compounded) && view->verdict.outcome != COMPARE_INCONCLUSIVE)
 		paper_add(
 			paper, "  all rounds together: %.2f times as fast\n", 1 / view->compounded);
 	paper_add(paper, "  ");
 	paper_ink(paper, view->stop ? INK_GOOD : INK_BOLD, "%s", view->next);
 	paper_add(paper, "\n  (two sessions, not interleaved: advisory; `assay ab OLD -- NEW` is "
 			 "exact)\n\n");
+}
+
+void round_agent(struct paper *paper, const struct round_view *view)
+{
+	str_auto struct str moved = {0}, promise = {0};
+
+	moved_words(&moved, view);
+	promise_words(&promise, view);
+	paper_add(paper, "round %u, against %s: %s\n", view->round, view->before_id, moved.at);
+	paper_add(paper, "promise: %s\n", promise.at);
+	paper_add(paper, "%s%s\n",
+		view->output_changed ? "the output is another than before; " : "", view->next);
 }
 
 static void put_number(struct jsonw *w, const char *key, double value, const char *reason)

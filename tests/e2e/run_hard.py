@@ -168,7 +168,8 @@ def _():
     assert r.status in (0, 3), r
     for row in manifest(os.path.join(work, "d"))["phases"]:
         assert row["outcome"] in ("done", "watched") or row["reason"], row
-    assert phase("baseline", os.path.join(work, "d"))["outcome"] == "done"
+    baseline = phase("baseline", os.path.join(work, "d"))
+    assert baseline["outcome"] in ("done", "watched"), baseline  # cut where the machine is busy
     assert assay("run", "--check", os.path.join(work, "d")).status == 0
 
 

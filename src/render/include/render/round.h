@@ -7,7 +7,8 @@
 #include "render/paper.h"
 
 void round_text(struct paper *paper, const struct round_view *view);
-void round_json(struct jsonw *w, const struct round_view *view); /* the members of "round" */
+void round_agent(struct paper *paper, const struct round_view *view); /* three lines */
+void round_json(struct jsonw *w, const struct round_view *view);      /* the members of "round" */
 void round_markdown(struct str *out, const struct round_view *view);
 
 /* HISTORY.md: a table for each program, in the order of the rounds. */
