@@ -215,9 +215,10 @@ static const char *refute_of(const struct hotspot *spot, struct arena *arena)
 		spot->location);
 }
 
-static const char *next_of(const struct hotspot *spot, const char *target, struct arena *arena)
+static const char *next_of(
+	const struct hotspot *spot, const char *target, bool can_try, struct arena *arena)
 {
-	if (spot_pays(spot))
+	if (spot_pays(spot) || (!can_try && spot->because))
 		return arena_format(
 			arena, "change it, then: assay run --against latest -- %s", target);
 	if (isnan(spot->gain))
@@ -235,7 +236,7 @@ static void answer_place(const struct hotspot *spot, const struct evidence *evid
 	view->why = spot->why;
 	view->confidence = confidence_word(spot->confidence);
 	view->refute = refute_of(spot, arena);
-	view->next = next_of(spot, target_of(evidence), arena);
+	view->next = next_of(spot, target_of(evidence), !no_causal, arena);
 	view->gain = spot->gain;
 	view->gain_lo = spot->gain_lo;
 	view->gain_hi = spot->gain_hi;

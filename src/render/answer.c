@@ -180,11 +180,13 @@ static void ledger_words(struct paper *paper, const struct ledger_view *ledger)
 	paper_ink(paper, INK_BOLD, "\nExplanations\n");
 	for (uint32_t i = 0; i < ledger->count && shown < EXPLAINED_SHOWN; i++) {
 		const struct ledger_row *row = &ledger->rows[i];
+		str_auto struct str line = {0};
 
 		if (row->verdict != HYPOTHESIS_SUPPORTS && row->verdict != HYPOTHESIS_CONFLICT)
 			continue;
+		str_addf(&line, "%s: %s", row->title, row->why);
 		paper_add(paper, "  %-9s", hypothesis_verdict_word(row->verdict));
-		paper_hang(paper, 11, row->why);
+		paper_hang(paper, 11, line.at);
 		shown++;
 	}
 	paper_add(paper,
@@ -231,7 +233,6 @@ void answer_text(struct paper *paper, const struct answer_page *page)
 	ledger_words(paper, view->ledger);
 	missing_words(paper, view);
 	paper_add(paper, "\n");
-	labelled(paper, "evidence", page->directory);
 	if (page->partial)
 		labelled(
 			paper, "partial", "it was cut short; this is what was measured until then");
