@@ -130,9 +130,11 @@ static void plan_repeated(struct planning *p)
 			refuse(step, "no time is left for a whole run", "give a longer --budget");
 		else {
 			/* Fewer than were wanted still tell more than none. */
-			step->runs = (uint32_t)least(
-				runs, run_ns ? (p->left_ns - START_NS) / run_ns : runs);
-			claim(p, step, step->runs * run_ns + START_NS);
+			uint64_t room = (p->left_ns - START_NS) * 10 / 11;
+
+			step->runs = (uint32_t)least(runs, run_ns ? room / run_ns : runs);
+			step->runs += !step->runs;
+			claim(p, step, step->runs * run_ns * 11 / 10 + START_NS); /* runs differ */
 		}
 	}
 }
