@@ -1,8 +1,9 @@
 /* answer.c - the one answer.  The order of the rules is the product; docs/methods.md states it:
  *
  *   1. Nothing was sampled: not measured, because.
- *   2. Experiments show a gain: that place, whatever the profile says.
- *   3. Threads wait for a CPU, or the machine sets the pace: no line of the program is the answer.
+ *   2. Its own threads wait for a CPU: no line of the program is the answer, and the gain of one is
+ *      only what it leaves to the others.
+ *   3. Experiments show a gain: that place, whatever the profile says.
  *   4. An explanation that two witnesses support and that has a place.
  *   5. One place that takes much of the CPU time.
  *   6. Nothing stands out; or, when the runs scatter too much to say so, too noisy. */
@@ -117,7 +118,7 @@ static bool spot_pays(const struct hotspot *spot)
 	return spot->gain_lo > 0; /* false for NAN */
 }
 
-/* Rule 3: a supported explanation that is about the machine or the number of threads. */
+/* Rule 2: a supported explanation that is about the machine or the number of threads. */
 static const struct ledger_row *machine_row(const struct ledger_view *ledger)
 {
 	const struct ledger_row *row = ledger_find(ledger, "starvation");
@@ -315,7 +316,7 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 	missing_make(evidence, arena, ret_view);
 	environment_make(evidence->piece[EVIDENCE_BASELINE].run, arena, ret_view);
 	spot = spot_choose(ret_view);
-	if (machine && !(spot && spot_pays(spot)))
+	if (machine)
 		answer_row(machine, target_of(evidence), arena, ret_view);
 	else if (spot)
 		answer_place(spot, evidence,

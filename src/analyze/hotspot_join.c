@@ -14,6 +14,8 @@
 #include "hotspot_parts.h"
 #include "model/run.h"
 
+#define MOST_SHARE 0.4
+
 void hotspot_add_evidence(struct hotspot_draft *draft, const struct hotspot_evidence *evidence)
 {
 	if (draft->spot.evidence_count < HOTSPOT_EVIDENCE_MAX)
@@ -336,20 +338,54 @@ static void row_join(const struct ledger_row *row, struct hotspot_draft *draft)
 	}
 }
 
+/* The largest place of the explanation's category that has no explanation yet. */
+static struct hotspot_draft *draft_of_category(
+	const struct ledger_row *row, struct hotspot_drafts *drafts)
+{
+	struct hotspot_draft *best = NULL;
+
+	vec_foreach (struct hotspot_draft, draft, &drafts->rows)
+		if (category_fits(row->category, draft->spot.category) && !draft->spot.because &&
+			!draft->flat && (!best || draft->samples_share > best->samples_share))
+			best = draft;
+	return best;
+}
+
+/* An explanation about the whole program fits the place that most of the program is: its kind of
+ * work (a simulation that was cut cannot tell for one function), or, of locks, the code that
+ * experiments say pays: that is what others wait for. */
+static struct hotspot_draft *draft_of_most(
+	const struct ledger_row *row, struct hotspot_drafts *drafts)
+{
+	bool locks = str_equal(row->category, "lock");
+	bool work = str_equal(row->category, "branch") || str_equal(row->category, "memory");
+
+	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
+		if (draft->spot.because || draft->flat || draft->spot.category != HOTSPOT_CPU)
+			continue;
+		if ((locks && draft->pays) || (work && draft->samples_share >= MOST_SHARE)) {
+			draft->spot.category = locks ? HOTSPOT_LOCK
+					       : str_equal(row->category, "branch")
+						       ? HOTSPOT_BRANCH
+						       : HOTSPOT_MEMORY;
+			return draft;
+		}
+	}
+	return NULL;
+}
+
 void hotspots_join_ledger(const struct ledger_view *ledger, struct hotspot_drafts *drafts)
 {
 	for (uint32_t i = 0; ledger && i < ledger->count; i++) {
 		const struct ledger_row *row = &ledger->rows[i];
-		struct hotspot_draft *best = NULL;
+		struct hotspot_draft *draft;
 
 		if (row->verdict != HYPOTHESIS_SUPPORTS)
 			continue;
-		vec_foreach (struct hotspot_draft, draft, &drafts->rows)
-			if (category_fits(row->category, draft->spot.category) &&
-				!draft->spot.because && !draft->flat &&
-				(!best || draft->samples_share > best->samples_share))
-				best = draft;
-		if (best)
-			row_join(row, best);
+		draft = draft_of_category(row, drafts);
+		if (!draft)
+			draft = draft_of_most(row, drafts);
+		if (draft)
+			row_join(row, draft);
 	}
 }

@@ -52,25 +52,13 @@ static void baseline_words(
 	}
 }
 
-/* Whether a command of this build has an option, and of it this choice. */
-static bool command_offers(const char *name, const char *option, const char *choice)
-{
-	const struct command *command = command_find(name);
-
-	for (const struct option_spec *spec = command->options; spec && spec->name; spec++)
-		if (str_equal(spec->name, option))
-			return !choice || (spec->choices && strstr(spec->choices, choice));
-	return false;
-}
-
 static void observed_words(
 	struct run_job *job, const struct plan_step *step, struct run_words *words)
 {
 	(void)job;
 	(void)step;
 	run_words_add(words, "stat");
-	if (command_offers("stat", "proc", NULL))
-		run_words_add(words, "--proc");
+	run_words_add(words, "--proc");
 }
 
 static void profile_words(
@@ -94,10 +82,6 @@ static const char *counters_refused(struct run_job *job, const char **ret_fix)
 
 	if (job->has_pmu)
 		return NULL;
-	if (!command_offers("stat", "engine", "sim")) {
-		*ret_fix = "";
-		return "simulated counters are not collected yet";
-	}
 	if (binary_find("valgrind", &job->arena, &path, &why) >= 0)
 		return NULL;
 	*ret_fix = "install valgrind: sudo apt install valgrind";
@@ -117,8 +101,6 @@ static void counters_words(
 	}
 	run_words_add(words, "--engine");
 	run_words_add(words, "sim");
-	if (!command_offers("stat", "time-limit", NULL))
-		return;
 	run_words_add(words, "--time-limit");
 	run_words_addf(job, words, "%llums", (unsigned long long)(step->share_ns / 1000000));
 }

@@ -212,6 +212,8 @@ static void a_machine_that_is_too_small_is_the_answer_and_no_line_is(void **stat
 
 	(void)state;
 	scene_support(&scene, "cpu_starvation", "starvation", 0.5);
+	scene_put(&scene, EVIDENCE_CAUSAL, experiments_run());
+	experiments_add(scene.runs[EVIDENCE_CAUSAL], "cool", 20, 0.7, 12);
 	view = scene_answer(&scene);
 	assert_int_equal(view->kind, ANSWER_CHANGE);
 	assert_null(view->first);
