@@ -239,3 +239,32 @@ void causal_curve_make(const struct causal_trial *trials, uint32_t trial_count, 
 	slope_make(ret_curve);
 	ret_curve->class = class_of(ret_curve);
 }
+
+bool causal_curve_at(const struct causal_curve *curve, double speedup, struct causal_gain *ret_gain)
+{
+	struct causal_gain below = {0};
+	bool any = false;
+
+	for (uint32_t i = 0; i < CAUSAL_LEVELS; i++) {
+		const struct causal_gain *above = &curve->gains[i];
+		double part;
+
+		if (!above->is_known)
+			continue;
+		any = true;
+		if (above->speedup < speedup) {
+			below = *above;
+			continue;
+		}
+		part = (speedup - below.speedup) / (above->speedup - below.speedup);
+		*ret_gain = *above;
+		ret_gain->speedup = speedup;
+		ret_gain->gain = below.gain + part * (above->gain - below.gain);
+		ret_gain->lo = below.lo + part * (above->lo - below.lo);
+		ret_gain->hi = below.hi + part * (above->hi - below.hi);
+		return true;
+	}
+	if (any)
+		*ret_gain = below;
+	return any;
+}

@@ -57,7 +57,9 @@ struct causal_cell causal_next_cell(const struct causal_trial *trials, uint32_t 
 		causal_curve_make(trials, trial_count, target, &curve);
 		promise = promise_of(&curve, &candidates[target]);
 		for (uint32_t level = 0; level < CAUSAL_LEVELS; level++) {
-			double open = openness_of(&curve, level) - 2 * half_width;
+			double open = candidates[target].left_out >> level & 1
+					      ? 0
+					      : openness_of(&curve, level) - 2 * half_width;
 			double score = open * promise * (0.75 + 0.5 * random_share(random));
 
 			if (open <= 0 || promise <= (is_main(level) ? WORTHLESS : 2 * WORTHLESS) ||

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/profile_filter.h"
+#include "base/str.h"
 #include "hotspot_parts.h"
 
 enum { ROWS_MOST = 20 };
@@ -156,4 +158,50 @@ void hotspots_make(const struct evidence *evidence, const struct ledger_view *le
 			list_add(ret_flat, &draft->spot);
 	}
 	vec_done(&drafts.rows);
+}
+
+static int by_samples(const void *a, const void *b)
+{
+	const struct hotspot_draft *x = a, *y = b;
+
+	return (x->samples_share < y->samples_share) - (x->samples_share > y->samples_share);
+}
+
+uint32_t hotspot_functions(const struct evidence_piece *profile, double least_share,
+	struct arena *arena, const char **ret_functions, uint32_t max)
+{
+	struct hotspot_drafts drafts = {0};
+	uint32_t count = 0;
+
+	hotspots_from_samples(profile, arena, &drafts);
+	if (drafts.rows.count)
+		qsort(drafts.rows.at, drafts.rows.count, sizeof(*drafts.rows.at), by_samples);
+	vec_foreach (const struct hotspot_draft, draft, &drafts.rows)
+		if (count < max && draft->spot.category == HOTSPOT_CPU &&
+			draft->samples_share >= least_share)
+			ret_functions[count++] = draft->spot.function;
+	vec_done(&drafts.rows);
+	return count;
+}
+
+double hotspot_function_ns(const struct evidence_piece *profile, const char *function)
+{
+	arena_auto struct arena arena = {0};
+	struct hotspot_drafts drafts = {0};
+	struct profile_samples samples;
+	struct err err = {0};
+	double share = 0, ns;
+
+	if (!profile->run ||
+		profile_samples_take(profile->run, &(struct profile_filter){0}, &samples, &err) < 0)
+		return (double)NAN;
+	ns = str_equal(samples.unit, "ns") ? (double)samples.total.weight : (double)NAN;
+	profile_samples_done(&samples);
+	hotspots_from_samples(profile, &arena, &drafts);
+	vec_foreach (const struct hotspot_draft, draft, &drafts.rows)
+		if (draft->spot.category == HOTSPOT_CPU &&
+			str_equal(draft->spot.function, function))
+			share += draft->samples_share;
+	vec_done(&drafts.rows);
+	return share * ns;
 }

@@ -79,8 +79,7 @@ static void site_evidence(const struct simulated_site *site, const char *path, s
 				function, str_text(&list)),
 			.value = (double)value,
 			.words = site->why,
-			.agrees = site->category != VERDICT_UNCLEAR &&
-				  site->category != VERDICT_MIXED});
+			.agrees = true});
 }
 
 static void site_join(const struct simulated_site *site, const char *path, struct arena *arena,
@@ -112,8 +111,11 @@ void hotspots_join_simulation(const struct evidence_piece *counters,
 	simulated_rules_load(&rules);
 	if (simulated_join(counters->run, profile->run, &rules.defaults, arena, &view, &err) < 0)
 		return;
+	/* A simulation that cannot tell the kind of work is no objection to the place. */
 	for (uint32_t i = 0; i < view.function_count; i++)
-		if (view.functions[i].time_share >= 0.02)
+		if (view.functions[i].time_share >= 0.02 &&
+			view.functions[i].category != VERDICT_UNCLEAR &&
+			view.functions[i].category != VERDICT_MIXED)
 			site_join(&view.functions[i], counters->path, arena, drafts);
 }
 

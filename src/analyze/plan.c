@@ -2,7 +2,7 @@
  *
  * Order of claims: one undisturbed look and one profile are worth most and cost one run each; then
  * a few whole runs, without which no change can be told from noise; then experiments and simulation
- * share what is left, three to two; and what they do not want gives more whole runs.
+ * share what is left, three to one; and what they do not want gives more whole runs.
  * The constants are what the phases took beside the program itself on 2 vCPUs
  * (docs/commands/run.md): start, fingerprint and file 0.15 s; naming what was sampled 0.3 s; start
  * and end of experiments 1.5 s. */
@@ -181,7 +181,7 @@ static void plan_shared(struct planning *p)
 
 	for (uint32_t i = 0; i < p->count; i++)
 		if (is_open(p, i, PLAN_SIMULATED))
-			plan_simulated(p, &p->steps[i], both ? all * 2 / 5 : all);
+			plan_simulated(p, &p->steps[i], both ? all / 4 : all);
 	for (uint32_t i = 0; i < p->count; i++)
 		if (is_open(p, i, PLAN_EXPERIMENT))
 			plan_experiment(p, &p->steps[i], p->left_ns);

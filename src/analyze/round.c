@@ -8,7 +8,10 @@
 #include <errno.h>
 #include <math.h>
 
+#include "analyze/answer.h"
 #include "analyze/bench.h"
+#include "analyze/causal_view.h"
+#include "base/str.h"
 #include "model/manifest.h"
 #include "model/rounds.h"
 
@@ -93,20 +96,41 @@ static void promise_judge(const struct round_input *input, struct round_view *vi
 	double lo, hi;
 
 	view->promised_location = p->location;
-	view->promised = p->gain;
-	view->promised_lo = p->lo;
-	view->promised_hi = p->hi;
-	view->promised_at = p->at;
-	if (!isfinite(p->gain) || !isfinite(p->lo) || !isfinite(p->hi))
+	view->promised = input->reached ? input->reached->gain : p->gain;
+	view->promised_lo = input->reached ? input->reached->lo : p->lo;
+	view->promised_hi = input->reached ? input->reached->hi : p->hi;
+	view->promised_at = input->reached ? input->reached->speedup : p->at;
+	if (!isfinite(view->promised) || !isfinite(view->promised_lo) ||
+		!isfinite(view->promised_hi))
 		return;
 	view->promise = ROUND_PROMISE_OPEN;
 	if (!isfinite(view->gained_lo) || !isfinite(view->gained_hi))
 		return;
 	lo = view->gained_lo;
 	hi = view->gained_hi;
-	view->promise = hi < p->lo   ? ROUND_PROMISE_LESS
-			: lo > p->hi ? ROUND_PROMISE_MORE
-				     : ROUND_PROMISE_ARRIVED;
+	view->promise = hi < view->promised_lo	 ? ROUND_PROMISE_LESS
+			: lo > view->promised_hi ? ROUND_PROMISE_MORE
+						 : ROUND_PROMISE_ARRIVED;
+}
+
+bool round_reached(const struct round_evidence *evidence, const char *function, struct arena *arena,
+	struct causal_gain *ret_gain)
+{
+	struct evidence_piece before = {.run = evidence->before_profile, .path = ""};
+	struct evidence_piece after = {.run = evidence->after_profile, .path = ""};
+	double before_ns = hotspot_function_ns(&before, function);
+	double after_ns = hotspot_function_ns(&after, function);
+	struct causal_view view;
+	struct err err = {0};
+
+	if (!evidence->before_causal || !*function || !(before_ns > 0) || isnan(after_ns) ||
+		causal_view_make(evidence->before_causal, NULL, arena, &view, &err) < 0)
+		return false;
+	for (uint32_t i = 0; i < view.target_count; i++)
+		if (str_equal(view.targets[i].function, function))
+			return causal_curve_at(&view.targets[i].curve,
+				fmin(fmax(1 - after_ns / before_ns, 0), 1), ret_gain);
+	return false;
 }
 
 static void next_choose(const struct round_input *input, struct round_view *view)

@@ -49,6 +49,7 @@ struct causal_job {
 	uint32_t tried;
 	uint64_t stored_ns;
 	bool sites_are_fixed;
+	uint8_t levels_left_out; /* bits: --speedup named others */
 };
 
 static void causal_job_done(struct causal_job *job)
@@ -245,7 +246,8 @@ static int cell_choose(struct causal_job *job, struct causal_cell *ret_cell, str
 	for (uint32_t i = 0; i < count; i++)
 		candidates[i] = (struct causal_candidate){
 			.sample_share = all ? (double)sites[i].ns / (double)all : 0,
-			.given_up = !sites[i].what.count};
+			.given_up = !sites[i].what.count,
+			.left_out = job->levels_left_out};
 	*ret_cell =
 		causal_next_cell(trials, trial_count, candidates, count, HALF_WIDTH, &job->random);
 	return 0;
@@ -345,6 +347,31 @@ static int target_choose(struct causal_job *job, struct causal_run_options *opti
 	return r;
 }
 
+/* --speedup: of the four levels, only those that are named. */
+static int levels_choose(struct causal_job *job, struct err *err)
+{
+	const char *text;
+	uint8_t named = 0;
+
+	for (unsigned i = 0; (text = cli_value_at(job->cli, "speedup", i)); i++) {
+		uint64_t percent;
+		unsigned level = 0;
+
+		if (str_to_u64(text, &percent) < 0)
+			percent = 0;
+		while (level < CAUSAL_LEVELS && causal_levels[level] * 100 != (double)percent)
+			level++;
+		if (level == CAUSAL_LEVELS) {
+			err_set(err, ERR_USAGE, EINVAL, "--speedup cannot be '%s'", text);
+			err_hint(err, "the levels are 25, 50, 75 and 100 percent");
+			return -EINVAL;
+		}
+		named |= (uint8_t)(1u << level);
+	}
+	job->levels_left_out = named ? (uint8_t)~named : 0;
+	return 0;
+}
+
 static int job_options(struct causal_job *job, struct causal_run_options *options, struct err *err)
 {
 	struct cli *cli = job->cli;
@@ -357,6 +384,8 @@ static int job_options(struct causal_job *job, struct causal_run_options *option
 		r = cli_duration(cli, "budget", BUDGET_DEFAULT_NS, &options->budget_ns, err);
 	if (r >= 0)
 		r = cli_number(cli, "period", 50, 100000, 0, &period_us, err);
+	if (r >= 0)
+		r = levels_choose(job, err);
 	options->period_ns = period_us * 1000;
 	options->stop_target = cli_has(cli, "budget");
 	options->engine = engine_of(cli_value(cli, "engine"));
@@ -509,6 +538,9 @@ static const struct option_spec options[] = {
 		"stop after that time, the program too (default 60s of experiments; it runs on)"},
 	{"engine", 0, "ENGINE", false, "auto|bpf|preload",
 		"who sees the waits: the kernel, or (no rights needed) interposed functions"},
+	{"speedup", 0, "PERCENT", false, NULL,
+		"try only this level: 25, 50, 75 or 100; may be repeated (default: all four, where "
+		"they teach most)"},
 	{"period", 0, "US", false, NULL, "microseconds between samples (default 1000)"},
 	{"output", 'o', "FILE", false, NULL, "store the experiments in this file (*.assay)"},
 	{"show", 0, "RUN", false, NULL,

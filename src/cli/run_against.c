@@ -30,22 +30,47 @@ int run_against_open(struct run_job *job, struct err *err)
 	return 0;
 }
 
+/* A run file of the directory before; NULL: it is not there. */
+static struct run *before_load(struct run_job *job, const char *name)
+{
+	struct run *run = NULL;
+	struct err ignored = {0};
+
+	(void)store_load(
+		arena_format(&job->arena, "%s/%s", job->against_path, name), &run, &ignored);
+	return run;
+}
+
+/* What was promised for the speed-up that the place got. */
+static bool reached_find(struct run_job *job, struct causal_gain *ret_gain)
+{
+	run_auto struct run *profile = before_load(job, "profile.assay"),
+			    *causal = before_load(job, "causal.assay");
+	struct round_evidence evidence = {
+		.before_profile = profile,
+		.before_causal = causal,
+		.after_profile = job->evidence.piece[EVIDENCE_PROFILE].run,
+	};
+
+	return round_reached(&evidence, job->before.promise.function, &job->arena, ret_gain);
+}
+
 int run_against_compare(struct run_job *job, struct fingerprint_comparison *comparison,
 	double next_score, struct round_view *ret_view, struct err *err)
 {
-	const char *path = arena_format(&job->arena, "%s/baseline.assay", job->against_path);
+	struct causal_gain reached;
 	struct round_input input = {
 		.before = &job->before,
 		.after = &job->manifest,
 		.after_run = job->evidence.piece[EVIDENCE_BASELINE].run,
 		.next_score = next_score,
 	};
-	struct run *run = NULL;
-	struct err ignored = {0};
+	struct run *run = before_load(job, "baseline.assay");
 	int r;
 
-	if (store_load(path, &run, &ignored) >= 0)
-		input.before_run = run;
+	input.before_run = run;
+	if (reached_find(job, &reached))
+		input.reached = &reached;
 	r = round_make(&input, comparison, &job->arena, ret_view, err);
 	if (r >= 0 && ret_view->difference_count) { /* their texts are the run's, which goes */
 		uint32_t count = ret_view->difference_count;

@@ -70,6 +70,7 @@ static void promise_keep(struct run_job *job, const struct answer_view *answer)
 
 	job->manifest.promise = (struct manifest_promise){
 		.location = first ? first->location : "",
+		.function = first ? first->function : "",
 		.sentence = answer->sentence ? answer->sentence : "",
 		.gain = answer->gain,
 		.lo = answer->gain_lo,

@@ -12,9 +12,13 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "code/binary.h"
+#include "model/store.h"
 #include "render/job.h"
 #include "run_job.h"
 #include "source/pmu.h"
+
+#define EXPERIMENT_SHARE 0.05
+enum { EXPERIMENT_FUNCTIONS = 4 };
 
 #define END_NS 1000000000ULL /* to join, write and hash what there is */
 
@@ -105,11 +109,50 @@ static void counters_words(
 	run_words_addf(job, words, "%llums", (unsigned long long)(step->share_ns / 1000000));
 }
 
+/* A name that stands for one function however it is quoted: of C, and not a clone. */
+static bool name_is_plain(const char *name)
+{
+	return *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
+					   "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")];
+}
+
+/* Whole functions that the profile found hot: in the seconds there are, experiments on each of
+ * their lines would leave all bounds open.  Where names are not plain, causal looks for lines
+ * itself. */
+static void causal_add_targets(struct run_job *job, struct run_words *words)
+{
+	const char *file = directory_path(&job->directory, "profile.assay");
+	run_auto struct run *profile = NULL;
+	struct evidence_piece piece = {.path = file};
+	const char *functions[EXPERIMENT_FUNCTIONS];
+	struct err ignored = {0};
+	uint32_t count;
+
+	if (store_load(file, &profile, &ignored) < 0)
+		return;
+	piece.run = profile;
+	count = hotspot_functions(
+		&piece, EXPERIMENT_SHARE, &job->arena, functions, EXPERIMENT_FUNCTIONS);
+	for (uint32_t i = 0; i < count; i++)
+		if (!name_is_plain(functions[i]))
+			return;
+	for (uint32_t i = 0; i < count; i++) {
+		run_words_add(words, "-f");
+		run_words_addf(job, words, "%s", functions[i]);
+	}
+}
+
 static void causal_words(struct run_job *job, const struct plan_step *step, struct run_words *words)
 {
 	run_words_add(words, "causal");
 	run_words_add(words, "--progress");
 	run_words_add(words, "auto");
+	/* Two levels of each, so that bounds come within seconds: half of it, and all. */
+	run_words_add(words, "--speedup");
+	run_words_add(words, "50");
+	run_words_add(words, "--speedup");
+	run_words_add(words, "100");
+	causal_add_targets(job, words);
 	run_words_add(words, "--budget");
 	run_words_addf(job, words, "%llums", (unsigned long long)(step->share_ns / 1000000));
 }

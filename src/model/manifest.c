@@ -40,7 +40,7 @@ void manifest_init(struct manifest *manifest)
 		.compounded = (double)NAN,
 		.planned_s = (double)NAN,
 		.seconds = (double)NAN,
-		.promise = {"", "", (double)NAN, (double)NAN, (double)NAN, (double)NAN,
+		.promise = {"", "", "", (double)NAN, (double)NAN, (double)NAN, (double)NAN,
 			(double)NAN},
 	};
 }
@@ -78,6 +78,7 @@ static void put_promise(struct jsonw *w, const struct manifest_promise *promise)
 	jsonw_key(w, "promise");
 	jsonw_begin_object(w);
 	jsonw_put_text(w, "location", promise->location);
+	jsonw_put_text(w, "function", promise->function);
 	jsonw_put_text(w, "sentence", promise->sentence);
 	put_number(w, "gain", promise->gain);
 	put_number(w, "gain_lo", promise->lo);
@@ -240,6 +241,7 @@ static void take_head(struct manifest *manifest, const json_t *root)
 	manifest->seconds = get_number(root, "seconds");
 	manifest->promise = (struct manifest_promise){
 		.location = get_text(manifest, promise, "location"),
+		.function = get_text(manifest, promise, "function"),
 		.sentence = get_text(manifest, promise, "sentence"),
 		.gain = get_number(promise, "gain"),
 		.lo = get_number(promise, "gain_lo"),

@@ -196,9 +196,30 @@ static void trials_go_where_they_matter(void **state)
 	assert_true(causal_next_cell(NULL, 0, NULL, 0, 0.03, &random).done);
 }
 
+static void between_the_levels_a_gain_lies_on_straight_lines(void **state)
+{
+	struct causal_curve curve = {0};
+	struct causal_gain gain;
+
+	(void)state;
+	assert_false(causal_curve_at(&curve, 0.5, &gain));
+	curve.gains[1] = (struct causal_gain){
+		.speedup = 0.5, .gain = 0.2, .lo = 0.1, .hi = 0.3, .is_known = true};
+	curve.gains[3] = (struct causal_gain){
+		.speedup = 1, .gain = 0.3, .lo = 0.2, .hi = 0.4, .is_known = true};
+	assert_true(causal_curve_at(&curve, 0.25, &gain));
+	assert_true(fabs(gain.gain - 0.1) < 1e-9 && fabs(gain.hi - 0.15) < 1e-9);
+	assert_true(causal_curve_at(&curve, 0.9, &gain));
+	assert_true(fabs(gain.gain - 0.28) < 1e-9 && fabs(gain.lo - 0.18) < 1e-9);
+	curve.gains[3].is_known = false;
+	assert_true(causal_curve_at(&curve, 0.9, &gain));
+	assert_true(gain.speedup == 0.5 && gain.gain == 0.2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(between_the_levels_a_gain_lies_on_straight_lines),
 		cmocka_unit_test(kinds_are_told_apart),
 		cmocka_unit_test(bounds_hold_the_truth),
 		cmocka_unit_test(the_slope_is_that_at_the_origin),

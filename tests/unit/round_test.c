@@ -75,8 +75,13 @@ static void end(struct fixture *f)
 
 static void promise(struct fixture *f, double gain, double lo, double hi)
 {
-	f->manifests[0].promise = (struct manifest_promise){
-		.location = "a.c:7", .sentence = "", .gain = gain, .lo = lo, .hi = hi, .at = 0.5};
+	f->manifests[0].promise = (struct manifest_promise){.location = "a.c:7",
+		.function = "",
+		.sentence = "",
+		.gain = gain,
+		.lo = lo,
+		.hi = hi,
+		.at = 0.5};
 }
 
 static void a_promised_gain_that_comes_has_arrived(void **state)

@@ -320,6 +320,7 @@ static void machine_emit(struct proc_watch *watch, double wall_ns, struct facts 
 	reason_write(
 		reason, sizeof(reason), "/proc/stat", a->stat_errno ? a->stat_errno : b.stat_errno);
 	delta_emit(facts, "steal_ns", "proc.stat", a->stat.steal, b.stat.steal, tick_ns, reason);
+	delta_emit(facts, "busy_ns", "proc.stat", a->stat.busy, b.stat.busy, tick_ns, reason);
 	delta_emit(facts, "iowait_ns", "proc.stat", a->stat.iowait, b.stat.iowait, tick_ns, reason);
 	reason_write(reason, sizeof(reason), "cpu.stat of the control group with a quota",
 		a->throttle_errno ? a->throttle_errno : b.throttle_errno);

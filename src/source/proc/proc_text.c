@@ -264,7 +264,11 @@ bool proc_cpu_parse(const char *text, struct proc_cpu *ret_cpu)
 	for (unsigned i = 0; i < 8; i++)
 		if (!number_take(&text, &fields[i]))
 			return false;
-	*ret_cpu = (struct proc_cpu){.iowait = fields[4], .steal = fields[7]};
+	*ret_cpu = (struct proc_cpu){
+		.iowait = fields[4],
+		.steal = fields[7],
+		.busy = fields[0] + fields[1] + fields[2] + fields[5] + fields[6],
+	};
 	return true;
 }
 

@@ -98,5 +98,13 @@ struct answer_view {
 	const char *fingerprint; /* the key, "" when it was not taken */
 };
 
+/* The functions worth an experiment: of the program's own code, that run for at least `least_share`
+ * of the sampled CPU time, hottest first.  Returns how many. */
+uint32_t hotspot_functions(const struct evidence_piece *profile, double least_share,
+	struct arena *arena, const char **ret_functions, uint32_t max);
+
+/* Sampled CPU time of the function's own code, ns; NAN: the samples are not of a clock. */
+double hotspot_function_ns(const struct evidence_piece *profile, const char *function);
+
 void answer_make(const struct evidence *evidence, const struct signals *signals,
 	const struct ledger_view *ledger, struct arena *arena, struct answer_view *ret_view);

@@ -67,12 +67,18 @@ struct causal_curve {
 void causal_curve_make(const struct causal_trial *trials, uint32_t trial_count, uint32_t target,
 	struct causal_curve *ret_curve);
 
+/* The gain at any speed-up: on the straight lines between the origin and the levels with bounds,
+ * and that of the highest one above it.  False: no level has bounds. */
+bool causal_curve_at(
+	const struct causal_curve *curve, double speedup, struct causal_gain *ret_gain);
+
 /* What to try next.  A target that was never tried comes first, by its share of the samples; then
  * the cell whose bounds are widest, weighted with what the target may still be worth.  *ret_done:
  * all bounds are within `half_width` (a fraction), or what is left open cannot matter. */
 struct causal_candidate {
 	double sample_share; /* of the progress' CPU time: bounds what it can be worth */
 	bool given_up;	     /* cannot be tried: no samples any more */
+	uint8_t left_out;    /* bits of the levels that are not to be tried */
 };
 
 struct causal_cell {

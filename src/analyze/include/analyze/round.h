@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/causal.h"
 #include "analyze/compare.h"
 #include "analyze/fingerprint.h"
 #include "base/arena.h"
@@ -34,7 +35,18 @@ struct round_input {
 	const struct manifest *before, *after;
 	const struct run *before_run, *after_run; /* their baselines; NULL: not measured */
 	double next_score;			  /* of what is first now; NAN: nothing is */
+	/* What the experiments before say about the speed-up that the place really got, when that
+	 * is known; else NULL, and the promise of `before` stands as it was made. */
+	const struct causal_gain *reached;
 };
+
+/* How much faster the promised function got, and what that was to bring.  False: not known.
+ * `before_causal` and the profiles are of the two jobs; runs may be NULL. */
+struct round_evidence {
+	const struct run *before_profile, *after_profile, *before_causal;
+};
+bool round_reached(const struct round_evidence *evidence, const char *function, struct arena *arena,
+	struct causal_gain *ret_gain);
 
 struct round_view {
 	uint32_t round;

@@ -58,6 +58,7 @@ struct manifest_file {
 /* What the answer promised, for the run that comes after the change.  NAN: not known. */
 struct manifest_promise {
 	const char *location; /* ""; no place was named */
+	const char *function; /* that it is in, "" */
 	const char *sentence;
 	double gain, lo, hi, at; /* less time, when the place takes `at` less of its own */
 	double score;

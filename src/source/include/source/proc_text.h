@@ -63,6 +63,7 @@ bool proc_pressure_parse(const char *text, struct proc_pressure *ret_pressure);
 /* The first line of /proc/stat, in ticks. */
 struct proc_cpu {
 	uint64_t iowait, steal;
+	uint64_t busy; /* with work of any program or the kernel */
 };
 bool proc_cpu_parse(const char *text, struct proc_cpu *ret_cpu);
 
