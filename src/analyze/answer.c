@@ -252,7 +252,8 @@ static void answer_row(const struct ledger_row *row, const char *target, struct 
 {
 	view->kind = ANSWER_CHANGE;
 	view->because = row;
-	view->sentence = arena_format(arena, "%s: %s", row->title, row->why);
+	view->sentence =
+		arena_format(arena, "%s: no line of it is the first thing to change", row->title);
 	view->why = row->why;
 	view->confidence = "high";
 	view->refute = row->falsifier;

@@ -12,6 +12,8 @@
 #define OPEN_WIDTH 0.8	/* of a level without bounds, when its target was tried */
 #define FIRST_WIDTH 1.6 /* of a target that was never tried */
 
+#define TRIALS_BEFORE_LESS 6.0
+
 enum { TRIALS_FOR_BOUNDS = 4 };
 
 /* How much the target may still turn out to be worth: what the highest level with bounds allows.
@@ -41,6 +43,12 @@ static double openness_of(const struct causal_curve *curve, uint32_t level)
 	return gain->hi - gain->lo;
 }
 
+/* One more trial narrows the bounds of n by a part of 1 / n: where many were made, few help. */
+static double use_of(const struct causal_gain *gain)
+{
+	return 1 / (1 + gain->trials / TRIALS_BEFORE_LESS);
+}
+
 struct causal_cell causal_next_cell(const struct causal_trial *trials, uint32_t trial_count,
 	const struct causal_candidate *candidates, uint32_t candidate_count, double half_width,
 	struct random *random)
@@ -60,7 +68,8 @@ struct causal_cell causal_next_cell(const struct causal_trial *trials, uint32_t 
 			double open = candidates[target].left_out >> level & 1
 					      ? 0
 					      : openness_of(&curve, level) - 2 * half_width;
-			double score = open * promise * (0.75 + 0.5 * random_share(random));
+			double score = open * promise * use_of(&curve.gains[level]) *
+				       (0.75 + 0.5 * random_share(random));
 
 			if (open <= 0 || promise <= (is_main(level) ? WORTHLESS : 2 * WORTHLESS) ||
 				score <= best)

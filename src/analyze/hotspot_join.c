@@ -15,6 +15,8 @@
 #include "model/run.h"
 
 #define MOST_SHARE 0.4
+#define LOW_GAIN 0.05
+enum { TRIALS_LEAST = 4 };
 
 void hotspot_add_evidence(struct hotspot_draft *draft, const struct hotspot_evidence *evidence)
 {
@@ -184,6 +186,16 @@ static bool curve_pays(const struct causal_curve *curve)
 	       curve->class == CAUSAL_STEP;
 }
 
+/* Hot, and its bounds leave no room for what its share suggests, although they are not narrow
+ * enough to call the curve flat: half its share at half its time, less a third. */
+static bool curve_is_low(const struct causal_target_view *target, const struct causal_gain *gain)
+{
+	double suggested = gain->speedup * target->sample_share;
+
+	return target->curve.class == CAUSAL_NOISY && gain->trials >= TRIALS_LEAST &&
+	       gain->gain < LOW_GAIN && gain->hi < suggested * 2 / 3;
+}
+
 static const char *experiment_words(const struct causal_target_view *target,
 	const struct causal_gain *gain, struct arena *arena)
 {
@@ -192,6 +204,12 @@ static const char *experiment_words(const struct causal_target_view *target,
 			"experiments: %s faster would bring nothing (%.1f to %.1f %% at %.0f %% "
 			"faster)",
 			target->name, 100 * gain->lo, 100 * gain->hi, 100 * gain->speedup);
+	if (curve_is_low(target, gain))
+		return arena_format(arena,
+			"experiments: %s %.0f %% faster would bring %.1f %% (%.1f to %.1f), not "
+			"the %.1f %% of its share",
+			target->name, 100 * gain->speedup, 100 * gain->gain, 100 * gain->lo,
+			100 * gain->hi, 100 * gain->speedup * target->sample_share);
 	if (target->curve.class == CAUSAL_CONTENTION)
 		return arena_format(
 			arena, "experiments: %s faster makes the program slower", target->name);
@@ -211,7 +229,7 @@ static void draft_experiment(const struct experiments *x, const struct causal_ta
 		return;
 	draft->tried = true;
 	draft->pays = pays;
-	draft->flat = target->curve.class == CAUSAL_FLAT;
+	draft->flat = target->curve.class == CAUSAL_FLAT || curve_is_low(target, gain);
 	draft->experiment_share = target->sample_share;
 	draft->spot.gain = gain->gain;
 	draft->spot.gain_lo = gain->lo;
@@ -258,7 +276,7 @@ static void target_join(const struct experiments *x, const struct causal_target_
 	const struct causal_gain *gain = gain_to_show(&target->curve);
 	struct hotspot_draft *best = NULL;
 
-	if (!gain || target->curve.class == CAUSAL_NOISY)
+	if (!gain || (target->curve.class == CAUSAL_NOISY && !curve_is_low(target, gain)))
 		return;
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows)
 		if (same_place(&draft->spot, target) &&

@@ -17,7 +17,7 @@
 #include "run_job.h"
 #include "source/pmu.h"
 
-#define EXPERIMENT_SHARE 0.05
+#define EXPERIMENT_SHARE 0.08
 enum { EXPERIMENT_FUNCTIONS = 4 };
 
 #define END_NS 1000000000ULL /* to join, write and hash what there is */

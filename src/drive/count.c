@@ -6,6 +6,7 @@
 #include "drive/count.h"
 
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <time.h>
 
@@ -38,7 +39,13 @@ static int emit_interval(struct counting *c, uint64_t at_ns, struct err *err)
 
 static void watch_begin(struct counting *c)
 {
+	cpu_set_t cpus;
 	const struct proc_watch_options how = {
+		/* A program that we start has the CPUs that we have. */
+		.cpus = c->options->mode == COUNTERS_CHILDREN &&
+					sched_getaffinity(0, sizeof(cpus), &cpus) == 0
+				? (uint64_t)CPU_COUNT(&cpus)
+				: 0,
 		.pid = c->options->mode == COUNTERS_PROCESS ? c->options->id : 0,
 		.attached = c->options->mode == COUNTERS_PROCESS,
 	};

@@ -97,8 +97,8 @@ static void status_take(
 		thread->from_voluntary = status->voluntary;
 		thread->from_involuntary = status->involuntary;
 	}
-	if (thread->pid == thread->tid && thread->pid == watch->options.pid &&
-		status->cpus_allowed != UINT64_MAX)
+	/* A thread may bind itself to fewer: the program may use what its freest thread may. */
+	if (status->cpus_allowed != UINT64_MAX && status->cpus_allowed > watch->cpus)
 		watch->cpus = status->cpus_allowed;
 }
 
@@ -354,6 +354,7 @@ struct proc_watch *proc_watch_open(const struct proc_watch_options *options, uin
 	struct proc_watch *watch = mem_new(1, sizeof(*watch));
 
 	watch->options = *options;
+	watch->cpus = options->cpus;
 	snprintf(watch->root, sizeof(watch->root), "%s", options->root ? options->root : "");
 	watch->start_ns = watch->last_ns = now_ns;
 	watch->due_ns = now_ns + FIRST_NS;

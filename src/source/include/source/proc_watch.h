@@ -21,6 +21,7 @@ struct proc_watch_options {
 	const char *root; /* folder with proc/ and sys/ of a made-up machine; NULL: / */
 	pid_t pid;	  /* 0: it starts just now, see proc_watch_follow() */
 	bool attached;	  /* it ran before: what it had then does not count */
+	uint64_t cpus;	  /* that it may use when it starts; 0: as its threads say */
 };
 
 struct proc_watch *proc_watch_open(const struct proc_watch_options *options, uint64_t now_ns);
