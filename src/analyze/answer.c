@@ -244,7 +244,7 @@ static void answer_place(const struct hotspot *spot, const struct evidence *evid
 	view->gain_at = spot->gain_at;
 	if (isnan(spot->gain))
 		view->gain_reason =
-			no_causal ? no_causal->reason : "no experiment was made on this place";
+			no_causal ? no_causal->reason : "no experiment on this place told enough";
 }
 
 static void answer_row(const struct ledger_row *row, const char *target, struct arena *arena,

@@ -187,13 +187,18 @@ static bool curve_pays(const struct causal_curve *curve)
 }
 
 /* Hot, and its bounds leave no room for what its share suggests, although they are not narrow
- * enough to call the curve flat: half its share at half its time, less a third. */
-static bool curve_is_low(const struct causal_target_view *target, const struct causal_gain *gain)
+ * enough to call the curve flat: no more than two thirds of its share at any level.  The level that
+ * says so, or NULL. */
+static const struct causal_gain *low_gain(const struct causal_target_view *target)
 {
-	double suggested = gain->speedup * target->sample_share;
+	for (unsigned i = 0; i < CAUSAL_LEVELS && target->curve.class == CAUSAL_NOISY; i++) {
+		const struct causal_gain *gain = &target->curve.gains[i];
 
-	return target->curve.class == CAUSAL_NOISY && gain->trials >= TRIALS_LEAST &&
-	       gain->gain < LOW_GAIN && gain->hi < suggested * 2 / 3;
+		if (gain->is_known && gain->trials >= TRIALS_LEAST && gain->gain < LOW_GAIN &&
+			gain->hi < gain->speedup * target->sample_share * 2 / 3)
+			return gain;
+	}
+	return NULL;
 }
 
 static const char *experiment_words(const struct causal_target_view *target,
@@ -204,7 +209,7 @@ static const char *experiment_words(const struct causal_target_view *target,
 			"experiments: %s faster would bring nothing (%.1f to %.1f %% at %.0f %% "
 			"faster)",
 			target->name, 100 * gain->lo, 100 * gain->hi, 100 * gain->speedup);
-	if (curve_is_low(target, gain))
+	if (low_gain(target))
 		return arena_format(arena,
 			"experiments: %s %.0f %% faster would bring %.1f %% (%.1f to %.1f), not "
 			"the %.1f %% of its share",
@@ -229,7 +234,7 @@ static void draft_experiment(const struct experiments *x, const struct causal_ta
 		return;
 	draft->tried = true;
 	draft->pays = pays;
-	draft->flat = target->curve.class == CAUSAL_FLAT || curve_is_low(target, gain);
+	draft->flat = target->curve.class == CAUSAL_FLAT || low_gain(target);
 	draft->experiment_share = target->sample_share;
 	draft->spot.gain = gain->gain;
 	draft->spot.gain_lo = gain->lo;
@@ -276,7 +281,9 @@ static void target_join(const struct experiments *x, const struct causal_target_
 	const struct causal_gain *gain = gain_to_show(&target->curve);
 	struct hotspot_draft *best = NULL;
 
-	if (!gain || (target->curve.class == CAUSAL_NOISY && !curve_is_low(target, gain)))
+	if (target->curve.class == CAUSAL_NOISY)
+		gain = low_gain(target);
+	if (!gain)
 		return;
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows)
 		if (same_place(&draft->spot, target) &&

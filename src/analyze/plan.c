@@ -107,15 +107,15 @@ static void plan_whole(struct planning *p)
 	}
 }
 
-/* A quarter of what is left, and no fewer than tell anything; what is over is given later. */
+/* A third of what is left, and no fewer than tell anything; what is over is given later. */
 static void plan_repeated(struct planning *p)
 {
 	uint64_t run_ns = p->input->run_ns;
 	uint32_t runs = p->input->runs_least ? p->input->runs_least : RUNS_LEAST;
-	uint64_t quarter = p->left_ns / 4 / (run_ns ? run_ns : 1);
+	uint64_t third = p->left_ns / 3 / (run_ns ? run_ns : 1);
 
-	if (runs < quarter)
-		runs = (uint32_t)least(quarter, RUNS_GOOD);
+	if (runs < third)
+		runs = (uint32_t)least(third, RUNS_GOOD);
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct plan_step *step = &p->steps[i];
 

@@ -3,7 +3,7 @@
 
 #include "answer_parts.h"
 
-static const char not_tried[] = "no experiment was made on this place";
+static const char not_tried[] = "no experiment on this place told enough";
 
 static void number_or_reason(struct jsonw *json, const char *key, double value, const char *reason)
 {
