@@ -83,7 +83,7 @@ def _():
 
 @case("so is every simulated one, and allocator churn is supported by two mechanisms")
 def _():
-    phases("planted/churn", "60000", simulate=True)
+    phases("planted/churn", "600000", simulate=True)
     document = evaluate()
     assert found_again(document) >= 50, document["signals"]
     assert "simulation" in {s["witness"] for s in document["signals"] if s["value"] is not None}
