@@ -3,7 +3,7 @@
  * The stacks are walked once each, however many samples they have.  From the innermost frame
  * outwards: the first frame of the program's own code is the place, what stands before it (an
  * allocator, a page fault, a system call) is the category.  Without debug information nothing has
- * a file: then the main program's functions are its own code.
+ * a file: then the functions of a program, not of a library, are its own code.
  *
  * The query of a place lists its stacks by their ids in the file: how they were chosen cannot be
  * said in SQL, but the number can be summed again from the rows. */
@@ -44,7 +44,6 @@ struct placer {
 	uint8_t *class_of; /* by label of a function, plus one; 0: not asked yet */
 	struct map index;
 	vec_of(struct place) places;
-	const char *program; /* the path of the main program's module */
 };
 
 static enum function_class class_of(struct placer *p, uint32_t label)
@@ -104,18 +103,19 @@ static unsigned strength(enum hotspot_category category)
 	return strengths[category];
 }
 
-/* A library of the system is nobody's own code, even where its sources are known. */
-static bool is_own(const struct placer *p, const struct label *function, const struct label *line)
+/* A library of the system is nobody's own code, even where its sources are known; a program is,
+ * even where they are not: a script may start several. */
+static bool is_own(const struct label *function, const struct label *line)
 {
 	static const struct scope everything;
 
 	if (function->flags & (LABEL_KERNEL | LABEL_UNNAMED))
 		return false;
-	if (str_equal(function->module, p->program))
-		return !*line->file || scope_has(&everything, line->file);
 	if (str_starts(function->module, "/usr/lib") || str_starts(function->module, "/lib"))
 		return false;
-	return *line->file && scope_has(&everything, line->file);
+	if (!*line->file)
+		return !strstr(label_base(function->module), ".so");
+	return scope_has(&everything, line->file);
 }
 
 /* Frames of a stack, innermost first: labels of functions and lines side by side. */
@@ -148,8 +148,8 @@ static struct place *place_of(struct placer *p, uint32_t function, enum hotspot_
 	return &p->places.at[index];
 }
 
-/* The own frame among `count`, innermost first; the outermost known one when there is none, because
- * a thread of a library was started by somebody. */
+/* The own frame among `count`, innermost first; when there is none, the innermost that has a name.
+ */
 static unsigned own_frame(
 	const struct placer *p, const uint32_t *functions, const uint32_t *lines, unsigned count)
 {
@@ -158,7 +158,7 @@ static unsigned own_frame(
 	for (unsigned i = 0; i < count; i++) {
 		const struct label *function = &p->functions.labels.at[functions[i] - 1];
 
-		if (is_own(p, function, &p->lines.labels.at[lines[i] - 1]))
+		if (is_own(function, &p->lines.labels.at[lines[i] - 1]))
 			return i;
 		if (!(function->flags & (LABEL_KERNEL | LABEL_UNNAMED)) && !known)
 			known = i;
@@ -304,16 +304,6 @@ static void place_draft(const struct placer *p, const struct place *place, const
 	vec_push(&drafts->rows, draft);
 }
 
-/* The module of the program itself: that of the samples' function main, else the first one. */
-static const char *program_path(const struct run *run)
-{
-	vec_foreach (const struct function_row, function, &run->functions)
-		if (function->module && (str_equal(run_text(run, function->name), "main") ||
-						str_equal(run_text(run, function->name), "_start")))
-			return run_text(run, run->modules.at[function->module - 1].path);
-	return run->modules.count ? run_text(run, run->modules.at[0].path) : "";
-}
-
 static void placer_done(struct placer *p)
 {
 	vec_foreach (struct place, place, &p->places)
@@ -340,7 +330,6 @@ void hotspots_from_samples(
 	label_book_init(&p.lines, p.run, LABEL_LINE);
 	p.classes = function_book_open();
 	p.class_of = mem_new((size_t)p.functions.labels.count + 1, 1);
-	p.program = program_path(p.run);
 	for (row_id stack = 1; stack <= p.run->stacks.count; stack++)
 		if (p.samples.by_stack[stack].samples)
 			stack_place(&p, stack);
