@@ -111,7 +111,9 @@ def _():
 
 @case("kill -9 during run k leaves at least k - 1 runs, Ctrl-C too; both marked partial")
 def _():
-    counting = script("counting", "echo x >> count", "sleep 0.01")
+    # Each run is stored before the next one as long as that takes a twentieth of a run: runs of
+    # 60 ms leave it 3 ms, which a sanitizer on a busy machine keeps.
+    counting = script("counting", "echo x >> count", "sleep 0.06")
     for name, sent, status in (("int", signal.SIGINT, 130), ("kill", signal.SIGKILL, -9)):
         for k in (2, 7, 23):
             if os.path.exists("count"):
