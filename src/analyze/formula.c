@@ -296,45 +296,46 @@ int formula_value(const struct formula *formula, const double *values, double *r
 }
 
 /* One operand, as a number with a fraction: SQL divides whole numbers to a whole number. */
-static char *operand_write(const struct formula_step *step, const char *const *parts)
+static const char *operand_write(
+	const struct formula_step *step, const char *const *parts, struct arena *arena)
 {
-	str_auto struct str text = {0};
+	const char *text;
 
-	if (step->op == OP_NUMBER) {
-		str_addf(&text, "%.17g", step->number);
-		if (!strpbrk(str_text(&text), ".e"))
-			str_add(&text, ".0");
-	} else {
-		str_addf(&text, "CAST(%s AS REAL)", parts[step->name]);
-	}
-	return mem_copy_text(str_text(&text), text.len);
+	if (step->op == OP_NAME)
+		return arena_format(arena, "CAST(%s AS REAL)", parts[step->name]);
+	text = arena_format(arena, "%.17g", step->number);
+	return strpbrk(text, ".e") ? text : arena_format(arena, "%s.0", text);
+}
+
+static const char *operator_write(
+	enum formula_op op, const char *a, const char *b, struct arena *arena)
+{
+	static const char *const signs[] = {
+		[OP_ADD] = "+", [OP_SUBTRACT] = "-", [OP_MULTIPLY] = "*", [OP_DIVIDE] = "/"};
+
+	if (op == OP_LEAST || op == OP_MOST)
+		return arena_format(arena, "%s(%s, %s)", op == OP_LEAST ? "min" : "max", a, b);
+	return arena_format(arena, "(%s %s %s)", a, signs[op], b);
 }
 
 void formula_write(const struct formula *formula, const char *const *parts, struct str *out)
 {
-	static const char signs[] = {
-		[OP_ADD] = '+', [OP_SUBTRACT] = '-', [OP_MULTIPLY] = '*', [OP_DIVIDE] = '/'};
-	char *stack[3 * (FORMULA_DEPTH + 1)] = {0};
+	const char *stack[3 * (FORMULA_DEPTH + 1)] = {0};
+	arena_auto struct arena arena = {0};
 	unsigned top = 0;
 
 	for (uint32_t i = 0; i < formula->steps_count; i++) {
 		const struct formula_step *step = &formula->steps[i];
-		str_auto struct str text = {0};
 
 		if (step->op == OP_NUMBER || step->op == OP_NAME) {
-			stack[top++] = operand_write(step, parts);
-			continue;
-		}
-		if (step->op == OP_NEGATE) {
-			str_addf(&text, "(-%s)", stack[top - 1]);
+			stack[top++] = operand_write(step, parts, &arena);
+		} else if (step->op == OP_NEGATE) {
+			stack[top - 1] = arena_format(&arena, "(-%s)", stack[top - 1]);
 		} else {
 			top--;
-			str_addf(&text, "(%s %c %s)", stack[top - 1], signs[step->op], stack[top]);
-			free(stack[top]);
+			stack[top - 1] =
+				operator_write(step->op, stack[top - 1], stack[top], &arena);
 		}
-		free(stack[top - 1]);
-		stack[top - 1] = mem_copy_text(str_text(&text), text.len);
 	}
 	str_add(out, stack[0] ? stack[0] : "NULL");
-	free(stack[0]);
 }

@@ -1,6 +1,7 @@
 /* simulated.c - see simulated.h: the places of a run, summed by function or by line. */
 #include "analyze/simulated.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "model/run.h"
+#include "simulated_parts.h"
 
 /* As drive/simulate.h emits them, and as an imported cachegrind.out has them. */
 static const struct {
@@ -90,8 +92,9 @@ static void summing_done(struct summing *s)
 	vec_done(&s->rows);
 }
 
-static void counts_add(uint64_t *into, const uint64_t *more)
+void simulated_counts_add(uint64_t *into, const uint64_t *more)
 {
+	assert(into);
 	for (unsigned i = 0; i < SIMULATED_COUNTS; i++)
 		if (__builtin_add_overflow(into[i], more[i], &into[i]))
 			into[i] = UINT64_MAX;
@@ -125,7 +128,7 @@ static void places_sum(struct summing *s, bool by_line)
 		if (count == SIMULATED_COUNTS)
 			continue;
 		one[count] = place->value;
-		counts_add(row_at(s, &key)->counts, one);
+		simulated_counts_add(row_at(s, &key)->counts, one);
 	}
 }
 
@@ -147,7 +150,7 @@ static void functions_fold(struct summing *s)
 			s->rows.at[kept++] = row;
 			continue;
 		}
-		counts_add(s->rows.at[at].counts, row.counts);
+		simulated_counts_add(s->rows.at[at].counts, row.counts);
 		if (work > most[at]) {
 			most[at] = work;
 			s->rows.at[at].file = row.file;

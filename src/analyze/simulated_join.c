@@ -79,13 +79,6 @@ static void joining_done(struct joining *j)
 	vec_done(&j->line_sites);
 }
 
-static void counts_add(uint64_t *into, const uint64_t *more)
-{
-	for (unsigned i = 0; i < SIMULATED_COUNTS; i++)
-		if (__builtin_add_overflow(into[i], more[i], &into[i]))
-			into[i] = UINT64_MAX;
-}
-
 static struct simulated_site *function_at(struct joining *j, const char *name, const char *file)
 {
 	size_t len = simulated_name_length(name);
@@ -261,11 +254,12 @@ static int counts_join(struct joining *j, const struct run *simulated, struct ar
 		const struct simulated_row *row = &view->counts.rows[i];
 		struct simulated_site *site = function_at(j, row->function, row->file);
 
-		counts_add(site->row.counts, row->counts);
+		simulated_counts_add(site->row.counts, row->counts);
 	}
 	for (uint32_t i = 0; i < lines.row_count; i++)
 		if (*lines.rows[i].file && lines.rows[i].line)
-			counts_add(line_at(j, &lines.rows[i])->row.counts, lines.rows[i].counts);
+			simulated_counts_add(
+				line_at(j, &lines.rows[i])->row.counts, lines.rows[i].counts);
 	return 0;
 }
 

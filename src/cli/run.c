@@ -214,8 +214,8 @@ const struct command run_command = {
 		"the whole chain, and the answer on one screen", "assay -- ./program input",
 		"the same", "assay run --budget 2m --against latest -- ./program input",
 		"after a change: did it help, and what is first now",
-		"assay run --check " DIRECTORY_ROOT "/latest",
-		"is the evidence complete and unchanged?", NULL},
+		"assay run --check assay-out/latest", "is the evidence complete and unchanged?",
+		NULL},
 	.details =
 		"Runs the program once, says what it plans and how long that takes, then measures "
 		"in phases, one after the other: repeated runs, what the system tells, samples, "

@@ -334,6 +334,19 @@ static bool take_evidence(const struct ingest *ingest, const struct wire_record 
 	return true;
 }
 
+/* What comes beside samples. */
+static void take_sampling(struct ingest *ingest, const struct wire_record *record)
+{
+	if (record->type == WIRE_MAP)
+		profile_map(ingest_profile(ingest), record);
+	else if (record->type == WIRE_TASK)
+		profile_task(ingest_profile(ingest), record);
+	else if (record->type == WIRE_LOST)
+		profile_lost(ingest_profile(ingest), record);
+	else if (ingest->profile)
+		order_flush(ingest->profile, ((const struct wire_round *)record)->time_ns);
+}
+
 static int ingest_take(void *context, const struct wire_record *record)
 {
 	struct ingest *ingest = context;
@@ -362,17 +375,10 @@ static int ingest_take(void *context, const struct wire_record *record)
 		ingest->malformed += !take_count(ingest, record);
 		break;
 	case WIRE_MAP:
-		profile_map(ingest_profile(ingest), record);
-		break;
 	case WIRE_TASK:
-		profile_task(ingest_profile(ingest), record);
-		break;
 	case WIRE_LOST:
-		profile_lost(ingest_profile(ingest), record);
-		break;
 	case WIRE_ROUND:
-		if (ingest->profile)
-			order_flush(ingest->profile, ((const struct wire_round *)record)->time_ns);
+		take_sampling(ingest, record);
 		break;
 	case WIRE_QUALITY:
 		take_quality(ingest->run, (const struct wire_quality *)record);

@@ -24,6 +24,24 @@ struct run *run_open(void)
 	return run;
 }
 
+/* Where samples were taken, and what is known besides. */
+static void tables_close(struct run *run)
+{
+	vec_done(&run->threads);
+	vec_done(&run->modules);
+	vec_done(&run->functions);
+	vec_done(&run->frames);
+	vec_done(&run->locations);
+	vec_done(&run->stacks);
+	vec_done(&run->samples);
+	vec_done(&run->branches);
+	vec_done(&run->accesses);
+	vec_done(&run->places);
+	vec_done(&run->facts);
+	vec_done(&run->spans);
+	vec_done(&run->claims);
+}
+
 void run_close(struct run *run)
 {
 	if (!run)
@@ -44,19 +62,7 @@ void run_close(struct run *run)
 	vec_done(&run->progress_points);
 	vec_done(&run->experiments);
 	vec_done(&run->visits);
-	vec_done(&run->threads);
-	vec_done(&run->modules);
-	vec_done(&run->functions);
-	vec_done(&run->frames);
-	vec_done(&run->locations);
-	vec_done(&run->stacks);
-	vec_done(&run->samples);
-	vec_done(&run->branches);
-	vec_done(&run->accesses);
-	vec_done(&run->places);
-	vec_done(&run->facts);
-	vec_done(&run->spans);
-	vec_done(&run->claims);
+	tables_close(run);
 	free(run);
 }
 

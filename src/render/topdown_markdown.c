@@ -1,7 +1,5 @@
 /* topdown_markdown.c - `assay topdown --report FILE.md`: what was measured on what, the levels, the
  * cause, what to do, how to check. */
-#include <stdio.h>
-
 #include <math.h>
 #include <stdio.h>
 

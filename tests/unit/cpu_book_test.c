@@ -76,8 +76,10 @@ static void vector_count(struct vector *vector, const char *name, double value)
 {
 	const struct cpu_event *event = cpu_table_event(vector->table, name);
 
-	if (!event)
+	if (!event || !vector->table) {
 		fail_msg("%s: no event %s", vector->title, name);
+		return;
+	}
 	vector->counts[event - vector->table->events] = value;
 }
 
@@ -86,8 +88,10 @@ static void vector_expect(struct vector *vector, const char *name, double value)
 	const struct cpu_node *node = cpu_table_node(vector->table, name);
 	double is;
 
-	if (!node)
+	if (!node || !vector->table) {
 		fail_msg("%s: no node %s", vector->title, name);
+		return;
+	}
 	if (!vector->computed)
 		cpu_table_compute(vector->table, vector->counts, vector->width, vector->values);
 	vector->computed = true;
@@ -152,7 +156,7 @@ static void every_formula_gives_the_numbers_that_were_worked_elsewhere(void **st
 
 			snprintf(wanted, sizeof(wanted), " %s/%s ", table->name,
 				table->nodes[i].value.name);
-			if (!strstr(seen.at, wanted))
+			if (!strstr(str_text(&seen), wanted))
 				fail_msg("no vector checks%s", wanted);
 		}
 	vector_done(&vector);

@@ -165,10 +165,26 @@ static void a_division_by_zero_gives_no_number(void **state)
 	assert_near(value, 42, 0);
 }
 
+static void a_formula_can_be_written_as_sql(void **state)
+{
+	const char *const parts[] = {"x", "y"};
+	arena_auto struct arena arena = {0};
+	str_auto struct str sql = {0};
+	struct formula formula = {0};
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(formula_parse(&arena, "- a + min(a, b) / 2", &formula, &err), 0);
+	formula_write(&formula, parts, &sql);
+	assert_string_equal(str_text(&sql), "((-CAST(x AS REAL)) + (min(CAST(x AS REAL), CAST(y AS "
+					    "REAL)) / 2.0))");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(operators_bind_as_in_arithmetic),
+		cmocka_unit_test(a_formula_can_be_written_as_sql),
 		cmocka_unit_test(the_smaller_and_the_larger_of_two_can_be_asked_for),
 		cmocka_unit_test(event_names_with_their_signs_are_one_name),
 		cmocka_unit_test(what_is_doubtful_is_refused),

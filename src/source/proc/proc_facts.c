@@ -255,12 +255,18 @@ static void process_emit(const struct proc_watch *watch, struct facts *facts)
 /* ---- the machine ---- */
 
 /* A counter that went back tells nothing. */
-static void delta_emit(struct facts *facts, const char *name, const char *witness, uint64_t before,
-	uint64_t after, double scale, const char *reason)
+struct delta {
+	const char *name, *witness;
+	uint64_t before, after;
+	double scale; /* to ns */
+};
+
+static void delta_emit(struct facts *facts, const struct delta *d, const char *reason)
 {
-	if (!*reason && (before == UINT64_MAX || after == UINT64_MAX || after < before))
+	if (!*reason && (d->before == UINT64_MAX || d->after == UINT64_MAX || d->after < d->before))
 		reason = "the kernel does not tell";
-	fact_either(facts, name, "ns", witness, scale * (double)(after - before), reason);
+	fact_either(facts, d->name, "ns", d->witness, d->scale * (double)(d->after - d->before),
+		reason);
 }
 
 static void pressure_emit(
@@ -272,14 +278,21 @@ static void pressure_emit(
 
 	reason_write(reason, sizeof(reason), "/proc/pressure/cpu",
 		a->cpu_errno ? a->cpu_errno : b->cpu_errno);
-	delta_emit(facts, "pressure_cpu_ns", cpu, a->cpu.some_us, b->cpu.some_us, 1000, reason);
+	delta_emit(facts,
+		&(struct delta){"pressure_cpu_ns", cpu, a->cpu.some_us, b->cpu.some_us, 1000},
+		reason);
 	reason_write(reason, sizeof(reason), "/proc/pressure/io",
 		a->io_errno ? a->io_errno : b->io_errno);
-	delta_emit(facts, "pressure_io_ns", io, a->io.some_us, b->io.some_us, 1000, reason);
-	delta_emit(facts, "pressure_io_full_ns", io, a->io.full_us, b->io.full_us, 1000, reason);
+	delta_emit(facts, &(struct delta){"pressure_io_ns", io, a->io.some_us, b->io.some_us, 1000},
+		reason);
+	delta_emit(facts,
+		&(struct delta){"pressure_io_full_ns", io, a->io.full_us, b->io.full_us, 1000},
+		reason);
 	reason_write(reason, sizeof(reason), "/proc/pressure/memory",
 		a->memory_errno ? a->memory_errno : b->memory_errno);
-	delta_emit(facts, "pressure_memory_ns", memory, a->memory.some_us, b->memory.some_us, 1000,
+	delta_emit(facts,
+		&(struct delta){
+			"pressure_memory_ns", memory, a->memory.some_us, b->memory.some_us, 1000},
 		reason);
 }
 
@@ -319,13 +332,21 @@ static void machine_emit(struct proc_watch *watch, double wall_ns, struct facts 
 	pressure_emit(a, &b, facts);
 	reason_write(
 		reason, sizeof(reason), "/proc/stat", a->stat_errno ? a->stat_errno : b.stat_errno);
-	delta_emit(facts, "steal_ns", "proc.stat", a->stat.steal, b.stat.steal, tick_ns, reason);
-	delta_emit(facts, "busy_ns", "proc.stat", a->stat.busy, b.stat.busy, tick_ns, reason);
-	delta_emit(facts, "iowait_ns", "proc.stat", a->stat.iowait, b.stat.iowait, tick_ns, reason);
+	delta_emit(facts,
+		&(struct delta){"steal_ns", "proc.stat", a->stat.steal, b.stat.steal, tick_ns},
+		reason);
+	delta_emit(facts,
+		&(struct delta){"busy_ns", "proc.stat", a->stat.busy, b.stat.busy, tick_ns},
+		reason);
+	delta_emit(facts,
+		&(struct delta){"iowait_ns", "proc.stat", a->stat.iowait, b.stat.iowait, tick_ns},
+		reason);
 	reason_write(reason, sizeof(reason), "cpu.stat of the control group with a quota",
 		a->throttle_errno ? a->throttle_errno : b.throttle_errno);
-	delta_emit(facts, "throttled_ns", "cgroup.cpu.stat", a->throttle.throttled_ns,
-		b.throttle.throttled_ns, 1, reason);
+	delta_emit(facts,
+		&(struct delta){"throttled_ns", "cgroup.cpu.stat", a->throttle.throttled_ns,
+			b.throttle.throttled_ns, 1},
+		reason);
 	disks_emit(a, &b, wall_ns, facts);
 	vec_done(&b.disks);
 }

@@ -294,8 +294,9 @@ static bool disk_parse(const char *at, struct proc_disk *ret_disk)
 	uint64_t field = 0;
 	size_t len;
 
-	if (!number_take(&at, &field) || !number_take(&at, &field))
-		return false;
+	for (unsigned i = 0; i < 2; i++) /* major and minor number */
+		if (!number_take(&at, &field))
+			return false;
 	at += strspn(at, " ");
 	len = strcspn(at, " \n");
 	if (!len || len >= sizeof(disk.name))
