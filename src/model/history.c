@@ -8,17 +8,14 @@
  * not measured is null. */
 #include "model/history.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/io.h"
 #include "base/jsonw.h"
+#include "json_lines.h"
 
-enum { FILE_LARGEST = 64 << 20, LINE_LARGEST = 1 << 20 };
 #define SCHEMA "assay.history/1"
 
 static const char *member_text(struct history *history, const json_t *line, const char *key)
@@ -43,8 +40,9 @@ static double member_number(const json_t *line, const char *key)
 	return isfinite(value) && value > 0 ? value : (double)NAN;
 }
 
-static bool take_line(struct history *history, const json_t *line)
+static bool take_line(void *context, const json_t *line)
 {
+	struct history *history = context;
 	const char *schema = json_string_value(json_object_get(line, "schema"));
 	struct history_row row;
 
@@ -69,36 +67,23 @@ static bool take_line(struct history *history, const json_t *line)
 	return true;
 }
 
+static struct json_lines lines_of(struct history *history)
+{
+	return (struct json_lines){take_line, history, &history->skipped, "history"};
+}
+
 void history_read(struct history *history, const char *text, size_t len)
 {
-	const char *end = text + len;
+	struct json_lines lines = lines_of(history);
 
-	while (text < end) {
-		const char *newline = memchr(text, '\n', (size_t)(end - text));
-		size_t length = (size_t)((newline ? newline : end) - text);
-		json_t *line = length <= LINE_LARGEST ? json_loadb(text, length, 0, NULL) : NULL;
-
-		if (length && !(line && take_line(history, line)))
-			history->skipped++;
-		json_decref(line);
-		text += length + 1;
-	}
+	json_lines_read(&lines, text, len);
 }
 
 int history_load(struct history *history, const char *path, struct err *err)
 {
-	str_auto struct str text = {0};
-	int r = io_read_at(AT_FDCWD, path, FILE_LARGEST, &text);
+	struct json_lines lines = lines_of(history);
 
-	if (r == -ENOENT)
-		return 0;
-	if (r < 0) {
-		err_set(err, ERR_USAGE, -r, "cannot read %s: %s", path, err_words(-r));
-		err_hint(err, "move it away to begin a new history");
-		return r;
-	}
-	history_read(history, str_text(&text), text.len);
-	return 0;
+	return json_lines_load(&lines, path, err);
 }
 
 void history_done(struct history *history)

@@ -7,18 +7,16 @@
  * What was not measured is null. */
 #include "model/ledger.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/io.h"
 #include "base/jsonw.h"
+#include "json_lines.h"
 
-enum { FILE_LARGEST = 64 << 20, LINE_LARGEST = 1 << 20, NUMBERS_MOST = 256 };
+enum { NUMBERS_MOST = 256 };
+
 #define SCHEMA "assay.ledger/1"
 
 static const char *member_text(struct ledger *ledger, const json_t *line, const char *key)
@@ -53,8 +51,9 @@ static void numbers_take(struct ledger *ledger, json_t *numbers, struct ledger_e
 	}
 }
 
-static bool take_line(struct ledger *ledger, const json_t *line)
+static bool take_line(void *context, const json_t *line)
 {
+	struct ledger *ledger = context;
 	const char *schema = json_string_value(json_object_get(line, "schema"));
 	json_int_t time_ns = json_integer_value(json_object_get(line, "time_ns"));
 	struct ledger_entry entry;
@@ -79,36 +78,23 @@ static bool take_line(struct ledger *ledger, const json_t *line)
 	return true;
 }
 
+static struct json_lines lines_of(struct ledger *ledger)
+{
+	return (struct json_lines){take_line, ledger, &ledger->skipped, "ledger"};
+}
+
 void ledger_read(struct ledger *ledger, const char *text, size_t len)
 {
-	const char *end = text + len;
+	struct json_lines lines = lines_of(ledger);
 
-	while (text < end) {
-		const char *newline = memchr(text, '\n', (size_t)(end - text));
-		size_t length = (size_t)((newline ? newline : end) - text);
-		json_t *line = length <= LINE_LARGEST ? json_loadb(text, length, 0, NULL) : NULL;
-
-		if (length && !(line && take_line(ledger, line)))
-			ledger->skipped++;
-		json_decref(line);
-		text += length + 1;
-	}
+	json_lines_read(&lines, text, len);
 }
 
 int ledger_load(struct ledger *ledger, const char *path, struct err *err)
 {
-	str_auto struct str text = {0};
-	int r = io_read_at(AT_FDCWD, path, FILE_LARGEST, &text);
+	struct json_lines lines = lines_of(ledger);
 
-	if (r == -ENOENT)
-		return 0;
-	if (r < 0) {
-		err_set(err, ERR_USAGE, -r, "cannot read %s: %s", path, err_words(-r));
-		err_hint(err, "move it away to begin a new ledger");
-		return r;
-	}
-	ledger_read(ledger, str_text(&text), text.len);
-	return 0;
+	return json_lines_load(&lines, path, err);
 }
 
 void ledger_done(struct ledger *ledger)
@@ -147,36 +133,12 @@ void ledger_line(const struct ledger_entry *entry, struct str *out)
 	str_add_char(out, '\n');
 }
 
-/* Whether the file ends in the middle of a line: a writer died there. */
-static bool is_torn(int fd)
-{
-	off_t size = lseek(fd, 0, SEEK_END);
-	char last = '\n';
-
-	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
-}
-
 int ledger_append(
 	const char *path, const struct ledger_entry *entries, size_t count, struct err *err)
 {
 	str_auto struct str text = {0};
-	io_auto int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	ssize_t written = -1;
 
-	if (fd >= 0) {
-		if (is_torn(fd))
-			str_add_char(&text, '\n');
-		for (size_t i = 0; i < count; i++)
-			ledger_line(&entries[i], &text);
-		errno = EIO; /* for a write that came out short */
-		written = write(fd, str_text(&text), text.len);
-	}
-	if (written < 0 || (size_t)written != text.len) {
-		int code = errno;
-
-		err_set(err, ERR_OUTPUT, code, "cannot append to %s: %s", path, err_words(code));
-		err_hint(err, "make room, or make the folder writable");
-		return -code;
-	}
-	return 0;
+	for (size_t i = 0; i < count; i++)
+		ledger_line(&entries[i], &text);
+	return io_append(path, str_text(&text), text.len, err);
 }

@@ -5,16 +5,13 @@
  *      "before_ns":...,"after_ns":...,"ratio":0.71,...,"compounded":0.71,"first":"parse.c:142"} */
 #include "model/rounds.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/io.h"
 #include "base/jsonw.h"
+#include "json_lines.h"
 
-enum { FILE_LARGEST = 64 << 20, LINE_LARGEST = 1 << 20 };
 #define SCHEMA "assay.round/1"
 
 /* The numbers of a row, by name: reader and writer go through the same list. */
@@ -55,8 +52,9 @@ static uint64_t get_count(const json_t *line, const char *key)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
-static bool take_line(struct rounds *rounds, const json_t *line)
+static bool take_line(void *context, const json_t *line)
 {
+	struct rounds *rounds = context;
 	const char *schema = json_string_value(json_object_get(line, "schema"));
 	struct round_row row = {0};
 
@@ -82,36 +80,23 @@ static bool take_line(struct rounds *rounds, const json_t *line)
 	return true;
 }
 
+static struct json_lines lines_of(struct rounds *rounds)
+{
+	return (struct json_lines){take_line, rounds, &rounds->skipped, "history"};
+}
+
 void rounds_read(struct rounds *rounds, const char *text, size_t len)
 {
-	const char *end = text + len;
+	struct json_lines lines = lines_of(rounds);
 
-	while (text < end) {
-		const char *newline = memchr(text, '\n', (size_t)(end - text));
-		size_t length = (size_t)((newline ? newline : end) - text);
-		json_t *line = length <= LINE_LARGEST ? json_loadb(text, length, 0, NULL) : NULL;
-
-		if (length && !(line && take_line(rounds, line)))
-			rounds->skipped++;
-		json_decref(line);
-		text += length + 1;
-	}
+	json_lines_read(&lines, text, len);
 }
 
 int rounds_load(struct rounds *rounds, const char *path, struct err *err)
 {
-	str_auto struct str text = {0};
-	int r = io_read_at(AT_FDCWD, path, FILE_LARGEST, &text);
+	struct json_lines lines = lines_of(rounds);
 
-	if (r == -ENOENT)
-		return 0;
-	if (r < 0) {
-		err_set(err, ERR_USAGE, -r, "cannot read %s: %s", path, err_words(-r));
-		err_hint(err, "move it away to begin a new history");
-		return r;
-	}
-	rounds_read(rounds, str_text(&text), text.len);
-	return 0;
+	return json_lines_load(&lines, path, err);
 }
 
 void rounds_done(struct rounds *rounds)
