@@ -147,7 +147,10 @@ static void next_choose(const struct round_input *input, struct round_view *view
 	} else if (small) {
 		view->stop = true;
 		view->next = "stop here: this round brought less than 5 %";
-	} else if (isfinite(input->next_score) && input->next_score < ROUND_SCORE_STOP) {
+	} else if (!isfinite(input->next_score)) {
+		view->stop = true;
+		view->next = "stop here: no place is first now";
+	} else if (input->next_score < ROUND_SCORE_STOP) {
 		view->stop = true;
 		view->next = "stop here: what would be next scores below 2";
 	} else {

@@ -75,17 +75,16 @@ static int set_choose(struct stat_job *job, const char *name, struct err *err)
 	return event_list_parse(&job->events, set->events, err);
 }
 
-/* -e, --set and --metric add up; without any of them the default set is counted. */
-static int events_choose(struct stat_job *job, struct err *err)
+int stat_events_choose(struct stat_job *job, const struct stat_choice *choice, struct err *err)
 {
 	const struct cli *cli = job->cli;
 	const char *text;
 	int r = 0;
 
 	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "event", i)); i++)
-		r = event_list_parse(&job->events, text, err);
+		r = choice->parse(&job->events, text, err);
 	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "set", i)); i++)
-		r = set_choose(job, text, err);
+		r = choice->add_set(job, text, err);
 	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "metric", i)); i++) {
 		const struct metric *metric = metric_find(&job->book, text, err);
 		str_auto struct str events = {0};
@@ -93,15 +92,21 @@ static int events_choose(struct stat_job *job, struct err *err)
 		if (!metric)
 			return -EINVAL;
 		metric_events(metric, &events);
-		r = events.len ? event_list_parse(&job->events, events.at, err) : 0;
+		r = events.len ? choice->parse(&job->events, events.at, err) : 0;
 	}
-	if (r >= 0 && !job->events.specs.count && !cli_has(cli, "metric")) {
-		const struct event_set *set = event_set_find(&job->book, "default", err);
-
-		r = set ? event_list_parse(&job->events, set->events, err) : -EINVAL;
-	}
+	if (r >= 0 && !job->events.specs.count && !cli_has(cli, "metric"))
+		r = choice->add_default(job, err);
 	return r;
 }
+
+static int default_add(struct stat_job *job, struct err *err)
+{
+	const struct event_set *set = event_set_find(&job->book, "default", err);
+
+	return set ? event_list_parse(&job->events, set->events, err) : -EINVAL;
+}
+
+static const struct stat_choice choice_here = {event_list_parse, set_choose, default_add};
 
 static int watch_choose(const struct cli *cli, struct count_options *options, struct err *err)
 {
@@ -268,7 +273,7 @@ static int stat_run_job(struct stat_job *job, struct err *err)
 	else if (r >= 0)
 		r = cpu_load(job, err);
 	if (r >= 0 && !job->simulated)
-		r = events_choose(job, err);
+		r = stat_events_choose(job, &choice_here, err);
 	if (r < 0)
 		return r;
 	job->run->started_ns = clock_realtime_ns();

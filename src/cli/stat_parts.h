@@ -22,6 +22,16 @@ struct stat_job {
 	bool simulated; /* --engine sim */
 };
 
+/* What the words of -e and --set stand for: events of this machine, or of the simulator. */
+struct stat_choice {
+	int (*parse)(struct event_list *list, const char *text, struct err *err);
+	int (*add_set)(struct stat_job *job, const char *name, struct err *err);
+	int (*add_default)(struct stat_job *job, struct err *err);
+};
+
+/* -e, --set and --metric add up; without any of them the default set is counted. */
+int stat_events_choose(struct stat_job *job, const struct stat_choice *choice, struct err *err);
+
 /* -e, --set and --metric as events of the simulator; its own set without any of them. */
 int stat_simulate_events(struct stat_job *job, struct err *err);
 

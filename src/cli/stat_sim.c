@@ -63,26 +63,16 @@ static int set_add(struct stat_job *job, const char *name, struct err *err)
 	return set ? cachegrind_events_parse(&job->events, set->events, err) : -EINVAL;
 }
 
+static int default_add(struct stat_job *job, struct err *err)
+{
+	return set_add(job, "simulated", err);
+}
+
 int stat_simulate_events(struct stat_job *job, struct err *err)
 {
-	const struct cli *cli = job->cli;
-	const char *text;
-	int r = 0;
+	static const struct stat_choice choice = {cachegrind_events_parse, set_add, default_add};
 
-	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "event", i)); i++)
-		r = cachegrind_events_parse(&job->events, text, err);
-	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "set", i)); i++)
-		r = set_add(job, text, err);
-	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "metric", i)); i++) {
-		const struct metric *metric = metric_find(&job->book, text, err);
-		str_auto struct str events = {0};
-
-		if (!metric)
-			return -EINVAL;
-		metric_events(metric, &events);
-		r = events.len ? cachegrind_events_parse(&job->events, events.at, err) : 0;
-	}
-	return r >= 0 && !job->events.specs.count ? set_add(job, "simulated", err) : r;
+	return stat_events_choose(job, &choice, err);
 }
 
 int stat_simulate(struct stat_job *job, struct err *err)

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "render/markdown.h"
+#include "render/metric.h"
 #include "render/shorten.h"
 
 void site_place_add(struct str *out, const struct site_place *place, unsigned columns)
@@ -169,34 +170,6 @@ void site_metrics_markdown(struct str *out, const struct site_summary *summary)
 	str_add(out, "\n");
 }
 
-static void metrics_json(struct jsonw *w, const struct site_summary *summary)
-{
-	jsonw_key(w, "metrics");
-	jsonw_begin_array(w);
-	for (uint32_t i = 0; i < summary->metric_count; i++) {
-		const struct metric_result *row = &summary->metrics[i];
-
-		jsonw_begin_object(w);
-		jsonw_put_text(w, "name", row->metric->name);
-		if (row->known)
-			jsonw_put_double(w, "value", row->value);
-		else
-			jsonw_put_missing(w, "value", row->reason);
-		jsonw_put_text(w, "unit", row->metric->unit);
-		jsonw_put_text(w, "assessment", metric_assessment_word(row->assessment));
-		jsonw_put_text(
-			w, "threshold", *row->metric->threshold ? row->metric->threshold : NULL);
-		jsonw_put_text(w, "meaning", row->metric->meaning);
-		jsonw_put_bool(w, "simulated", summary->simulated);
-		if (*row->core)
-			jsonw_put_text(w, "core", row->core);
-		if (*row->modifiers)
-			jsonw_put_text(w, "modifiers", row->modifiers);
-		jsonw_end_object(w);
-	}
-	jsonw_end_array(w);
-}
-
 void site_head_json(struct jsonw *w, const struct site_summary *summary)
 {
 	jsonw_put_text(w, "target", summary->target);
@@ -204,7 +177,7 @@ void site_head_json(struct jsonw *w, const struct site_summary *summary)
 	text_or_missing(w, "arch", summary->arch, "the run does not tell its CPU");
 	jsonw_put_bool(w, "simulated", summary->simulated);
 	jsonw_put_bool(w, "user_only", summary->user_only);
-	metrics_json(w, summary);
+	metric_results_json(w, summary->metrics, summary->metric_count, summary->simulated);
 }
 
 void site_head_text(struct paper *paper, const struct site_summary *summary)

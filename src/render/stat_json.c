@@ -1,6 +1,7 @@
 /* stat_json.c - "data" of `assay stat --json`; docs/commands/stat.md describes each member. */
 #include <math.h>
 
+#include "render/metric.h"
 #include "render/stat.h"
 
 static void value_or_reason(struct jsonw *w, const char *key, double value, const char *reason)
@@ -41,33 +42,6 @@ static void events_json(struct jsonw *w, const struct stat_view *view)
 			jsonw_put_u64(w, "group", event->group);
 		if (*event->core)
 			jsonw_put_text(w, "core", event->core);
-		jsonw_end_object(w);
-	}
-	jsonw_end_array(w);
-}
-
-static void metrics_json(struct jsonw *w, const struct stat_view *view)
-{
-	jsonw_key(w, "metrics");
-	jsonw_begin_array(w);
-	for (uint32_t i = 0; i < view->metric_count; i++) {
-		const struct metric_result *row = &view->metrics[i];
-
-		jsonw_begin_object(w);
-		jsonw_put_text(w, "name", row->metric->name);
-		if (row->known)
-			jsonw_put_double(w, "value", row->value);
-		else
-			jsonw_put_missing(w, "value", row->reason);
-		jsonw_put_text(w, "unit", row->metric->unit);
-		jsonw_put_text(w, "assessment", metric_assessment_word(row->assessment));
-		jsonw_put_text(
-			w, "threshold", *row->metric->threshold ? row->metric->threshold : NULL);
-		jsonw_put_text(w, "meaning", row->metric->meaning);
-		if (*row->core)
-			jsonw_put_text(w, "core", row->core);
-		if (*row->modifiers)
-			jsonw_put_text(w, "modifiers", row->modifiers);
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);
@@ -165,7 +139,7 @@ static void summary_json(struct jsonw *w, const struct stat_view *view)
 void stat_json_counts(struct jsonw *w, const struct stat_view *view)
 {
 	events_json(w, view);
-	metrics_json(w, view);
+	metric_results_json(w, view->metrics, view->metric_count, view->simulated);
 	intervals_json(w, view);
 }
 
