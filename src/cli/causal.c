@@ -219,6 +219,13 @@ static int seen(void *context, const struct causal_spot *spots, uint32_t count, 
 	return 0;
 }
 
+static enum causal_own own(void *context, const char *path, const struct place **ret_place)
+{
+	struct causal_job *job = context;
+
+	return causal_sites_own(job->sites, path, ret_place);
+}
+
 static uint32_t site_of_row(const struct causal_job *job, uint32_t row)
 {
 	for (uint32_t i = 0; i < job->row.count; i++)
@@ -477,6 +484,7 @@ static int causal_run_job(struct causal_job *job, struct err *err)
 		.stdout_to_stderr = job->cli->mode == CLI_JSON,
 		.interrupted = cli_interrupted,
 		.seen = seen,
+		.own = own,
 		.next = next,
 		.done = pair_done,
 		.context = job,
