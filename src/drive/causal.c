@@ -251,11 +251,11 @@ static int execution_await(struct causal_runner *c, bool stop, struct err *err)
 	int r = 0;
 
 	if (stop && !c->ended)
-		spawner_signal(c->execution.spawner, SIGTERM);
+		spawner_end(c->execution.spawner, SIGTERM);
 	while (r >= 0 && !c->ended) {
 		r = causal_wait_ns(c, look_ns, err);
 		if (stop && !c->ended && clock_monotonic_ns() > kill_at)
-			spawner_signal(c->execution.spawner, SIGKILL);
+			spawner_end(c->execution.spawner, SIGKILL);
 	}
 	return r < 0 ? r : execution_finish(&c->execution, err);
 }

@@ -209,7 +209,7 @@ static void limit_check(struct simulation *s, uint64_t now_ns)
 		since < limit + s->stops * (uint64_t)PATIENCE_NS)
 		return;
 	s->timed_out = true;
-	spawner_signal(s->execution.spawner, signals[s->stops++]);
+	spawner_end(s->execution.spawner, signals[s->stops++]);
 }
 
 static uint64_t next_wake(const struct simulation *s, uint64_t now_ns)

@@ -133,6 +133,15 @@ def _():
     assert d["data"]["runs"][0]["timed_out"], d
 
 
+@case("what a program started ends with it when the time is up")
+def _():
+    both = script("both", f"{SPIN} 100000000 & echo $! > child", f"{SPIN} 100000000")
+    stat("-e", "instructions", "--time-limit", "2s", "--", both)
+    with open("child", encoding="ascii") as file:
+        child = int(file.read())
+    assert not os.path.exists(f"/proc/{child}"), "it is still simulated"
+
+
 @case("Ctrl-C ends it with 130 and keeps what was simulated")
 def _():
     need("valgrind")
