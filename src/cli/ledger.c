@@ -108,8 +108,9 @@ const struct command ledger_command = {
 	.details =
 		"Each named explanation is judged by rules that are text (data/hypotheses). Supports "
 		"needs two independent witnesses that agree; one alone is inconclusive; witnesses that "
-		"contradict each other are a conflict. What no collector gave is untested, never "
-		"rejected. Lines of the file that cannot be read are counted and left out.",
+		"contradict each other are a conflict, and so is a verdict that hangs on a number which "
+		"two mechanisms tell differently of the same run. What no collector gave is untested, "
+		"never rejected. Lines of the file that cannot be read are counted and left out.",
 	.options = options,
 	.operands_max = 1,
 	.run = ledger_run,

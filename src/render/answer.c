@@ -270,10 +270,13 @@ void answer_agent(struct paper *paper, const struct answer_page *page)
 	for (uint32_t i = 0; i < view->flat_count && i < FLAT_SHOWN; i++)
 		paper_add(paper, "not worth touching: %s %s()\n", view->flat[i].location,
 			view->flat[i].function);
-	for (uint32_t i = 0; view->ledger && i < view->ledger->count && i < 8; i++)
-		if (view->ledger->rows[i].verdict == HYPOTHESIS_SUPPORTS)
-			paper_add(paper, "supports %s: %s\n", view->ledger->rows[i].name,
-				view->ledger->rows[i].why);
+	for (uint32_t i = 0; view->ledger && i < view->ledger->count && i < 8; i++) {
+		const struct ledger_row *row = &view->ledger->rows[i];
+
+		if (row->verdict == HYPOTHESIS_SUPPORTS || row->verdict == HYPOTHESIS_CONFLICT)
+			paper_add(paper, "%s %s: %s\n", hypothesis_verdict_word(row->verdict),
+				row->name, row->why);
+	}
 	paper_add(paper, "untested: %u explanations; not measured: %u (see report.md)\n",
 		ledger_count(view->ledger, HYPOTHESIS_UNTESTED), view->missing_count);
 	if (page->partial)
