@@ -12,6 +12,8 @@
 #include "model/run.h"
 #include "source/pmu.h"
 
+enum { SITE_ROWS = 20, SITE_LIMIT_MOST = 10000000 };
+
 void site_job_done(struct site_job *job)
 {
 	ingest_done(&job->ingest);
@@ -20,15 +22,6 @@ void site_job_done(struct site_job *job)
 	metric_book_done(&job->metrics);
 	advice_book_done(&job->advice);
 	arena_done(&job->arena);
-}
-
-int site_job_limit(const struct cli *cli, uint32_t *ret_limit, struct err *err)
-{
-	uint64_t limit = 0;
-	int r = cli_number(cli, "limit", 0, SITE_LIMIT_MOST, 0, &limit, err);
-
-	*ret_limit = (uint32_t)limit;
-	return r;
 }
 
 /* ---- the engine ---- */
@@ -268,7 +261,7 @@ static const char *language_of(struct site_job *job)
 	return binary_language_name(facts.language);
 }
 
-void site_job_advise(struct site_job *job)
+static void advise(struct site_job *job)
 {
 	const struct verdict_subject subject = {
 		.program = job->cli->program ? run_text(job->run, job->run->target) : "PROGRAM",
@@ -284,14 +277,7 @@ void site_job_advise(struct site_job *job)
 			&job->arena, "assay record -o run.assay -- %s", subject.program);
 }
 
-int site_job_report(const struct site_job *job, const struct str *text, struct err *err)
-{
-	const char *path = cli_value(job->cli, "report");
-
-	return path ? io_replace(path, str_text(text), text->len, err) : 0;
-}
-
-int site_job_status(const struct site_job *job)
+static int status_of(const struct site_job *job)
 {
 	if (job->interrupted)
 		return EXIT_INTERRUPTED;
@@ -303,4 +289,40 @@ int site_job_status(const struct site_job *job)
 			       : e->signal		? 128 + e->signal
 							: e->exit_status;
 	return EXIT_DONE;
+}
+
+static int report_write(struct site_job *job, struct site_sheet *sheet, site_draw *draw,
+	const void *context, struct err *err)
+{
+	const char *path = cli_value(job->cli, "report");
+	str_auto struct str text = {0};
+
+	if (!path)
+		return 0;
+	sheet->markdown = &text;
+	draw(context, sheet);
+	return io_replace(path, str_text(&text), text.len, err);
+}
+
+int site_job_answer(struct site_job *job, site_draw *draw, const void *context, struct err *err)
+{
+	struct cli *cli = job->cli;
+	struct cli_page page = {.run = job->run, .to_stderr = cli->program != NULL};
+	struct site_sheet sheet = {.agent = cli->mode == CLI_AGENT};
+	uint64_t limit = 0;
+	int r = cli_number(cli, "limit", 0, SITE_LIMIT_MOST, 0, &limit, err);
+
+	advise(job);
+	while (r >= 0 && cli_page_next(cli, &page)) {
+		sheet.json = page.json;
+		sheet.paper = page.paper;
+		sheet.limit = page.json || cli_has(cli, "limit") ? (uint32_t)limit : SITE_ROWS;
+		draw(context, &sheet);
+	}
+	if (r >= 0)
+		r = cli_page_end(cli, &page, err);
+	sheet = (struct site_sheet){.limit = cli_has(cli, "limit") ? (uint32_t)limit : SITE_ROWS};
+	if (r >= 0)
+		r = report_write(job, &sheet, draw, context, err);
+	return r < 0 ? r : status_of(job);
 }
