@@ -41,7 +41,8 @@ static int cache_run_job(struct cache_job *job, struct err *err)
 		{.events = "cache-misses"},
 		{0},
 	};
-	const struct site_plan plan = {.set = "hierarchy", .ways = ways, .metrics = cache_metrics};
+	const struct site_plan plan = {
+		.set = "hierarchy", .own_sets = cache_sets, .ways = ways, .metrics = cache_metrics};
 	const char *by = cli_value(job->site.cli, "by");
 	int r = site_job_take(&job->site, &plan, err);
 
@@ -79,9 +80,11 @@ const struct command cache_command = {
 		"assay cache run.assay --report cache.md",
 		"a stored or imported run, also as a report", NULL},
 	.details =
-		"With a PMU the program runs twice: once to count each level, once to sample loads with "
-		"their latency where the CPU can, else misses; it is said whether the place is "
-		"precise. A level that was not counted says why and is never 0.\n"
+		"With a PMU the program runs three times: for generic events, for this CPU's own ones "
+		"(L2, page walks, how many reads of memory are under way; not on a CPU that assay has no "
+		"table of), and to sample loads with their latency where the CPU can, else misses; it is "
+		"said whether the place is precise. A level that was not counted says why and is never "
+		"0.\n"
 		"Without a PMU the program runs once in a simulator (valgrind): L1 and the last level, "
 		"no L2, no TLBs, no prefetching; every number is labelled simulated.\n"
 		"Exit status 5 when the program failed, 6 when there is neither a PMU nor a simulator, "

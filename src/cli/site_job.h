@@ -1,14 +1,16 @@
 /* site_job.h - what `assay branches` and `assay cache` have in common: the engine, the run, the
  * books.
  *
- * With the PMU the program runs twice: once counted, once sampled, both into one run; each way to
- * sample is tried until one opens.  The simulator runs it once. */
+ * With the PMU the program runs twice, or three times where the CPU's own events are wanted too:
+ * counted, then sampled, all into one run; each way to sample is tried until one opens.  The
+ * simulator runs it once. */
 #pragma once
 
 #include "analyze/metric.h"
 #include "analyze/site_summary.h"
 #include "analyze/verdict.h"
 #include "cli.h"
+#include "cpu_tables.h"
 #include "ingest/ingest.h"
 #include "model/store.h"
 
@@ -21,6 +23,9 @@ struct site_way {
 
 struct site_plan {
 	const char *set; /* counted in the first run */
+	/* Sets of the CPU's own table (data/cpus), counted in a second one where it has them; ends
+	 * with NULL.  NULL: none. */
+	const char *const *own_sets;
 	const struct site_way *ways;
 	const char *const *metrics;
 };
@@ -31,6 +36,7 @@ struct site_job {
 	struct store *store;
 	struct ingest ingest;
 	struct arena arena;
+	struct cpu_tables cpu;
 	struct metric_book metrics;
 	struct advice_book advice;
 	struct site_summary summary;
