@@ -221,8 +221,10 @@ static void judge_take(const struct metric_result *mpki, const struct metric_res
 /* Requests with prefetches among them have no threshold; the loads that waited have. */
 static void judge_own(const struct metric_result *own, struct cache_level_row *row)
 {
-	if (!own || !own->known)
+	if (!own || !own->known) {
+		row->load_reason = own ? own->reason : "its events were not counted in this run";
 		return;
+	}
 	row->load_mpki = own->value;
 	row->assessment = metric_assess(own->metric, own->value);
 	row->judge = row->assessment == METRIC_NONE ? NULL : own->metric;
@@ -246,6 +248,7 @@ static void level_missing(const struct site_summary *summary, struct cache_level
 
 	row->accesses = row->misses = row->rate = row->mpki = (double)NAN;
 	row->accesses_reason = row->misses_reason = row->rate_reason = row->mpki_reason = reason;
+	row->load_reason = reason;
 }
 
 static void row_count(
@@ -279,7 +282,12 @@ static void level_make(const struct run *run, const struct level *level,
 {
 	const struct way *way = way_choose(level, summary);
 
-	*row = (struct cache_level_row){.name = level->name, .note = "", .load_mpki = (double)NAN};
+	*row = (struct cache_level_row){
+		.name = level->name,
+		.note = "",
+		.load_mpki = (double)NAN,
+		.load_reason = "this row is judged by its mpki",
+	};
 	size_take(run, level->field, row);
 	if (!way) {
 		level_missing(summary, row);

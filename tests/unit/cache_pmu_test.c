@@ -170,6 +170,25 @@ static void reads_one_after_the_other_are_memory_latency(void **state)
 	assert_non_null(strstr(m.summary.verdict.why, "80 % of the cycles"));
 }
 
+/* The most general counters that a group of "{A,B},{A,C}" takes. */
+static unsigned group_largest(const struct cpu_table *table, const char *groups)
+{
+	unsigned most = 0, now = 0;
+
+	while (*groups) {
+		char name[80];
+		size_t len = strcspn(groups, "{},");
+		const struct cpu_event *event;
+
+		snprintf(name, sizeof(name), "%.*s", (int)len, groups);
+		event = len ? cpu_table_event(table, name) : NULL;
+		now = *groups == '{' ? 0 : now + (event && !(event->flags & CPU_EVENT_FIXED));
+		most = now > most ? now : most;
+		groups += len + (groups[len] != '\0');
+	}
+	return most;
+}
+
 static void many_reads_at_once_are_memory_bandwidth(void **state)
 {
 	machine_auto struct machine m;
@@ -180,9 +199,29 @@ static void many_reads_at_once_are_memory_bandwidth(void **state)
 	assert_near(m.view.levels[CACHE_L2].load_mpki, 22);
 	assert_true(isnan(m.summary.verdict.share));
 	/* Three counters: no piece has more, and each has its own measure. */
+	assert_int_equal(group_largest(m.pmu.cores[0].table, m.own), 3);
 	assert_non_null(strstr(m.own, "{INST_RETIRED.ANY,L2_RQSTS.REFERENCES,L2_RQSTS.MISS,"
 				      "MEM_LOAD_RETIRED.L2_MISS}"));
 	assert_non_null(strstr(m.own, "{INST_RETIRED.ANY,MEM_LOAD_RETIRED.L1_MISS}"));
+}
+
+static void the_groups_of_every_table_fit_the_counters_that_there_are(void **state)
+{
+	struct fake_pmu pmu;
+	unsigned with = 0;
+
+	(void)state;
+	fake_pmu_begin(&pmu);
+	vec_foreach (const struct cpu_table, table, &pmu.cpus.tables)
+		for (unsigned counters = 2; counters <= 8; counters++) {
+			const struct topdown_core core = {.table = table, .counters = counters};
+			const char *own = topdown_plan_sets(&core, cache_sets, &pmu.arena);
+
+			assert_true(group_largest(table, own) <= counters);
+			with += counters == 2 && cpu_table_set(table, "l2_tlb") && *own;
+		}
+	assert_true(with >= 18);
+	fake_pmu_end(&pmu);
 }
 
 static void without_events_for_it_memory_stays_one_word(void **state)
@@ -297,6 +336,7 @@ int main(void)
 		cmocka_unit_test(every_machine_has_its_screen),
 		cmocka_unit_test(reads_one_after_the_other_are_memory_latency),
 		cmocka_unit_test(many_reads_at_once_are_memory_bandwidth),
+		cmocka_unit_test(the_groups_of_every_table_fit_the_counters_that_there_are),
 		cmocka_unit_test(without_events_for_it_memory_stays_one_word),
 		cmocka_unit_test(the_misses_of_l2_are_no_row_of_the_last_level),
 		cmocka_unit_test(walks_are_judged_where_the_generic_event_counts_something_else),

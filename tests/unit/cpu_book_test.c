@@ -573,6 +573,27 @@ static void the_metrics_of_a_table_become_rows_of_its_core_type_only(void **stat
 	assert_int_equal(ipc, 1);
 }
 
+static void the_metrics_of_a_table_are_made_of_names_in_any_case(void **state)
+{
+	static const struct metric_input inputs[] = {
+		{"inst_retired.any:u", "", NULL, 1000, true},
+		{"Mem_Load_Retired.L2_Miss:u", "", NULL, 5, true},
+	};
+	metric_book_auto struct metric_book book = {0};
+	metric_results_auto struct metric_results results = {0};
+	arena_auto struct arena arena = {0};
+	struct err err = {0};
+
+	assert_int_equal(
+		metric_book_add(&book, "skylake", table_named(*state, "skylake")->metrics, &err),
+		0);
+	metric_compute(
+		&book, metric_find(&book, "l2_load_miss_mpki", &err), inputs, 2, &arena, &results);
+	assert_int_equal(results.rows.count, 1);
+	assert_near(results.rows.at[0].value, 5, 1e-12);
+	assert_string_equal(results.rows.at[0].modifiers, "u");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -590,6 +611,7 @@ int main(void)
 		cmocka_unit_test(a_for_line_that_is_not_understood_or_taken_is_refused),
 		cmocka_unit_test(two_tables_for_one_cpu_are_refused),
 		cmocka_unit_test(the_metrics_of_a_table_become_rows_of_its_core_type_only),
+		cmocka_unit_test(the_metrics_of_a_table_are_made_of_names_in_any_case),
 	};
 
 	return cmocka_run_group_tests(tests, load, unload);
