@@ -299,15 +299,19 @@ void topdown_plan_make(const struct topdown_core *cores, unsigned core_count,
 const char *topdown_plan_sets(
 	const struct topdown_core *core, const char *const *sets, struct arena *arena)
 {
-	struct planner *planner = arena_take(arena, sizeof(*planner));
+	const struct cpu_table *table = core->table;
 	struct topdown_plan ignored = {0};
 	str_auto struct str text = {0};
+	struct planner *planner;
 
+	if (!table)
+		return "";
+	planner = arena_take(arena, sizeof(*planner));
 	planner->arena = arena;
 	planner->plan = &ignored;
 	planner->cores = core;
-	for (; core->table && *sets; sets++) {
-		const struct cpu_set *set = cpu_table_set(core->table, *sets);
+	for (; *sets; sets++) {
+		const struct cpu_set *set = cpu_table_set(table, *sets);
 
 		if (set)
 			groups_read(planner, 0, set->groups);
@@ -320,7 +324,7 @@ const char *topdown_plan_sets(
 				i   ? ","
 				: g ? ",{"
 				    : "{",
-				core->table->events[group->events[i]].name);
+				table->events[group->events[i]].name);
 		str_add_char(&text, '}');
 	}
 	return arena_text(arena, str_text(&text), text.len);

@@ -329,16 +329,16 @@ static int status_of(const struct site_job *job)
 	return EXIT_DONE;
 }
 
-static int report_write(struct site_job *job, struct site_sheet *sheet, site_draw *draw,
-	const void *context, struct err *err)
+static int report_write(
+	struct site_job *job, uint32_t limit, site_draw *draw, const void *context, struct err *err)
 {
 	const char *path = cli_value(job->cli, "report");
 	str_auto struct str text = {0};
+	const struct site_sheet sheet = {.markdown = &text, .limit = limit};
 
 	if (!path)
 		return 0;
-	sheet->markdown = &text;
-	draw(context, sheet);
+	draw(context, &sheet);
 	return io_replace(path, str_text(&text), text.len, err);
 }
 
@@ -359,8 +359,8 @@ int site_job_answer(struct site_job *job, site_draw *draw, const void *context, 
 	}
 	if (r >= 0)
 		r = cli_page_end(cli, &page, err);
-	sheet = (struct site_sheet){.limit = cli_has(cli, "limit") ? (uint32_t)limit : SITE_ROWS};
 	if (r >= 0)
-		r = report_write(job, &sheet, draw, context, err);
+		r = report_write(job, cli_has(cli, "limit") ? (uint32_t)limit : SITE_ROWS, draw,
+			context, err);
 	return r < 0 ? r : status_of(job);
 }
