@@ -58,11 +58,12 @@ static int cache_run_job(struct cache_job *job, struct err *err)
 	if (r < 0)
 		return r;
 	job->options.by_function = by && str_equal(by, "function");
+	job->options.whole = site_job_is_whole(job->site.cli);
 	cache_make(job->site.run, &job->site.summary, &job->options, &job->view);
 	cache_judge(&job->view, &job->site.arena, &job->site.summary);
 	site_job_advise(&job->site);
 	r = cache_show(job, err);
-	return r < 0 ? r : site_job_status(&job->site);
+	return r < 0 ? r : site_job_status(&job->site, err);
 }
 
 static int cache_run(struct cli *cli, struct err *err)
@@ -83,7 +84,7 @@ static const struct option_spec options[] = {
 const struct command cache_command = {
 	.name = "cache",
 	.summary = "which caches and TLBs miss, and where",
-	.usage = "RUN | [--engine ENGINE] [--by WHAT] [-o RUN] -- PROGRAM ARGS...",
+	.usage = "RUN | [--engine ENGINE] [--level N] [--by WHAT] [-o RUN] -- PROGRAM ARGS...",
 	.examples = (const char *const[]){"assay cache -- ./program input",
 		"accesses and misses of each level, then the lines",
 		"assay cache --engine sim --by function -- ./program",

@@ -22,6 +22,13 @@ void site_job_done(struct site_job *job)
 	arena_done(&job->arena);
 }
 
+bool site_job_is_whole(const struct cli *cli)
+{
+	const char *level = cli_value(cli, "level");
+
+	return level && str_equal(level, "1");
+}
+
 int site_job_limit(const struct cli *cli, uint32_t *ret_limit, struct err *err)
 {
 	uint64_t limit = 0;
@@ -138,7 +145,7 @@ static int pmu_measure(struct site_job *job, const struct site_plan *plan, struc
 
 	if (r >= 0)
 		r = count_once(job, plan, path, err);
-	if (r != 0) /* failed, or stopped by the user */
+	if (r != 0 || site_job_is_whole(job->cli)) /* failed, stopped by the user, or enough */
 		return r;
 	ingest_next_source(&job->ingest);
 	r = sample_once(job, plan, path, &refused);
@@ -217,9 +224,10 @@ static int measure(struct site_job *job, const struct site_plan *plan, struct er
 	ingest_end(&job->ingest);
 	cli_take_fingerprint(job->run, &ignored);
 	ingest_name(job->run, &(struct ingest_naming){.ingest = &job->ingest});
-	r = job->store ? store_finish(job->store, job->run, err) : 0;
+	if (job->store) /* what cannot be kept is shown all the same */
+		(void)store_finish(job->store, job->run, &job->unstored);
 	run_freeze(job->run);
-	return r;
+	return 0;
 }
 
 static int operands_check(const struct cli *cli, struct err *err)
@@ -291,8 +299,12 @@ int site_job_report(const struct site_job *job, const struct str *text, struct e
 	return path ? io_replace(path, str_text(text), text->len, err) : 0;
 }
 
-int site_job_status(const struct site_job *job)
+int site_job_status(const struct site_job *job, struct err *err)
 {
+	if (job->unstored.code) {
+		*err = job->unstored;
+		return -err->code;
+	}
 	if (job->interrupted)
 		return EXIT_INTERRUPTED;
 	if (!job->cli->program)

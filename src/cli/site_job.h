@@ -35,6 +35,7 @@ struct site_job {
 	struct advice_book advice;
 	struct site_summary summary;
 	bool interrupted;
+	struct err unstored; /* .code: the run could not be kept */
 };
 
 /* Load the run that was named, or measure the program.  The run is frozen and the summary made. */
@@ -46,8 +47,8 @@ void site_job_advise(struct site_job *job);
 /* Write --report; `text` is its Markdown. */
 int site_job_report(const struct site_job *job, const struct str *text, struct err *err);
 
-/* The exit status when all was shown. */
-int site_job_status(const struct site_job *job);
+/* The exit status when all was shown; negative when the run could not be kept. */
+int site_job_status(const struct site_job *job, struct err *err);
 
 void site_job_done(struct site_job *job);
 
@@ -56,6 +57,8 @@ void site_job_done(struct site_job *job);
 #define SITE_JOB_OPTIONS                                                                           \
 	{"engine", 0, "ENGINE", false, "auto|pmu|sim",                                             \
 		"where the numbers come from (default auto: the PMU where it can be used)"},       \
+	{"level", 0, "N", false, "1|2",                                                            \
+		"how deep: 1 the whole program, 2 its places too (default 2)"},                    \
 	{"limit", 'n', "N", false, NULL, "at most N sites, 0: all (default 20; --json: all)"},     \
 	{"report", 0, "FILE", false, NULL, "also write a report in Markdown"},                     \
 	{"output", 'o', "RUN", false, NULL, "store the run in this file (*.assay)"},               \
@@ -63,6 +66,9 @@ void site_job_done(struct site_job *job);
 /* clang-format on */
 
 enum { SITE_ROWS = 20, SITE_LIMIT_MOST = 10000000 };
+
+/* --level 1: the program as a whole, and no sites. */
+bool site_job_is_whole(const struct cli *cli);
 
 /* --limit, and what it is in text when nobody said. */
 int site_job_limit(const struct cli *cli, uint32_t *ret_limit, struct err *err);
