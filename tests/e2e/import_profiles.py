@@ -263,6 +263,8 @@ def _():
     data = json.loads(assay("import", "--json", "profile.coz").out)["data"]
     assert data["kind"] == "coz" and data["events"] == [] and data["skipped"], data
     assert data["samples"] is None and data["samples_reason"], data
+    target = (data["targets"] + data["flat"])[0]
+    assert target["function"] is None and target["function_reason"], target
     with open("my stacks", "w", encoding="ascii") as file:
         file.write("main;work 3\n")
     r = assay("import", "my stacks", "-o", "my run.assay", "--agent")
