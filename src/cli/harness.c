@@ -48,8 +48,6 @@ static int harness_write(const struct harness_view *view, bool force, struct err
 	size_t len = strlen(view->text);
 	int r;
 
-	if (str_equal(view->path, "-"))
-		return cli_print(view->text, len, err);
 	r = force ? 0 : name_take(view->path, err);
 	if (r < 0)
 		return r;
@@ -76,8 +74,11 @@ static int harness_run(struct cli *cli, struct err *err)
 		err_hint(err, "write --json=FILE, or -o FILE");
 		return -EINVAL;
 	}
-	harness_make(name, lang, output ? output : harness_file(name, lang, &arena), &arena, &view);
-	r = harness_write(&view, cli_has(cli, "force"), err);
+	/* What goes to stdout gets its usual name somewhere: the commands below speak of that. */
+	harness_make(name, lang, output && !to_stdout ? output : harness_file(name, lang, &arena),
+		&arena, &view);
+	r = to_stdout ? cli_print(view.text, strlen(view.text), err)
+		      : harness_write(&view, cli_has(cli, "force"), err);
 	if (r < 0)
 		return r;
 	for (unsigned i = 0; i < HARNESS_STEPS; i++) /* a step that this assay cannot do */
