@@ -262,7 +262,10 @@ void cache_make(const struct run *run, const struct site_summary *summary,
 
 	*ret_view = (struct cache_view){.event = "", .sites_reason = ""};
 	label_book_init(&c.places, run, options->by_function ? LABEL_FUNCTION : LABEL_LINE);
-	if (accesses_collect(&c)) {
+	if (options->whole) {
+		ret_view->witness = CACHE_UNSEEN;
+		ret_view->sites_reason = "--level 1 asks for the whole program only";
+	} else if (accesses_collect(&c)) {
 		ret_view->witness = CACHE_ACCESSES;
 	} else if (places_collect(&c)) {
 		ret_view->witness = CACHE_SIMULATED;

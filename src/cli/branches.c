@@ -3,6 +3,8 @@
  *     assay branches run.assay --filter cond,ind_call */
 #include "render/branches.h"
 
+#include <errno.h>
+
 #include "code/block.h"
 #include "model/run.h"
 #include "site_job.h"
@@ -63,6 +65,11 @@ static int branches_run_job(struct branches_job *job, struct err *err)
 	uint64_t hardware = 0;
 	int r = filter ? branch_types_parse(filter, &job->options.types, err) : 0;
 
+	job->options.whole = site_job_is_whole(cli);
+	if (r >= 0 && filter && job->options.whole) {
+		r = err_set(err, ERR_USAGE, EINVAL, "--filter and --level 1 exclude each other");
+		err_hint(err, "--filter chooses among the places, which --level 2 shows");
+	}
 	if (r >= 0)
 		r = branch_filter_parse(filter, &ways[0].branches, err);
 	if (r >= 0)
@@ -98,7 +105,8 @@ static const struct option_spec options[] = {
 const struct command branches_command = {
 	.name = "branches",
 	.summary = "which branches are mispredicted, and whether that explains the time",
-	.usage = "RUN | [--engine ENGINE] [--filter TYPES] [-o RUN] -- PROGRAM ARGS...",
+	.usage = "RUN | [--engine ENGINE] [--level N] [--filter TYPES] [-o RUN] -- PROGRAM "
+		 "ARGS...",
 	.examples = (const char *const[]){"assay branches -- ./program input",
 		"rates of the whole program, then the branches",
 		"assay branches --engine sim -- ./program",

@@ -49,6 +49,7 @@ static int cache_run_job(struct cache_job *job, struct err *err)
 	if (r < 0)
 		return r;
 	job->options.by_function = by && str_equal(by, "function");
+	job->options.whole = site_job_is_whole(job->site.cli);
 	cache_make(job->site.run, &job->site.summary, &job->options, &job->view);
 	cache_judge(&job->view, &job->site.arena, &job->site.summary);
 	return site_job_answer(&job->site, cache_draw, job, err);
@@ -72,7 +73,7 @@ static const struct option_spec options[] = {
 const struct command cache_command = {
 	.name = "cache",
 	.summary = "which caches and TLBs miss, and where",
-	.usage = "RUN | [--engine ENGINE] [--by WHAT] [-o RUN] -- PROGRAM ARGS...",
+	.usage = "RUN | [--engine ENGINE] [--level N] [--by WHAT] [-o RUN] -- PROGRAM ARGS...",
 	.examples = (const char *const[]){"assay cache -- ./program input",
 		"accesses and misses of each level, then the lines",
 		"assay cache --engine sim --by function -- ./program",

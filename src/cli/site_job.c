@@ -25,6 +25,13 @@ void site_job_done(struct site_job *job)
 	arena_done(&job->arena);
 }
 
+bool site_job_is_whole(const struct cli *cli)
+{
+	const char *level = cli_value(cli, "level");
+
+	return level && str_equal(level, "1");
+}
+
 /* ---- the engine ---- */
 
 enum engine { ENGINE_PMU, ENGINE_SIM };
@@ -165,7 +172,7 @@ static int pmu_measure(struct site_job *job, const struct site_plan *plan, struc
 		r = count_once(job, plan, path, err);
 	if (r == 0)
 		r = count_own(job, plan, path, err);
-	if (r != 0) /* failed, or stopped by the user */
+	if (r != 0 || site_job_is_whole(job->cli)) /* failed, stopped by the user, or enough */
 		return r;
 	ingest_next_source(&job->ingest);
 	r = sample_once(job, plan, path, &refused);
@@ -244,9 +251,10 @@ static int measure(struct site_job *job, const struct site_plan *plan, struct er
 	ingest_end(&job->ingest);
 	cli_take_fingerprint(job->run, &ignored);
 	ingest_name(job->run, &(struct ingest_naming){.ingest = &job->ingest});
-	r = job->store ? store_finish(job->store, job->run, err) : 0;
+	if (job->store) /* what cannot be kept is shown all the same */
+		(void)store_finish(job->store, job->run, &job->unstored);
 	run_freeze(job->run);
-	return r;
+	return 0;
 }
 
 static int operands_check(const struct cli *cli, struct err *err)
@@ -315,8 +323,12 @@ static void advise(struct site_job *job)
 			&job->arena, "assay record -o run.assay -- %s", subject.program);
 }
 
-static int status_of(const struct site_job *job)
+static int status_of(const struct site_job *job, struct err *err)
 {
+	if (job->unstored.code) {
+		*err = job->unstored;
+		return -err->code;
+	}
 	if (job->interrupted)
 		return EXIT_INTERRUPTED;
 	if (!job->cli->program)
@@ -362,5 +374,5 @@ int site_job_answer(struct site_job *job, site_draw *draw, const void *context, 
 	if (r >= 0)
 		r = report_write(job, cli_has(cli, "limit") ? (uint32_t)limit : SITE_ROWS, draw,
 			context, err);
-	return r < 0 ? r : status_of(job);
+	return r < 0 ? r : status_of(job, err);
 }

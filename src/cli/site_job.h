@@ -41,6 +41,7 @@ struct site_job {
 	struct advice_book advice;
 	struct site_summary summary;
 	bool interrupted;
+	struct err unstored; /* .code: the run could not be kept */
 };
 
 /* Load the run that was named, or measure the program.  The run is frozen and the summary made. */
@@ -68,8 +69,13 @@ void site_job_done(struct site_job *job);
 #define SITE_JOB_OPTIONS                                                                           \
 	{"engine", 0, "ENGINE", false, "auto|pmu|sim",                                             \
 		"where the numbers come from (default auto: the PMU where it can be used)"},       \
+	{"level", 0, "N", false, "1|2",                                                            \
+		"how deep: 1 the whole program, 2 its places too (default 2)"},                    \
 	{"limit", 'n', "N", false, NULL, "at most N sites, 0: all (default 20; --json: all)"},     \
 	{"report", 0, "FILE", false, NULL, "also write a report in Markdown"},                     \
 	{"output", 'o', "RUN", false, NULL, "store the run in this file (*.assay)"},               \
 	{"target-status", 0, NULL, false, NULL, "exit with the program's own status"}
 /* clang-format on */
+
+/* --level 1: the program as a whole, and no sites. */
+bool site_job_is_whole(const struct cli *cli);

@@ -289,6 +289,7 @@ static int execution_run(struct causal_runner *c, struct err *err)
 	if (c->options->path) {
 		bool stop = enough < 0 || (enough && c->options->stop_target);
 
+		c->summary->was_stopped = stop && !c->ended;
 		r = execution_await(c, stop, enough < 0 ? &later : err);
 		if (enough >= 0 && r < 0)
 			return r;

@@ -168,6 +168,18 @@ def _():
     assert text.status == 0 and "simulated" in text.out and "chase" in text.out, text
 
 
+@case("--level 1 has the levels of the whole program, and says why there are no places")
+def _():
+    need("valgrind")
+    whole = cache("--engine", "sim", "--level", "1", "-o", "whole.assay", "--", built())
+    assert whole["sites"] is None and "--level 1" in whole["sites_reason"], whole
+    deep = cache("whole.assay", "--level", "2")
+    assert deep["sites"] and deep["levels"] == whole["levels"], deep
+    assert deep["verdict"]["category"] == whole["verdict"]["category"], (deep, whole)
+    r = assay("cache", "whole.assay", "--level", "3")
+    assert r.status == 2 and "1|2" in r.err, r
+
+
 @case("agent text is short and plain, and the report has the levels")
 def _():
     need("valgrind")
@@ -198,6 +210,23 @@ def _():
     document = json.loads(r.out)
     assert document["data"]["engine"] == "sim", document
     assert "no-pmu" in [w["code"] for w in document["warnings"]], document["warnings"]
+
+
+@case("a run that cannot be kept is shown all the same, with exit 7")
+def _():
+    need("valgrind")
+    if os.geteuid() != 0:
+        skip("only root can mount a small file system")
+    os.mkdir("small")
+    if run("mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", "small").status:
+        skip("this container may not mount a tmpfs")
+    try:
+        for words in (("cache",), ("topdown",)):
+            r = assay(*words, "--engine", "sim", "-o", "small/run.assay", "--", "true")
+            assert r.status == 7 and "no space left" in r.err, r
+            assert "not simulated" in r.err or "counts of valgrind's model" in r.err, r
+    finally:
+        run("umount", "small")
 
 
 @case("a run or a program is needed, not both")

@@ -351,6 +351,8 @@ def _():
                       "2")
     assert document["data"]["pairs"] >= 1, document
     assert "target-crashed" in [w["code"] for w in document["warnings"]], document
+    document = answer("--budget", "2s", "--", "/bin/false", status=5)
+    assert "target-failed" in [w["code"] for w in document["warnings"]], document
     assert causal("--", "/no/such/program", status=5).err
     assert causal("--", "/etc/passwd", status=5).err
 

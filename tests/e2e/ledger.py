@@ -307,4 +307,15 @@ def _():
         assert r.status == 2 and len(r.err.splitlines()) == 2, r
 
 
+@case("a ledger without a run that is meant says which of the reasons it is")
+def _():
+    os.mkdir("out")
+    with open("out/ledger.ndjson", "w", encoding="ascii") as file:
+        file.write("no line of a ledger\n")
+    r = assay("ledger", "out")
+    assert r.status == 2 and "holds no run (1 lines" in r.err and "assay run" in r.err, r
+    r = assay("ledger", "out", "--target", "x")
+    assert r.status == 2 and "is of 'x'" in r.err and len(r.err.splitlines()) == 2, r
+
+
 main(tries=2)

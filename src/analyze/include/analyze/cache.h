@@ -97,6 +97,7 @@ struct cache_view {
 
 struct cache_options {
 	bool by_function; /* one site per function, not per line */
+	bool whole;	  /* the levels of the whole program only: no sites are asked for */
 	uint32_t limit;	  /* sites at most, 0: all */
 };
 

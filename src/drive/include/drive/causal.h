@@ -112,6 +112,7 @@ struct causal_summary {
 	uint32_t pairs, executions;
 	uint32_t cut;	  /* experiments thrown away: the program ended or the user stopped it */
 	bool progressed;  /* some point was visited */
+	bool was_stopped; /* the last execution was ended by us */
 	bool preload;	  /* the fallback was used... */
 	struct err why;	  /* ...because of this, if it was not asked for */
 	uint64_t stop_ns; /* a thread was stopped for so long to put the handler in; 0: none was */
