@@ -80,6 +80,20 @@ static void the_same_program_is_equivalent_once_the_interval_says_so(void **stat
 	assert_true(compare_is_settled(&many) && !compare_is_settled(&few));
 }
 
+static void a_large_change_in_few_pairs_needs_a_few_more_and_not_thousands(void **state)
+{
+	double a[PAIRS], b[PAIRS];
+	struct comparison few, enough;
+
+	(void)state;
+	make_pairs(40, a, b);
+	few = compared(a, b, 6, COMPARE_WALL); /* p of the test is 1 / 32 at best */
+	assert_int_equal(few.outcome, COMPARE_INCONCLUSIVE);
+	assert_in_range(few.pairs_needed, 7, 10);
+	enough = compared(a, b, few.pairs_needed, COMPARE_WALL);
+	assert_int_equal(enough.outcome, COMPARE_REGRESSED);
+}
+
 static void a_true_change_below_the_smallest_effect_is_not_called(void **state)
 {
 	double a[PAIRS], b[PAIRS];
@@ -323,6 +337,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_change_is_called_by_its_direction_and_size),
 		cmocka_unit_test(the_same_program_is_equivalent_once_the_interval_says_so),
+		cmocka_unit_test(a_large_change_in_few_pairs_needs_a_few_more_and_not_thousands),
 		cmocka_unit_test(a_true_change_below_the_smallest_effect_is_not_called),
 		cmocka_unit_test(too_few_pairs_leave_everything_open),
 		cmocka_unit_test(equal_values_are_equivalent),
