@@ -332,6 +332,21 @@ static void a_summary_of_next_to_nothing_says_so(void **state)
 	assert_int_equal(summary_make(broken, 1, &summary, &err), -EINVAL);
 }
 
+static void times_that_drift_have_wide_bounds_but_no_negative_ones(void **state)
+{
+	double values[40];
+	struct summary summary;
+	struct err err = {0};
+
+	(void)state;
+	for (int i = 0; i < 40; i++) /* slower and slower, by a factor of 50 */
+		values[i] = 1 + (i * i) / 31.0;
+	assert_int_equal(summary_make(values, 40, &summary, &err), 0);
+	assert_true(summary.effective_count < 10);
+	assert_true(summary.median_interval.lo > 0);
+	assert_true(summary.median_interval.lo < summary.median / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -349,6 +364,7 @@ int main(void)
 		cmocka_unit_test(several_looks_are_stricter),
 		cmocka_unit_test(the_verdict_says_which_clock_moved),
 		cmocka_unit_test(a_summary_tells_what_a_single_number_hides),
+		cmocka_unit_test(times_that_drift_have_wide_bounds_but_no_negative_ones),
 		cmocka_unit_test(a_summary_of_next_to_nothing_says_so),
 	};
 
