@@ -10,19 +10,28 @@
 
 enum { LINE_LARGEST = 1 << 20, FILE_LARGEST = 64 << 20 };
 
+static bool line_read(const struct json_lines *lines, const char *text, size_t len)
+{
+	json_t *line = len <= LINE_LARGEST ? json_loadb(text, len, 0, NULL) : NULL;
+	const char *schema = json_string_value(json_object_get(line, "schema"));
+	bool taken =
+		schema && str_equal(schema, lines->schema) && lines->take(lines->context, line);
+
+	json_decref(line);
+	return taken;
+}
+
 void json_lines_read(const struct json_lines *lines, const char *text, size_t len)
 {
-	const char *end = text + len;
+	while (len) {
+		const char *newline = memchr(text, '\n', len);
+		size_t length = newline ? (size_t)(newline - text) : len;
 
-	while (text < end) {
-		const char *newline = memchr(text, '\n', (size_t)(end - text));
-		size_t length = (size_t)((newline ? newline : end) - text);
-		json_t *line = length <= LINE_LARGEST ? json_loadb(text, length, 0, NULL) : NULL;
-
-		if (length && !(line && lines->take(lines->context, line)))
+		if (length && !line_read(lines, text, length))
 			(*lines->skipped)++;
-		json_decref(line);
-		text += length + 1;
+		length += newline != NULL;
+		text += length;
+		len -= length;
 	}
 }
 

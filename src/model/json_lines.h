@@ -1,7 +1,7 @@
 /* json_lines.h - files of one JSON document a line, which assay keeps for itself: private to model.
  *
- * A line that is none, or that `take` refuses, is counted and skipped: one torn line must not cost
- * those before it. */
+ * A line that is none, that has another schema, or that `take` refuses, is counted and skipped: one
+ * torn line must not cost those before it. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,6 +13,7 @@
 #include "base/err.h"
 
 struct json_lines {
+	const char *schema;
 	bool (*take)(void *context, const json_t *line);
 	void *context;
 	uint32_t *skipped;
