@@ -118,3 +118,29 @@ char words_need_shell(const char *text)
 	}
 	return 0;
 }
+
+void word_quote(const char *word, struct str *out)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_-./:@%+=,";
+
+	if (*word && strspn(word, plain) == strlen(word)) {
+		str_add(out, word);
+		return;
+	}
+	str_add_char(out, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			str_add(out, "'\\''");
+		else
+			str_add_char(out, *word);
+	str_add_char(out, '\'');
+}
+
+const char *word_quoted(const char *word, struct arena *arena)
+{
+	str_auto struct str out = {0};
+
+	word_quote(word, &out);
+	return arena_text(arena, out.at, out.len);
+}

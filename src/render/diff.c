@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "analyze/label.h"
+#include "base/words.h"
 #include "diff_parts.h"
 #include "render/report.h"
 #include "render/shorten.h"

@@ -134,21 +134,3 @@ void path_shorten(const char *path, unsigned columns, struct str *out)
 	slash = strchr(from, '/');
 	str_addf(out, "..%s", slash && slash[1] ? slash : from);
 }
-
-void word_quote(const char *word, struct str *out)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "_-./:@%+=,";
-
-	if (*word && strspn(word, plain) == strlen(word)) {
-		str_add(out, word);
-		return;
-	}
-	str_add_char(out, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			str_add(out, "'\\''");
-		else
-			str_add_char(out, *word);
-	str_add_char(out, '\'');
-}

@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/str.h"
 
 /* The words of `text` in `arena`, NULL-terminated; `ret_count` may be NULL.  -EINVAL when a quote
  * is not closed, a backslash stands at the end, or there is no word. */
@@ -18,3 +19,8 @@ int words_split(const char *text, struct arena *arena, char ***ret_words, size_t
 
 /* The first character outside of quotes that only a shell understands (|, >, $, *...), 0: none. */
 char words_need_shell(const char *text);
+
+/* Append a word as a shell reads it back: quoted only where needed.  The second gives it in
+ * `arena`. */
+void word_quote(const char *word, struct str *out);
+const char *word_quoted(const char *word, struct arena *arena);

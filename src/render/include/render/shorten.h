@@ -9,6 +9,3 @@ void name_shorten(const char *name, unsigned columns, struct str *out);
 
 /* Append a path in at most `columns`: its end is what tells it apart. */
 void path_shorten(const char *path, unsigned columns, struct str *out);
-
-/* Append a word as a shell reads it back: quoted only where needed. */
-void word_quote(const char *word, struct str *out);
