@@ -44,15 +44,6 @@ double audit_limit(const struct audit_view *view, const char *code)
 	return rule ? rule->limit : (double)NAN;
 }
 
-const char *audit_field(const struct run *run, const char *group, const char *name)
-{
-	vec_foreach (const struct field_row, field, &run->fields)
-		if (field->state == FIELD_VALUE && str_equal(run_text(run, field->group), group) &&
-			str_equal(run_text(run, field->name), name))
-			return run_text(run, field->value);
-	return NULL;
-}
-
 static double share_of(uint64_t part, uint64_t whole)
 {
 	return whole ? (double)part / (double)whole : (double)NAN;
@@ -223,7 +214,7 @@ static void find_missing(
 static void find_shell(struct audit_view *view, const struct audit_file *file,
 	const struct run *run, const struct bench_command *command)
 {
-	const char *kind = audit_field(run, "import", "kind");
+	const char *kind = run_get_field(run, "import", "kind", NULL);
 	double median_s = command->wall.median / 1e9;
 
 	if (kind && str_equal(kind, "hyperfine-json") &&
@@ -348,7 +339,7 @@ int audit_view_make(const struct audit_input *inputs, uint32_t count, const stru
 	view.files = arena_take(arena, (count + 1) * sizeof(*view.files));
 	for (uint32_t i = 0; r >= 0 && i < count; i++) {
 		struct audit_file *file = &view.files[i];
-		const char *kind = audit_field(inputs[i].run, "import", "kind");
+		const char *kind = run_get_field(inputs[i].run, "import", "kind", NULL);
 
 		file->name = inputs[i].name;
 		file->names_only = kind && str_equal(kind, "gbench-json");

@@ -282,24 +282,15 @@ static void notes_add(struct topdown_job *job)
 			"sudo sysctl kernel.nmi_watchdog=0");
 }
 
-static const char *field_of(const struct run *run, const char *group, const char *name)
-{
-	vec_foreach (const struct field_row, field, &run->fields)
-		if (field->state == FIELD_VALUE && str_equal(run_text(run, field->group), group) &&
-			str_equal(run_text(run, field->name), name))
-			return run_text(run, field->value);
-	return "";
-}
-
 static int report_write(
 	const struct topdown_job *job, const struct topdown_view *view, struct err *err)
 {
 	const char *path = cli_value(job->cli, "report");
 	const struct run *run = job->run;
 	const struct topdown_fact facts[] = {
-		{"CPU", field_of(run, "cpu", "model")},
-		{"kernel", field_of(run, "kernel", "release")},
-		{"frequency governor", field_of(run, "freq", "governor")},
+		{"CPU", run_get_field(run, "cpu", "model", "")},
+		{"kernel", run_get_field(run, "kernel", "release", "")},
+		{"frequency governor", run_get_field(run, "freq", "governor", "")},
 		{"machine", run_text(run, run->fingerprint)},
 		{0},
 	};
@@ -335,7 +326,7 @@ static int topdown_show(struct topdown_job *job, struct err *err)
 	struct topdown_view view;
 	int r, written;
 
-	job->facts.cpu = field_of(job->run, "cpu", "model");
+	job->facts.cpu = run_get_field(job->run, "cpu", "model", "");
 	topdown_view_make(job->run, &job->facts, &books, &subject, &job->arena, &view);
 	while (cli_page_next(cli, &page)) {
 		if (page.json)

@@ -159,20 +159,13 @@ static uint32_t function_row_of(const struct run *run, const char *name)
 	return 0;
 }
 
-static bool cpu_is_intel(const struct run *run)
-{
-	vec_foreach (const struct field_row, field, &run->fields)
-		if (str_equal(run_text(run, field->name), "vendor"))
-			return str_equal(run_text(run, field->value), "GenuineIntel");
-	return false;
-}
-
 static void loop_predict(struct simulated_job *job, const struct simulated_site *site)
 {
 	struct mca_options options = {
 		.lines = job->loop.lines,
 		.count = job->loop.count,
-		.intel_cpu = cpu_is_intel(job->simulated),
+		.intel_cpu = str_equal(
+			run_get_field(job->simulated, "cpu", "vendor", ""), "GenuineIntel"),
 		.interrupted = cli_interrupted,
 	};
 	struct mca_result result;
@@ -222,15 +215,6 @@ static const struct hot_loop *loop_look(
 
 /* ---- the page ---- */
 
-static const char *field_of(const struct run *run, const char *group, const char *name)
-{
-	vec_foreach (const struct field_row, field, &run->fields)
-		if (str_equal(run_text(run, field->group), group) &&
-			str_equal(run_text(run, field->name), name))
-			return run_text(run, field->value);
-	return "";
-}
-
 static int report_write(struct simulated_job *job, const struct simulated_view *view,
 	const struct simulated_page *how, struct err *err)
 {
@@ -262,7 +246,7 @@ static int show(struct simulated_job *job, struct err *err)
 	struct cli_page page = {.run = job->simulated, .to_stderr = true};
 	struct simulated_page how = {
 		.target = run_text(job->simulated, job->simulated->target),
-		.cpu = field_of(job->simulated, "cpu", "model"),
+		.cpu = run_get_field(job->simulated, "cpu", "model", ""),
 		.reason = job->reason,
 	};
 	struct simulated_view view;
