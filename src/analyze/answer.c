@@ -1,11 +1,11 @@
 /* answer.c - the one answer.  The order of the rules is the product; docs/methods.md states it:
  *
- *   1. Nothing was sampled: not measured, because.
- *   2. Its own threads wait for a CPU: no line of the program is the answer, and the gain of one is
+ *   1. Its own threads wait for a CPU: no line of the program is the answer, and the gain of one is
  *      only what it leaves to the others.
- *   3. Experiments show a gain: that place, whatever the profile says.
- *   4. An explanation that two witnesses support and that has a place.
- *   5. One place that takes much of the CPU time.
+ *   2. Experiments show a gain: that place, whatever the profile says.
+ *   3. An explanation that two witnesses support and that has a place.
+ *   4. One place that takes much of the CPU time.
+ *   5. Nothing was sampled: not measured, because.
  *   6. Nothing stands out; or, when the runs scatter too much to say so, too noisy. */
 #include "analyze/answer.h"
 
@@ -14,6 +14,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "base/words.h"
 #include "hotspot_parts.h"
 #include "model/run.h"
 
@@ -104,7 +105,7 @@ static bool row_supports(const struct ledger_row *row, const char *category)
 	return row->verdict == HYPOTHESIS_SUPPORTS && str_equal(row->category, category);
 }
 
-/* A supported explanation of one of these categories, NULL: none. */
+/* A supported explanation of this category, NULL: none. */
 static const struct ledger_row *ledger_find(const struct ledger_view *ledger, const char *category)
 {
 	for (uint32_t i = 0; ledger && i < ledger->count; i++)
@@ -118,7 +119,7 @@ static bool spot_pays(const struct hotspot *spot)
 	return spot->gain_lo > 0; /* false for NAN */
 }
 
-/* Rule 2: a supported explanation that is about the machine or the number of threads. */
+/* Rule 1: a supported explanation that is about the machine or the number of threads. */
 static const struct ledger_row *machine_row(const struct ledger_view *ledger)
 {
 	const struct ledger_row *row = ledger_find(ledger, "starvation");
@@ -126,7 +127,7 @@ static const struct ledger_row *machine_row(const struct ledger_view *ledger)
 	return row && (isnan(row->share) || row->share >= MACHINE_SHARE) ? row : NULL;
 }
 
-/* Rules 4 and 5. */
+/* Rules 2 to 4. */
 static const struct hotspot *spot_choose(const struct answer_view *view)
 {
 	const struct hotspot *best = NULL;
@@ -146,15 +147,26 @@ static const struct hotspot *spot_choose(const struct answer_view *view)
 									    : NULL;
 }
 
+/* ---- commands that can be typed ---- */
+
 static const char *target_of(const struct evidence *evidence)
 {
-	for (unsigned i = 0; i < EVIDENCE_KINDS; i++) {
-		const struct run *run = evidence->piece[i].run;
+	return evidence->target ? evidence->target : "PROGRAM";
+}
 
-		if (run && run->target)
-			return run_text(run, run->target);
-	}
-	return "PROGRAM";
+static const char *profile_of(const struct evidence *evidence, struct arena *arena)
+{
+	const char *directory = evidence->directory ? evidence->directory : "DIR";
+
+	return word_quoted(
+		arena_format(arena, "%s/%s", directory, evidence->piece[EVIDENCE_PROFILE].path),
+		arena);
+}
+
+/* A place as assay causal -f takes it. */
+static const char *fixed_of(const struct hotspot *spot, struct arena *arena)
+{
+	return word_quoted(spot->line ? spot->location : spot->function, arena);
 }
 
 /* ---- the words ---- */
@@ -213,22 +225,27 @@ static const char *refute_of(const struct hotspot *spot, struct arena *arena)
 			100 * spot->gain_lo, 100 * spot->gain_at);
 	return arena_format(arena,
 		"assay causal -f %s shows a flat curve: then it is off the critical path",
-		spot->location);
+		fixed_of(spot, arena));
 }
 
-static const char *next_of(
-	const struct hotspot *spot, const char *target, bool can_try, struct arena *arena)
+/* `no_causal`: why there are no experiments, NULL: there are. */
+static const char *next_of(const struct hotspot *spot, const struct evidence *evidence,
+	const char *no_causal, struct arena *arena)
 {
-	if (spot_pays(spot) || (!can_try && spot->because))
+	const char *target = target_of(evidence);
+
+	if (spot_pays(spot) || (no_causal && spot->because))
 		return arena_format(
 			arena, "change it, then: assay run --against latest -- %s", target);
 	if (isnan(spot->gain))
-		return arena_format(arena, "assay causal -f %s -- %s", spot->location, target);
-	return arena_format(arena, "assay annotate latest/profile.assay %s", spot->function);
+		return arena_format(
+			arena, "assay causal -f %s -- %s", fixed_of(spot, arena), target);
+	return arena_format(arena, "assay annotate %s %s", profile_of(evidence, arena),
+		word_quoted(spot->function, arena));
 }
 
 static void answer_place(const struct hotspot *spot, const struct evidence *evidence,
-	const struct answer_missing *no_causal, struct arena *arena, struct answer_view *view)
+	const char *no_causal, struct arena *arena, struct answer_view *view)
 {
 	view->kind = ANSWER_CHANGE;
 	view->first = spot;
@@ -237,14 +254,14 @@ static void answer_place(const struct hotspot *spot, const struct evidence *evid
 	view->why = spot->why;
 	view->confidence = confidence_word(spot->confidence);
 	view->refute = refute_of(spot, arena);
-	view->next = next_of(spot, target_of(evidence), !no_causal, arena);
+	view->next = next_of(spot, evidence, no_causal, arena);
 	view->gain = spot->gain;
 	view->gain_lo = spot->gain_lo;
 	view->gain_hi = spot->gain_hi;
 	view->gain_at = spot->gain_at;
 	if (isnan(spot->gain))
 		view->gain_reason =
-			no_causal ? no_causal->reason : "no experiment on this place told enough";
+			no_causal ? no_causal : "no experiment on this place told enough";
 }
 
 static void answer_row(const struct ledger_row *row, const char *target, struct arena *arena,
@@ -265,14 +282,13 @@ static void answer_none(
 	const struct evidence *evidence, struct arena *arena, struct answer_view *view)
 {
 	const struct ledger_row *noise = ledger_find(view->ledger, "noise");
-	const char *target = target_of(evidence);
 
 	view->confidence = "low";
 	if (!evidence->piece[EVIDENCE_PROFILE].run) {
 		view->kind = ANSWER_NOT_MEASURED;
 		view->sentence = arena_format(
 			arena, "not measured: %s", evidence->piece[EVIDENCE_PROFILE].reason);
-		view->next = arena_format(arena, "assay doctor %s", target);
+		view->next = "assay doctor";
 		return;
 	}
 	if (noise) {
@@ -288,7 +304,7 @@ static void answer_none(
 			 "explanation is supported";
 	view->why = "the time is spread over many places";
 	view->refute = "a longer run, or one with real input, shows a place above 10 %";
-	view->next = arena_format(arena, "assay report latest/profile.assay --total");
+	view->next = arena_format(arena, "assay report %s --total", profile_of(evidence, arena));
 }
 
 void answer_make(const struct evidence *evidence, const struct signals *signals,
@@ -297,7 +313,7 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 	struct hotspot_list rows, flat;
 	const struct hotspot *spot;
 	const struct ledger_row *machine = machine_row(ledger);
-	struct answer_missing no_causal = {.reason = evidence->piece[EVIDENCE_CAUSAL].reason};
+	const struct evidence_piece *causal = &evidence->piece[EVIDENCE_CAUSAL];
 
 	*ret_view = (struct answer_view){.ledger = ledger,
 		.signals = signals,
@@ -308,7 +324,7 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 		.gain_lo = (double)NAN,
 		.gain_hi = (double)NAN,
 		.gain_at = (double)NAN,
-		.gain_reason = ""};
+		.gain_reason = "no place in the program was named"};
 	hotspots_make(evidence, ledger, arena, &rows, &flat);
 	ret_view->hotspots = rows.rows;
 	ret_view->hotspot_count = rows.count;
@@ -320,8 +336,7 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 	if (machine)
 		answer_row(machine, target_of(evidence), arena, ret_view);
 	else if (spot)
-		answer_place(spot, evidence,
-			evidence->piece[EVIDENCE_CAUSAL].run ? NULL : &no_causal, arena, ret_view);
+		answer_place(spot, evidence, causal->run ? NULL : causal->reason, arena, ret_view);
 	else
 		answer_none(evidence, arena, ret_view);
 }

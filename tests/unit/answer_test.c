@@ -231,8 +231,10 @@ static void a_flat_profile_has_nothing_that_stands_out(void **state)
 	for (unsigned i = 0; i < 50; i++)
 		str_addf(&text, "2 main:1;f%u:%u\n", i, 10 * i + 2);
 	scene = scene_of(text.at);
+	scene.evidence.directory = "my dir";
 	assert_int_equal(scene_answer(&scene)->kind, ANSWER_NOTHING);
 	assert_null(scene.view.first);
+	assert_string_equal(scene.view.next, "assay report 'my dir/profile.assay' --total");
 	scene_done(&scene);
 }
 
@@ -269,9 +271,11 @@ static void code_without_lines_is_named_by_its_function(void **state)
 				      "90 main;hot\n10 main;cool\n");
 
 	(void)state;
+	scene.evidence.target = "./prog 'a b'";
 	scene_answer(&scene);
 	assert_string_equal(scene.view.first->location, "hot()");
 	assert_int_equal(scene.view.first->line, 0);
+	assert_string_equal(scene.view.next, "assay causal -f hot -- ./prog 'a b'");
 	scene_done(&scene);
 }
 

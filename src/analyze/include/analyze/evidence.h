@@ -28,7 +28,9 @@ struct evidence_piece {
 
 struct evidence {
 	struct evidence_piece piece[EVIDENCE_KINDS];
-	uint32_t cpus; /* that the target may use */
+	uint32_t cpus;	       /* that the target may use */
+	const char *target;    /* as it can be typed; NULL: not known */
+	const char *directory; /* of the files; NULL: not known */
 };
 
 /* "baseline", "observed", "profile", "counters", "causal", "events". */
