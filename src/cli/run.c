@@ -11,9 +11,9 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/words.h"
 #include "code/binary.h"
 #include "render/job.h"
-#include "render/shorten.h"
 #include "run_job.h"
 
 #define BUDGET_DEFAULT_NS 60000000000ULL
@@ -58,6 +58,18 @@ int run_job_write(struct run_job *job, const char *name, const struct str *text,
 	return io_replace(directory_path(&job->directory, name), str_text(text), text->len, err);
 }
 
+static int golden_check(struct run_job *job, struct err *err)
+{
+	const char *path = cli_value(job->cli, "golden");
+	int r = path ? run_file_sha256(path, job->expected_sha256) : 0;
+
+	if (r < 0) {
+		err_set(err, ERR_USAGE, -r, "cannot read %s: %s", path, err_words(-r));
+		err_hint(err, "--golden names a file with what the program prints");
+	}
+	return r;
+}
+
 /* What can be wrong is told before anything is made. */
 static int options_check(struct run_job *job, struct err *err)
 {
@@ -71,7 +83,11 @@ static int options_check(struct run_job *job, struct err *err)
 		return -EINVAL;
 	}
 	if (r >= 0)
-		r = run_phases_choose(job, err);
+		r = run_phases_check(job, err);
+	if (r >= 0)
+		r = golden_check(job, err);
+	if (r >= 0)
+		r = run_input_named(job, err);
 	if (r >= 0)
 		r = run_against_open(job, err);
 	return r < 0 ? r : binary_find(job->cli->program[0], &job->arena, &path, err);
@@ -155,9 +171,11 @@ static int run_measure(struct run_job *job, struct err *err)
 		r = run_trial(job, err);
 	if (r >= 0)
 		r = run_job_keep(job, err);
-	if (r >= 0 && !job->stopped)
-		r = run_phases_plan(job, err);
-	return r < 0 ? r : run_phases_do(job, err);
+	if (r < 0)
+		return r;
+	if (!job->stopped)
+		run_phases_plan(job);
+	return run_phases_do(job, err);
 }
 
 static int run_whole(struct run_job *job, struct err *err)

@@ -16,11 +16,14 @@ enum { PATIENCE_MS = 10000, PIECE = 65536 };
 #define INPUT_LARGEST (1ULL << 30)
 #define INPUT_FILE "input"
 
-static int input_named(struct run_job *job, const char *path, struct err *err)
+int run_input_named(struct run_job *job, struct err *err)
 {
-	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const char *path = cli_value(job->cli, "input");
+	io_auto int fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	struct stat what = {0};
 
+	if (!path)
+		return 0;
 	if (fd < 0 || fstat(fd, &what) < 0) {
 		int code = errno;
 
@@ -55,6 +58,15 @@ static int too_large(struct err *err)
 	return -EFBIG;
 }
 
+static int unreadable(int code, struct err *err)
+{
+	if (code == EINTR)
+		return err_set(err, ERR_USAGE, EINTR, "interrupted while reading stdin");
+	err_set(err, ERR_USAGE, code, "cannot read stdin: %s", err_words(code));
+	err_hint(err, "name a file with --input FILE");
+	return -code;
+}
+
 /* All of stdin to a file; how many bytes that were. */
 static int64_t input_copy(struct io_writer *writer, struct err *err)
 {
@@ -63,14 +75,15 @@ static int64_t input_copy(struct io_writer *writer, struct err *err)
 	ssize_t got;
 
 	while ((got = read(STDIN_FILENO, piece, sizeof(piece))) != 0) {
-		int r = got < 0 ? -errno : io_writer_write(writer, piece, (size_t)got);
+		int r;
 
-		if (r == -EINTR && !cli_interrupted().count)
+		if (got < 0 && errno == EINTR && !cli_interrupted().count)
 			continue;
-		if (r == -EINTR)
-			return err_set(err, ERR_USAGE, EINTR, "interrupted while reading stdin");
+		if (got < 0)
+			return unreadable(errno, err);
+		r = io_writer_write(writer, piece, (size_t)got);
 		if (r < 0)
-			return r;
+			return r; /* told when the file is closed */
 		bytes += (uint64_t)got;
 		if (bytes > INPUT_LARGEST)
 			return too_large(err);
@@ -106,12 +119,11 @@ static int input_spool(struct run_job *job, struct err *err)
 
 int run_input_take(struct run_job *job, struct err *err)
 {
-	const char *named = cli_value(job->cli, "input");
 	struct stat what, nowhere;
 	int comes;
 
-	if (named)
-		return input_named(job, named, err);
+	if (job->input_path) /* named */
+		return 0;
 	if (fstat(STDIN_FILENO, &what) < 0 || isatty(STDIN_FILENO))
 		return 0;
 	if (stat("/dev/null", &nowhere) == 0 && what.st_rdev == nowhere.st_rdev &&
