@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/interrupt.h"
 #include "base/jsonw.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "drive/interrupt.h"
 #include "render/paper.h"
 
 enum exit_status {

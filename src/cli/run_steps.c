@@ -218,6 +218,18 @@ static void row_finish(struct run_job *job, struct run_step *step,
 		job->stopped = true;
 }
 
+/* Its log cannot be made: then no result of another phase can be written either. */
+static int step_unwritten(struct run_job *job, const struct err *err)
+{
+	struct manifest_phase *row = &job->manifest.phases.at[job->manifest.phases.count - 1];
+
+	row->reason = arena_text(&job->arena, err->text, strlen(err->text));
+	row->fix = arena_text(&job->arena, err->hint, strlen(err->hint));
+	if (!job->unwritten.code)
+		job->unwritten = *err;
+	return PHASE_FAILED;
+}
+
 int run_step_do(struct run_job *job, struct run_step *step, struct err *err)
 {
 	const char *folder = job->directory.path;
@@ -266,6 +278,8 @@ int run_step_do(struct run_job *job, struct run_step *step, struct err *err)
 	cli_progress(job->cli, NULL);
 	vec_done(&argv);
 	vec_done(&step->words.at);
+	if (r < 0 && err->kind == ERR_OUTPUT)
+		return step_unwritten(job, err);
 	if (r < 0)
 		return r;
 	row_finish(job, step, &result, log);

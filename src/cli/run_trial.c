@@ -145,7 +145,7 @@ int run_trial(struct run_job *job, struct err *err)
 	if (r < 0 && why.kind == ERR_USAGE) { /* no file: the child has said why */
 		const struct manifest_phase *row = run_step_find(job, "trial");
 
-		err_set(err, row->status == EXIT_NOT_WRITTEN ? ERR_OUTPUT : ERR_TARGET, -r,
+		err_set(err, job->unwritten.code ? ERR_OUTPUT : ERR_TARGET, -r,
 			"the first run of the program failed: %s", row->reason);
 		err_hint(err, "%s", row->fix);
 		return r;
