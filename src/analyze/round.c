@@ -150,7 +150,7 @@ static void next_choose(const struct round_input *input, struct round_view *view
 	} else if (!isfinite(input->next_score)) {
 		view->stop = true;
 		view->next = "stop here: no place is first now";
-	} else if (input->next_score < ROUND_SCORE_STOP) {
+	} else if (input->next_score < HOTSPOT_SCORE_WORTH) {
 		view->stop = true;
 		view->next = "stop here: what would be next scores below 2";
 	} else {

@@ -163,6 +163,9 @@ int cli_status_of(const struct err *err);
 void cli_progress(const struct cli *cli, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
+/* One line for people on stderr while it goes on; nothing with --quiet. */
+void cli_tell(const struct cli *cli, const char *text);
+
 /* Start counting signals; done once, by main. */
 void cli_watch_interrupts(void);
 

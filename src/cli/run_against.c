@@ -144,16 +144,21 @@ static int history_show(const struct rounds *rounds, const char *path, struct er
 static int history_of_root(struct run_job *job, const struct round_row *row, struct err *err)
 {
 	const char *root = job->directory.root;
+	const char *path = arena_format(&job->arena, "%s/" ROUNDS_FILE, root ? root : "");
 	rounds_auto struct rounds all = {0};
+	struct err unread = {0};
 	int r;
 
 	if (!root)
 		return 0;
-	r = round_append(arena_format(&job->arena, "%s/" ROUNDS_FILE, root), row, err);
-	if (r >= 0)
-		r = rounds_load(&all, arena_format(&job->arena, "%s/" ROUNDS_FILE, root), err);
-	return r < 0 ? r
-		     : history_show(&all, arena_format(&job->arena, "%s/HISTORY.md", root), err);
+	r = round_append(path, row, err);
+	if (r < 0)
+		return r;
+	if (rounds_load(&all, path, &unread) < 0) {
+		run_add_note(job->front, "history-unread", unread.text, unread.hint);
+		return 0;
+	}
+	return history_show(&all, arena_format(&job->arena, "%s/HISTORY.md", root), err);
 }
 
 int run_history_keep(

@@ -54,13 +54,9 @@ static void job_done(struct simulated_job *job)
 
 static void tell(void *context, const char *text)
 {
-	struct simulated_job *job = context;
-	str_auto struct str line = {0};
+	const struct simulated_job *job = context;
 
-	if (job->cli->quiet)
-		return;
-	str_addf(&line, "assay: %s\n", text);
-	(void)io_write_all(STDERR_FILENO, line.at, line.len);
+	cli_tell(job->cli, text);
 }
 
 static void progress(void *context, uint32_t execution, uint64_t elapsed_ns)

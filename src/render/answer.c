@@ -164,10 +164,11 @@ static void flat_words(struct paper *paper, const struct answer_view *view)
 	for (uint32_t i = 0; i < view->flat_count && i < FLAT_SHOWN; i++) {
 		const struct hotspot *spot = &view->flat[i];
 
-		paper_add(paper, "  %s  %s()  %.0f %% of the CPU time, gain ", spot->location,
-			spot->function, 100 * spot->value);
-		paper_add(paper, "%.1f %% (%.1f to %.1f)\n", 100 * spot->gain, 100 * spot->gain_lo,
-			100 * spot->gain_hi);
+		paper_add(paper, "  %s  %s()  ", spot->location, spot->function);
+		if (!isnan(spot->value)) /* waits are not sampled */
+			paper_add(paper, "%.0f %% of the %s, ", 100 * spot->value, spot->metric);
+		paper_add(paper, "gain %.1f %% (%.1f to %.1f)\n", 100 * spot->gain,
+			100 * spot->gain_lo, 100 * spot->gain_hi);
 	}
 }
 
@@ -262,10 +263,14 @@ void answer_agent(struct paper *paper, const struct answer_page *page)
 	for (uint32_t i = 0; i < view->hotspot_count && i < ROWS_SHOWN; i++) {
 		const struct hotspot *spot = &view->hotspots[i];
 
-		paper_add(paper, "%u. %s %s() %s %.0f %% agree %u/%u score %.1f\n", spot->rank,
-			spot->location, spot->function, hotspot_category_word(spot->category),
-			isnan(spot->value) ? 0.0 : 100 * spot->value, spot->agree, spot->asked,
-			spot->score);
+		paper_add(paper, "%u. %s %s() %s ", spot->rank, spot->location, spot->function,
+			hotspot_category_word(spot->category));
+		if (isnan(spot->value))
+			paper_add(paper, "not sampled");
+		else
+			paper_add(paper, "%.0f %%", 100 * spot->value);
+		paper_add(
+			paper, " agree %u/%u score %.1f\n", spot->agree, spot->asked, spot->score);
 	}
 	for (uint32_t i = 0; i < view->flat_count && i < FLAT_SHOWN; i++)
 		paper_add(paper, "not worth touching: %s %s()\n", view->flat[i].location,

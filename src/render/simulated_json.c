@@ -81,16 +81,11 @@ static void metric_json(struct jsonw *w, const char *name, double value)
 
 static void metrics_json(struct jsonw *w, const struct simulated_view *view)
 {
-	struct simulated_row all = {0};
-	uint64_t instructions = view->counts.totals[SIMULATED_INSTRUCTIONS];
-
-	for (unsigned i = 0; i < SIMULATED_COUNTS; i++)
-		all.counts[i] = view->counts.totals[i];
 	jsonw_key(w, "metrics");
 	jsonw_begin_array(w);
-	metric_json(w, "l1_mpki", simulated_mpki(simulated_l1_misses(&all), instructions));
-	metric_json(w, "ll_mpki", simulated_mpki(simulated_ll_misses(&all), instructions));
-	metric_json(w, "branch_mpki", simulated_mpki(simulated_mispredicts(&all), instructions));
+	metric_json(w, "l1_mpki", view->l1_mpki);
+	metric_json(w, "ll_mpki", view->ll_mpki);
+	metric_json(w, "branch_mpki", view->mispredict_mpki);
 	jsonw_end_array(w);
 }
 

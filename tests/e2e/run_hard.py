@@ -162,6 +162,18 @@ def _():
     assert phase("observed", "d")["fix"] in r.err, r
 
 
+@case("a ledger too large to be read is told, and costs this run nothing")
+def _():
+    os.mkdir("assay-out")
+    for name in ("ledger.ndjson", "history.ndjson"):
+        with open(f"assay-out/{name}", "wb") as file:
+            file.truncate(70 << 20)
+    r = assay("run", "--budget", "8s", "--phase", "baseline", "--", program(), "10")
+    assert r.status in (0, 3) and "cannot read assay-out/ledger.ndjson" in r.out, r
+    assert "cannot read assay-out/history.ndjson" in r.out, r
+    assert manifest()["state"] == "complete" and os.path.exists("assay-out/latest/hypothesis.md")
+
+
 @case("an ordinary user gets an answer, and each phase that is refused says why")
 def _():
     if os.geteuid() != 0:

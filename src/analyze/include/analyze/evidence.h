@@ -5,8 +5,6 @@
  * the table of phases.  Plain data: borrows everything. */
 #pragma once
 
-#include <stdint.h>
-
 struct run;
 
 enum evidence_kind {
@@ -28,7 +26,6 @@ struct evidence_piece {
 
 struct evidence {
 	struct evidence_piece piece[EVIDENCE_KINDS];
-	uint32_t cpus;	       /* that the target may use */
 	const char *target;    /* as it can be typed; NULL: not known */
 	const char *directory; /* of the files; NULL: not known */
 };

@@ -19,7 +19,6 @@ struct round_row;
 struct run;
 
 #define ROUND_RATIO_STOP 0.05 /* a round that brought less than that is the last one worth it */
-#define ROUND_SCORE_STOP 2.0  /* of what would be next: the threshold of the hand-off */
 
 enum round_promise {
 	ROUND_PROMISE_NONE,    /* the run before promised nothing that can be measured */
