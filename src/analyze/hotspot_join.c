@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analyze/causal_view.h"
-#include "analyze/label.h"
 #include "analyze/simulated.h"
 #include "base/str.h"
 #include "code/scope.h"

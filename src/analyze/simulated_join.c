@@ -11,7 +11,6 @@
 #include "analyze/label.h"
 #include "analyze/profile_filter.h"
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/str.h"
 #include "model/run.h"
 #include "simulated_parts.h"

@@ -5,7 +5,6 @@
  * second half matters as much as the first: a stream misses as often as a pointer chase and takes a
  * tenth of the time per miss, and a branch that the model mispredicts may be easy for the CPU. */
 #include <math.h>
-#include <stdio.h>
 
 #include "simulated_parts.h"
 

@@ -156,6 +156,10 @@ int command_unknown(const char *name, struct err *err);
 /* Load a run file.  One that was killed before its places were named gets the names now. */
 int cli_load_run(const struct cli *cli, const char *path, struct run **ret_run, struct err *err);
 
+/* The exit status for how the program ended: EXIT_TARGET when one of its runs failed, or, with
+ * --target-status, its own. */
+int cli_target_status(const struct cli *cli, const struct run *run);
+
 /* The exit status for a failure. */
 int cli_status_of(const struct err *err);
 

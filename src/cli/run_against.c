@@ -2,7 +2,6 @@
 #include <errno.h>
 #include <math.h>
 
-#include "base/clock.h"
 #include "base/io.h"
 #include "model/rounds.h"
 #include "model/store.h"

@@ -6,7 +6,6 @@
 
 #include "analyze/bench.h"
 #include "analyze/hypothesis.h"
-#include "base/io.h"
 #include "render/answer.h"
 #include "render/bench.h"
 #include "render/job.h"

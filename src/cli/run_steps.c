@@ -5,7 +5,6 @@
  * the program prints goes into a file that is compared with the golden output and then removed. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -324,7 +324,7 @@ static int topdown_show(struct topdown_job *job, struct err *err)
 		.language = language_of(job),
 	};
 	struct topdown_view view;
-	int r, written;
+	int r;
 
 	job->facts.cpu = run_get_field(job->run, "cpu", "model", "");
 	topdown_view_make(job->run, &job->facts, &books, &subject, &job->arena, &view);
@@ -337,26 +337,7 @@ static int topdown_show(struct topdown_job *job, struct err *err)
 			topdown_text(page.paper, &view);
 	}
 	r = cli_page_end(cli, &page, err);
-	if (r < 0)
-		return r;
-	written = report_write(job, &view, err);
-	return written;
-}
-
-static int topdown_status(const struct topdown_job *job, bool interrupted)
-{
-	const struct execution_packed *failed = NULL;
-
-	vec_foreach (const struct execution_packed, e, &job->run->executions)
-		if (!failed && (e->exit_status || e->signal))
-			failed = e;
-	if (interrupted)
-		return EXIT_INTERRUPTED;
-	if (!failed)
-		return EXIT_DONE;
-	if (!job->cli->target_status)
-		return EXIT_TARGET;
-	return failed->signal ? 128 + failed->signal : failed->exit_status;
+	return r < 0 ? r : report_write(job, &view, err);
 }
 
 static int topdown_prepare(struct topdown_job *job, struct err *err)
@@ -403,7 +384,9 @@ static int topdown_job_run(struct topdown_job *job, struct err *err)
 		return r;
 	}
 	r = topdown_show(job, err);
-	return r < 0 ? r : topdown_status(job, counted > 0);
+	if (r < 0)
+		return r;
+	return counted > 0 ? EXIT_INTERRUPTED : cli_target_status(job->cli, job->run);
 }
 
 int topdown_measured(struct cli *cli, const struct pmu_report *report, struct err *err)

@@ -4,7 +4,6 @@
  * miss or a mispredict costs here is measured in between, then time and counts are joined
  * (analyze/simulated.h), and the hottest loop that waits for its own results goes to llvm-mca. */
 #include <errno.h>
-#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -266,21 +265,11 @@ static int show(struct simulated_job *job, struct err *err)
 
 static int status_of(const struct simulated_job *job)
 {
-	const struct run *runs[] = {job->clock, job->simulated};
-	const struct execution_packed *failed = NULL;
+	int status = cli_target_status(job->cli, job->clock);
 
-	for (unsigned i = 0; i < 2; i++)
-		vec_foreach (const struct execution_packed, e, &runs[i]->executions)
-			if (!failed && (e->exit_status || e->signal) &&
-				!(e->flags & EXECUTION_TIMED_OUT))
-				failed = e;
 	if (job->interrupted)
 		return EXIT_INTERRUPTED;
-	if (!failed)
-		return EXIT_DONE;
-	if (!job->cli->target_status)
-		return EXIT_TARGET;
-	return failed->signal ? 128 + failed->signal : failed->exit_status;
+	return status ? status : cli_target_status(job->cli, job->simulated);
 }
 
 static int prepare(struct simulated_job *job, struct err *err)

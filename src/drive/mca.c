@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

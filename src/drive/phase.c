@@ -9,7 +9,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/helper.h"

@@ -9,21 +9,18 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/vec.h"
 #include "code/binary.h"
 #include "drive/execution.h"

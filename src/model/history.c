@@ -4,13 +4,11 @@
  *      "command":"./prog data","fingerprint":"8ddd...","git":"de57...","runs":20,
  *      "wall_ns":...,"wall_p95_ns":...,"cpu_ns":...,"cpu_p95_ns":...,"max_rss_bytes":...}
  *
- * `time` says the same as `time_ns`, for people and for tools that take no nanoseconds.  What was
- * not measured is null. */
+ * What was not measured is null. */
 #include "model/history.h"
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/io.h"
 #include "base/jsonw.h"
@@ -78,16 +76,10 @@ void history_done(struct history *history)
 void history_line(const struct history_row *row, struct str *out)
 {
 	struct jsonw w = {.out = out, .compact = true};
-	time_t seconds = (time_t)(row->time_ns / 1000000000);
-	struct tm parts = {0};
-	char time[32] = "";
 
-	if (gmtime_r(&seconds, &parts))
-		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%SZ", &parts);
 	jsonw_begin_object(&w);
 	jsonw_put_text(&w, "schema", SCHEMA);
-	jsonw_put_text(&w, "time", time);
-	jsonw_put_u64(&w, "time_ns", row->time_ns);
+	json_lines_put_time(&w, row->time_ns);
 	jsonw_put_text(&w, "by", row->by);
 	jsonw_put_text(&w, "command", row->command);
 	jsonw_put_text(&w, "fingerprint", row->fingerprint);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/io.h"
 #include "base/str.h"
@@ -49,4 +50,16 @@ int json_lines_load(const struct json_lines *lines, const char *path, struct err
 	}
 	json_lines_read(lines, str_text(&text), text.len);
 	return 0;
+}
+
+void json_lines_put_time(struct jsonw *w, uint64_t time_ns)
+{
+	time_t seconds = (time_t)(time_ns / 1000000000);
+	struct tm parts = {0};
+	char text[32] = "";
+
+	if (gmtime_r(&seconds, &parts))
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &parts);
+	jsonw_put_text(w, "time", text);
+	jsonw_put_u64(w, "time_ns", time_ns);
 }

@@ -11,6 +11,7 @@
 #include <jansson.h>
 
 #include "base/err.h"
+#include "base/jsonw.h"
 
 struct json_lines {
 	const char *schema;
@@ -24,3 +25,6 @@ void json_lines_read(const struct json_lines *lines, const char *text, size_t le
 
 /* A file that is not there has no lines. */
 int json_lines_load(const struct json_lines *lines, const char *path, struct err *err);
+
+/* The members "time", for people and for tools that take no nanoseconds, and "time_ns". */
+void json_lines_put_time(struct jsonw *w, uint64_t time_ns);

@@ -8,7 +8,6 @@
 #include "model/ledger.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "base/io.h"
 #include "base/jsonw.h"
@@ -88,16 +87,10 @@ void ledger_done(struct ledger *ledger)
 void ledger_line(const struct ledger_entry *entry, struct str *out)
 {
 	struct jsonw w = {.out = out, .compact = true};
-	time_t seconds = (time_t)(entry->time_ns / 1000000000);
-	struct tm parts = {0};
-	char time[32] = "";
 
-	if (gmtime_r(&seconds, &parts))
-		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%SZ", &parts);
 	jsonw_begin_object(&w);
 	jsonw_put_text(&w, "schema", SCHEMA);
-	jsonw_put_text(&w, "time", time);
-	jsonw_put_u64(&w, "time_ns", entry->time_ns);
+	json_lines_put_time(&w, entry->time_ns);
 	jsonw_put_text(&w, "run_id", entry->run_id);
 	jsonw_put_text(&w, "fingerprint", entry->fingerprint);
 	jsonw_put_text(&w, "target", entry->target);

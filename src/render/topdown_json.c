@@ -1,7 +1,6 @@
 /* topdown_json.c - "data" of `assay topdown --json`; docs/commands/topdown.md describes it. */
 #include <math.h>
 
-#include "base/str.h"
 #include "render/topdown.h"
 #include "render/verdict.h"
 
