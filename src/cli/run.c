@@ -34,6 +34,7 @@ void run_job_done(struct run_job *job)
 {
 	for (unsigned i = 0; i < EVIDENCE_KINDS; i++)
 		run_close(job->runs[i]);
+	run_close(job->before_run);
 	run_close(job->front);
 	manifest_done(&job->manifest);
 	manifest_done(&job->before);

@@ -28,6 +28,7 @@ struct run_job {
 	const char *input_words;  /* where it is from, "" */
 	const char *against_path; /* the directory before; NULL: none */
 	struct manifest before;
+	struct run *before_run; /* its baseline, whose texts the comparison shows; or NULL */
 	char expected_sha256[SHA256_TEXT]; /* of --golden, "" */
 	char golden_sha256[SHA256_TEXT];   /* "": no whole run yet */
 	const char *differs;		   /* phases that printed something else; NULL: none */

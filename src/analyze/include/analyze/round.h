@@ -72,6 +72,11 @@ struct round_view {
 int round_make(const struct round_input *input, struct fingerprint_comparison *comparison,
 	struct arena *arena, struct round_view *ret_view, struct err *err);
 
+/* The line of the history for a main job; `round` is NULL when it is the first of its chain,
+ * `first` what it says to change first, or "".  Texts are the arguments'. */
+struct round_row round_row_of(
+	const struct manifest *job, const struct round_view *round, const char *first);
+
 /* One round as it is listed. */
 struct round_line_view {
 	uint32_t round;
