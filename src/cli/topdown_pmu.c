@@ -216,7 +216,6 @@ static int plan_make(struct topdown_job *job, struct err *err)
 	facts->level = wish.level;
 	facts->passes = job->plan.pass_count;
 	facts->once = wish.together;
-	facts->cut = job->plan.cut;
 	return lists_make(job, err);
 }
 

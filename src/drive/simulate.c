@@ -127,9 +127,7 @@ static int spawner_make(struct simulation *s, struct err *err)
 	struct execution_options how = {
 		.path = s->valgrind,
 		.argv = s->argv.at,
-		.folder = o->folder,
 		.input_path = o->input_path,
-		.output_path = o->output_path,
 		.stdout_to_stderr = o->stdout_to_stderr,
 		.mode = COUNTERS_CHILDREN,
 		.interrupted = o->interrupted,
@@ -462,7 +460,7 @@ int simulate_target(const struct simulate_options *options, const struct event_l
 	int r;
 
 	if (!events) {
-		cachegrind_events_all(&s.own_events, options->instructions_only);
+		cachegrind_events_all(&s.own_events);
 		s.events = &s.own_events;
 	}
 	s.execution.watched = -1;
