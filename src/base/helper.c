@@ -130,7 +130,7 @@ static int wait_for_end(const struct helper_options *o, const struct helper *hel
 
 int helper_run(const struct helper_options *options, struct err *err)
 {
-	struct helper helper;
+	struct helper helper = {.watched = -1};
 	int r = helper_start(options, &helper, err), status;
 
 	if (r < 0)
