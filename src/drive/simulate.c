@@ -264,9 +264,9 @@ static int results_read(struct simulation *s, struct cachegrind_sums *sums)
 {
 	DIR *dir = opendir(s->folder);
 	struct dirent *entry;
-	int r = 0;
+	int r = dir ? 0 : -errno;
 
-	while (dir && r >= 0 && (entry = readdir(dir))) {
+	while (r >= 0 && (entry = readdir(dir))) {
 		str_auto struct str text = {0};
 
 		if (!str_starts(entry->d_name, "out."))
