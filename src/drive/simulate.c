@@ -264,8 +264,10 @@ static int results_read(struct simulation *s, struct cachegrind_sums *sums)
 {
 	DIR *dir = opendir(s->folder);
 	struct dirent *entry;
-	int r = dir ? 0 : -errno;
+	int r = 0;
 
+	if (!dir)
+		return -errno;
 	while (r >= 0 && (entry = readdir(dir))) {
 		str_auto struct str text = {0};
 
@@ -283,8 +285,7 @@ static int results_read(struct simulation *s, struct cachegrind_sums *sums)
 		}
 		(void)unlinkat(dirfd(dir), entry->d_name, 0);
 	}
-	if (dir)
-		closedir(dir);
+	closedir(dir);
 	return r;
 }
 
