@@ -209,9 +209,13 @@ int directory_resolve(const char *name, struct arena *arena, const char **ret_pa
 	const char *path = latest ? DIRECTORY_ROOT "/" DIRECTORY_LATEST : name;
 	mem_auto char *real = realpath(path, NULL);
 	struct stat what;
-	int code = !real || stat(real, &what) < 0 ? errno : S_ISDIR(what.st_mode) ? 0 : ENOTDIR;
+	int code = 0;
 
-	if (code) {
+	if (!real || stat(real, &what) < 0)
+		code = errno;
+	else if (!S_ISDIR(what.st_mode))
+		code = ENOTDIR;
+	if (!real || code) {
 		err_set(err, ERR_USAGE, code, "there is no evidence directory %s", path);
 		err_hint(err, latest ? "make one first: assay run -- PROGRAM"
 				     : "ls " DIRECTORY_ROOT " lists those of this folder");
