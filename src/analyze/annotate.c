@@ -11,6 +11,7 @@
 #include "analyze/find_function.h"
 #include "annotate_parts.h"
 #include "base/str.h"
+#include "base/words.h"
 #include "code/listing.h"
 
 /* Modifiers stand behind the last ':' or, for PMU/.../ events, behind the last '/'. */
@@ -303,24 +304,6 @@ static void instructions_rank(struct annotate_work *work)
 		view->instructions[heats[i].index].hot = true;
 }
 
-/* A word for a shell. */
-static const char *word_quoted(struct arena *arena, const char *word)
-{
-	str_auto struct str out = {0};
-
-	if (*word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-					"0123456789_./-+:,@%")])
-		return word;
-	str_add_char(&out, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			str_add(&out, "'\\''");
-		else
-			str_add_char(&out, *word);
-	str_add_char(&out, '\'');
-	return arena_text(arena, out.at, out.len);
-}
-
 static void note_add(
 	struct annotate_view *view, const char *code, const char *text, const char *hint)
 {
@@ -339,7 +322,7 @@ static void inlined_only_say(struct annotate_work *work)
 	work->view->missing = arena_format(
 		work->arena, "it stands nowhere by itself, it was inlined: into %s for one", host);
 	work->view->missing_hint = arena_format(work->arena, "assay annotate %s %s",
-		word_quoted(work->arena, work->options->run_path), word_quoted(work->arena, host));
+		word_quoted(work->options->run_path, work->arena), word_quoted(host, work->arena));
 }
 
 enum { CUT_WORTH_SAYING = 100 }; /* one sample in so many */
@@ -377,7 +360,7 @@ static void notes_make(struct annotate_work *work)
 static void next_choose(struct annotate_work *work)
 {
 	struct annotate_view *view = work->view;
-	const char *path = word_quoted(work->arena, work->options->run_path);
+	const char *path = word_quoted(work->options->run_path, work->arena);
 	const struct annotate_instruction *call = NULL;
 
 	for (uint32_t i = 0; i < view->instruction_count; i++) {
@@ -390,10 +373,10 @@ static void next_choose(struct annotate_work *work)
 	if (call && call->below[0].weight > view->events[0].self.weight &&
 		call->target != view->addr)
 		view->next = arena_format(work->arena, "assay annotate %s %s", path,
-			word_quoted(work->arena, function_name_at(work, call->target)));
+			word_quoted(function_name_at(work, call->target), work->arena));
 	else
 		view->next = arena_format(work->arena, "assay report %s --callers %s", path,
-			word_quoted(work->arena, view->function));
+			word_quoted(view->function, work->arena));
 }
 
 static void view_begin(struct annotate_work *work)

@@ -1,11 +1,11 @@
 /* answer.c - the one answer.  The order of the rules is the product; docs/methods.md states it:
  *
- *   1. Nothing was sampled: not measured, because.
- *   2. Its own threads wait for a CPU: no line of the program is the answer, and the gain of one is
+ *   1. Its own threads wait for a CPU: no line of the program is the answer, and the gain of one is
  *      only what it leaves to the others.
- *   3. Experiments show a gain: that place, whatever the profile says.
- *   4. An explanation that two witnesses support and that has a place.
- *   5. One place that takes much of the CPU time.
+ *   2. Experiments show a gain: that place, whatever the profile says.
+ *   3. An explanation that two witnesses support and that has a place.
+ *   4. One place that takes much of the CPU time.
+ *   5. Nothing was sampled: not measured, because.
  *   6. Nothing stands out; or, when the runs scatter too much to say so, too noisy. */
 #include "analyze/answer.h"
 
@@ -105,7 +105,7 @@ static bool row_supports(const struct ledger_row *row, const char *category)
 	return row->verdict == HYPOTHESIS_SUPPORTS && str_equal(row->category, category);
 }
 
-/* A supported explanation of one of these categories, NULL: none. */
+/* A supported explanation of this category, NULL: none. */
 static const struct ledger_row *ledger_find(const struct ledger_view *ledger, const char *category)
 {
 	for (uint32_t i = 0; ledger && i < ledger->count; i++)
@@ -119,7 +119,7 @@ static bool spot_pays(const struct hotspot *spot)
 	return spot->gain_lo > 0; /* false for NAN */
 }
 
-/* Rule 2: a supported explanation that is about the machine or the number of threads. */
+/* Rule 1: a supported explanation that is about the machine or the number of threads. */
 static const struct ledger_row *machine_row(const struct ledger_view *ledger)
 {
 	const struct ledger_row *row = ledger_find(ledger, "starvation");
@@ -127,7 +127,7 @@ static const struct ledger_row *machine_row(const struct ledger_view *ledger)
 	return row && (isnan(row->share) || row->share >= MACHINE_SHARE) ? row : NULL;
 }
 
-/* Rules 4 and 5. */
+/* Rules 2 to 4. */
 static const struct hotspot *spot_choose(const struct answer_view *view)
 {
 	const struct hotspot *best = NULL;
@@ -147,18 +147,18 @@ static const struct hotspot *spot_choose(const struct answer_view *view)
 									    : NULL;
 }
 
+/* ---- commands that can be typed ---- */
+
 static const char *target_of(const struct evidence *evidence)
 {
-	for (unsigned i = 0; i < EVIDENCE_KINDS; i++) {
-		const struct run *run = evidence->piece[i].run;
-
-		if (run && run->target)
-			return run_text(run, run->target);
-	}
-	return "PROGRAM";
+	return evidence->target ? evidence->target : "PROGRAM";
 }
 
-/* ---- commands that can be typed ---- */
+/* A place as assay causal -f takes it. */
+static const char *fixed_of(const struct hotspot *spot, struct arena *arena)
+{
+	return word_quoted(spot->line ? spot->location : spot->function, arena);
+}
 
 static void file_add(const struct evidence *evidence, const char *name, struct str *out)
 {
@@ -173,14 +173,12 @@ static void file_add(const struct evidence *evidence, const char *name, struct s
 /* The program of a command line, without its words. */
 static const char *program_of(const char *target, struct arena *arena)
 {
-	str_auto struct str word = {0};
 	struct err ignored = {0};
 	char **words;
 
 	if (words_split(target, arena, &words, NULL, &ignored) < 0)
 		return target;
-	word_quote(words[0], &word);
-	return arena_text(arena, word.at, word.len);
+	return word_quoted(words[0], arena);
 }
 
 /* The next step of an explanation, with the program and the files of this run in it. */
@@ -250,15 +248,6 @@ static const char *sentence_of(const struct hotspot *spot, struct arena *arena)
 	return arena_text(arena, text.at, text.len);
 }
 
-/* FILE:LINE, or the function, as -f takes it. */
-static const char *causal_place(const struct hotspot *spot, struct arena *arena)
-{
-	str_auto struct str word = {0};
-
-	word_quote(spot->line ? spot->location : spot->function, &word);
-	return arena_text(arena, word.at, word.len);
-}
-
 static const char *refute_of(const struct hotspot *spot, struct arena *arena)
 {
 	if (spot->because && *spot->because->falsifier)
@@ -270,7 +259,7 @@ static const char *refute_of(const struct hotspot *spot, struct arena *arena)
 			100 * spot->gain_lo, 100 * spot->gain_at);
 	return arena_format(arena,
 		"assay causal --progress auto -f %s shows a flat curve: then it is off the critical path",
-		causal_place(spot, arena));
+		fixed_of(spot, arena));
 }
 
 static const char *next_of(const struct hotspot *spot, const struct evidence *evidence,
@@ -284,7 +273,7 @@ static const char *next_of(const struct hotspot *spot, const struct evidence *ev
 			arena, "change it, then: assay run --against latest -- %s", target);
 	if (isnan(spot->gain))
 		return arena_format(arena, "assay causal --progress auto -f %s -- %s",
-			causal_place(spot, arena), target);
+			fixed_of(spot, arena), target);
 	str_add(&line, "assay annotate ");
 	file_add(evidence, "profile.assay", &line);
 	str_add_char(&line, ' ');
@@ -293,7 +282,7 @@ static const char *next_of(const struct hotspot *spot, const struct evidence *ev
 }
 
 static void answer_place(const struct hotspot *spot, const struct evidence *evidence,
-	const struct answer_missing *no_causal, struct arena *arena, struct answer_view *view)
+	const char *no_causal, struct arena *arena, struct answer_view *view)
 {
 	view->kind = ANSWER_CHANGE;
 	view->first = spot;
@@ -309,7 +298,7 @@ static void answer_place(const struct hotspot *spot, const struct evidence *evid
 	view->gain_at = spot->gain_at;
 	if (isnan(spot->gain))
 		view->gain_reason =
-			no_causal ? no_causal->reason : "no experiment on this place told enough";
+			no_causal ? no_causal : "no experiment on this place told enough";
 }
 
 static void answer_row(const struct ledger_row *row, const struct evidence *evidence,
@@ -363,7 +352,7 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 	struct hotspot_list rows, flat;
 	const struct hotspot *spot;
 	const struct ledger_row *machine = machine_row(ledger);
-	struct answer_missing no_causal = {.reason = evidence->piece[EVIDENCE_CAUSAL].reason};
+	const struct evidence_piece *causal = &evidence->piece[EVIDENCE_CAUSAL];
 
 	*ret_view = (struct answer_view){.ledger = ledger,
 		.signals = signals,
@@ -374,7 +363,7 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 		.gain_lo = (double)NAN,
 		.gain_hi = (double)NAN,
 		.gain_at = (double)NAN,
-		.gain_reason = ""};
+		.gain_reason = "no place in the program was named"};
 	hotspots_make(evidence, ledger, arena, &rows, &flat);
 	ret_view->hotspots = rows.rows;
 	ret_view->hotspot_count = rows.count;
@@ -386,8 +375,7 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 	if (machine)
 		answer_row(machine, evidence, arena, ret_view);
 	else if (spot)
-		answer_place(spot, evidence,
-			evidence->piece[EVIDENCE_CAUSAL].run ? NULL : &no_causal, arena, ret_view);
+		answer_place(spot, evidence, causal->run ? NULL : causal->reason, arena, ret_view);
 	else
 		answer_none(evidence, arena, ret_view);
 }

@@ -55,7 +55,7 @@ static bool tell_found(struct maker *make, const char *const *codes)
 
 static bool is_import(const struct maker *make)
 {
-	return audit_field(make->facts->input->run, "import", "kind") != NULL;
+	return run_get_field(make->facts->input->run, "import", "kind", NULL) != NULL;
 }
 
 static enum attest_answer same_build(struct maker *make)
@@ -193,7 +193,8 @@ static enum attest_answer quiet_host(struct maker *make)
 {
 	static const char *const codes[] = {
 		"noisy-steal", "noisy-pressure", "noisy-host", "cpu-scaling", NULL};
-	bool measured = audit_field(make->facts->input->run, "noise", "load_per_cpu") != NULL;
+	bool measured =
+		run_get_field(make->facts->input->run, "noise", "load_per_cpu", NULL) != NULL;
 
 	if (tell_found(make, codes))
 		return ATTEST_FAIL;

@@ -6,7 +6,6 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
 
 #include "audit_parts.h"
 #include "base/str.h"
@@ -42,15 +41,6 @@ double audit_limit(const struct audit_view *view, const char *code)
 	const struct audit_rule *rule = audit_book_find(view->book, code);
 
 	return rule ? rule->limit : (double)NAN;
-}
-
-const char *audit_field(const struct run *run, const char *group, const char *name)
-{
-	vec_foreach (const struct field_row, field, &run->fields)
-		if (field->state == FIELD_VALUE && str_equal(run_text(run, field->group), group) &&
-			str_equal(run_text(run, field->name), name))
-			return run_text(run, field->value);
-	return NULL;
 }
 
 static double share_of(uint64_t part, uint64_t whole)
@@ -223,7 +213,7 @@ static void find_missing(
 static void find_shell(struct audit_view *view, const struct audit_file *file,
 	const struct run *run, const struct bench_command *command)
 {
-	const char *kind = audit_field(run, "import", "kind");
+	const char *kind = run_get_field(run, "import", "kind", NULL);
 	double median_s = command->wall.median / 1e9;
 
 	if (kind && str_equal(kind, "hyperfine-json") &&
@@ -348,7 +338,7 @@ int audit_view_make(const struct audit_input *inputs, uint32_t count, const stru
 	view.files = arena_take(arena, (count + 1) * sizeof(*view.files));
 	for (uint32_t i = 0; r >= 0 && i < count; i++) {
 		struct audit_file *file = &view.files[i];
-		const char *kind = audit_field(inputs[i].run, "import", "kind");
+		const char *kind = run_get_field(inputs[i].run, "import", "kind", NULL);
 
 		file->name = inputs[i].name;
 		file->names_only = kind && str_equal(kind, "gbench-json");

@@ -12,7 +12,8 @@
 
 bool audit_machine_is_known(const struct run *run)
 {
-	return audit_field(run, "cpu", "model") && audit_field(run, "kernel", "release");
+	return run_get_field(run, "cpu", "model", NULL) &&
+	       run_get_field(run, "kernel", "release", NULL);
 }
 
 static bool is_some(const char *text)
@@ -79,8 +80,8 @@ static void find_asymmetry(
 void audit_builds(
 	struct audit_view *view, const struct audit_file *file, const struct audit_input *input)
 {
-	const char *library = audit_field(input->run, "import", "library_build_type");
-	const char *scaling = audit_field(input->run, "import", "cpu_scaling_enabled");
+	const char *library = run_get_field(input->run, "import", "library_build_type", NULL);
+	const char *scaling = run_get_field(input->run, "import", "cpu_scaling_enabled", NULL);
 	bool unknown = false;
 
 	if (library && str_equal(library, "debug"))

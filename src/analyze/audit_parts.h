@@ -12,9 +12,6 @@ void audit_add(struct audit_view *view, const char *code, const struct audit_fil
 /* The limit of the rule `code`. */
 double audit_limit(const struct audit_view *view, const char *code);
 
-/* A field of the run with a value, NULL: none. */
-const char *audit_field(const struct run *run, const char *group, const char *name);
-
 /* How long the used runs of command `index` of the run took together: what was really measured
  * where an execution stands for a part of it (Google Benchmark). */
 double audit_total_s(const struct run *run, uint32_t index, const struct bench_command *command);

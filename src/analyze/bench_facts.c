@@ -41,15 +41,6 @@ static void parameters_find(const struct run *run, struct bench_view *view)
 	}
 }
 
-static const char *field_find(const struct run *run, const char *group, const char *name)
-{
-	vec_foreach (const struct field_row, field, &run->fields)
-		if (str_equal(run_text(run, field->group), group) &&
-			str_equal(run_text(run, field->name), name) && field->value)
-			return run_text(run, field->value);
-	return NULL;
-}
-
 void bench_facts_find(const struct run *run, struct arena *arena, struct bench_view *view)
 {
 	parameters_find(run, view);
@@ -62,9 +53,9 @@ void bench_facts_find(const struct run *run, struct arena *arena, struct bench_v
 		command->parameter_count = 0;
 	}
 	parameters_find(run, view);
-	view->cache_state = field_find(run, "env", "cache_state");
-	view->output_sha256 = field_find(run, "output", "sha256");
-	view->failure_stderr = field_find(run, "failure", "stderr");
+	view->cache_state = run_get_field(run, "env", "cache_state", NULL);
+	view->output_sha256 = run_get_field(run, "output", "sha256", NULL);
+	view->failure_stderr = run_get_field(run, "failure", "stderr", NULL);
 	(void)run_get_quality(run, "ops_per_run", &view->ops_per_run);
 	(void)run_get_quality(run, "bytes_per_run", &view->bytes_per_run);
 }

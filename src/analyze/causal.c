@@ -37,6 +37,11 @@ const char *causal_class_name(enum causal_class class)
 	return names[class];
 }
 
+bool causal_class_pays(enum causal_class class)
+{
+	return class == CAUSAL_STEEP || class == CAUSAL_MODERATE || class == CAUSAL_STEP;
+}
+
 static uint32_t level_of(double speedup)
 {
 	uint32_t nearest = 0;

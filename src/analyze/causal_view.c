@@ -370,12 +370,6 @@ static void guards_make(const struct run *run, const struct causal_trial *trials
 
 /* ---- targets ---- */
 
-static bool is_worth_it(const struct causal_target_view *target)
-{
-	return target->curve.class == CAUSAL_STEEP || target->curve.class == CAUSAL_MODERATE ||
-	       target->curve.class == CAUSAL_STEP;
-}
-
 static double rank_of(const struct causal_target_view *target)
 {
 	return target->curve.slope_is_known ? target->curve.slope : -(double)INFINITY;
@@ -385,7 +379,8 @@ static double rank_of(const struct causal_target_view *target)
 static int by_worth(const void *a, const void *b)
 {
 	const struct causal_target_view *x = a, *y = b;
-	bool worth_x = is_worth_it(x), worth_y = is_worth_it(y);
+	bool worth_x = causal_class_pays(x->curve.class),
+	     worth_y = causal_class_pays(y->curve.class);
 	double rank_x = worth_x ? rank_of(x) : x->sample_share;
 	double rank_y = worth_y ? rank_of(y) : y->sample_share;
 
@@ -424,7 +419,8 @@ static void targets_make(const struct run *run, const struct causal_trial *trial
 	}
 	if (view->target_count)
 		qsort(view->targets, view->target_count, sizeof(*view->targets), by_worth);
-	while (view->flat_from < view->target_count && is_worth_it(&view->targets[view->flat_from]))
+	while (view->flat_from < view->target_count &&
+		causal_class_pays(view->targets[view->flat_from].curve.class))
 		view->flat_from++;
 }
 

@@ -44,15 +44,6 @@ struct gate_noise gate_history_noise(const struct history *history, const char *
 	return noise;
 }
 
-static const char *field_text(const struct run *run, const char *group, const char *name)
-{
-	vec_foreach (const struct field_row, field, &run->fields)
-		if (field->state == FIELD_VALUE && str_equal(run_text(run, field->group), group) &&
-			str_equal(run_text(run, field->name), name))
-			return run_text(run, field->value);
-	return "";
-}
-
 /* What reads 0 was not measured. */
 static double above_zero(double value)
 {
@@ -68,7 +59,7 @@ struct history_row gate_history_row(const struct run *run, const struct bench_co
 		.by = run_text(run, run->command),
 		.command = command->name,
 		.fingerprint = run_text(run, run->fingerprint),
-		.git = field_text(run, "identity", "git_commit"),
+		.git = run_get_field(run, "identity", "git_commit", ""),
 		.runs = command->used_count,
 		.wall_ns = above_zero(command->wall.median),
 		.wall_p95_ns = above_zero(budget_value(&command->wall, BUDGET_P95, &ignored)),

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "analyze/causal_view.h"
-#include "analyze/label.h"
 #include "analyze/simulated.h"
 #include "base/str.h"
 #include "code/scope.h"
@@ -41,12 +40,6 @@ static const char *quoted(struct arena *arena, const char *text)
 
 /* ---- simulation ---- */
 
-static bool is_memory(enum verdict_category category)
-{
-	return category == VERDICT_MEMORY_LATENCY || category == VERDICT_MEMORY_BANDWIDTH ||
-	       category == VERDICT_MEMORY;
-}
-
 /* The simulated count that carries the verdict, and how it is called. */
 static const char *const *carrying_events(enum verdict_category category)
 {
@@ -54,19 +47,20 @@ static const char *const *carrying_events(enum verdict_category category)
 	static const char *const branch[] = {"branch-misses", NULL};
 	static const char *const other[] = {"instructions", NULL};
 
-	return is_memory(category) ? memory : category == VERDICT_BAD_SPECULATION ? branch : other;
+	return verdict_category_is_memory(category)  ? memory
+	       : category == VERDICT_BAD_SPECULATION ? branch
+						     : other;
 }
 
 static void site_evidence(const struct simulated_site *site, const char *path, struct arena *arena,
 	struct hotspot_draft *draft)
 {
 	const char *function = quoted(arena, site->row.function);
-	enum simulated_count count = SIMULATED_INSTRUCTIONS;
 	const char *const *events = carrying_events(site->category);
-	uint64_t value = site->row.counts[count];
+	uint64_t value = site->row.counts[SIMULATED_INSTRUCTIONS];
 	str_auto struct str list = {0};
 
-	if (is_memory(site->category))
+	if (verdict_category_is_memory(site->category))
 		value = simulated_ll_misses(&site->row);
 	else if (site->category == VERDICT_BAD_SPECULATION)
 		value = simulated_mispredicts(&site->row);
@@ -91,7 +85,7 @@ static void site_join(const struct simulated_site *site, const char *path, struc
 		if (draft->spot.category != HOTSPOT_CPU ||
 			!str_equal(draft->spot.function, site->row.function))
 			continue;
-		if (is_memory(site->category))
+		if (verdict_category_is_memory(site->category))
 			draft->spot.category = HOTSPOT_MEMORY;
 		else if (site->category == VERDICT_BAD_SPECULATION)
 			draft->spot.category = HOTSPOT_BRANCH;
@@ -180,12 +174,6 @@ static bool same_place(const struct hotspot *spot, const struct causal_target_vi
 	return *target->function && str_equal(spot->function, target->function);
 }
 
-static bool curve_pays(const struct causal_curve *curve)
-{
-	return curve->class == CAUSAL_STEEP || curve->class == CAUSAL_MODERATE ||
-	       curve->class == CAUSAL_STEP;
-}
-
 /* Hot, and its bounds leave no room for what its share suggests, although they are not narrow
  * enough to call the curve flat: no more than two thirds of its share at any level.  The level that
  * says so, or NULL. */
@@ -227,7 +215,7 @@ static const char *experiment_words(const struct causal_target_view *target,
 static void draft_experiment(const struct experiments *x, const struct causal_target_view *target,
 	const struct causal_gain *gain, struct arena *arena, struct hotspot_draft *draft)
 {
-	bool pays = curve_pays(&target->curve);
+	bool pays = causal_class_pays(target->curve.class);
 
 	/* Several targets in one function: the one that pays most speaks for it. */
 	if (draft->tried && !(pays && (!draft->pays || gain->lo > draft->spot.gain_lo)))

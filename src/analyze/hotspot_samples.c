@@ -21,7 +21,7 @@
 #include "hotspot_parts.h"
 #include "model/run.h"
 
-enum { FRAMES_MOST = 512, LINES_MOST = 4096 };
+enum { FRAMES_MOST = 512 };
 
 struct place {
 	uint32_t function; /* label */

@@ -8,8 +8,6 @@
  * and end of experiments 1.5 s. */
 #include "analyze/plan.h"
 
-#include <stddef.h>
-
 #define MS 1000000ULL
 #define S 1000000000ULL
 #define START_NS (150 * MS)

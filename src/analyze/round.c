@@ -150,7 +150,7 @@ static void next_choose(const struct round_input *input, struct round_view *view
 	} else if (!isfinite(input->next_score)) {
 		view->stop = true;
 		view->next = "stop here: no place is first now";
-	} else if (input->next_score < ROUND_SCORE_STOP) {
+	} else if (input->next_score < HOTSPOT_SCORE_WORTH) {
 		view->stop = true;
 		view->next = "stop here: what would be next scores below 2";
 	} else {
@@ -203,6 +203,44 @@ int round_make(const struct round_input *input, struct fingerprint_comparison *c
 	promise_judge(input, ret_view);
 	next_choose(input, ret_view);
 	return 0;
+}
+
+struct round_row round_row_of(
+	const struct manifest *job, const struct round_view *round, const char *first)
+{
+	struct round_row row = {
+		.time_ns = job->time_ns,
+		.run_id = job->run_id,
+		.target = job->target,
+		.fingerprint = job->fingerprint,
+		.against = "",
+		.verdict = "",
+		.first = first,
+		.before_ns = (double)NAN,
+		.after_ns = job->median_ns,
+		.ratio = (double)NAN,
+		.ratio_lo = (double)NAN,
+		.ratio_hi = (double)NAN,
+		.compounded = job->compounded,
+		.promised = (double)NAN,
+		.promised_lo = (double)NAN,
+		.promised_hi = (double)NAN,
+		.score = job->promise.score,
+	};
+
+	if (!round)
+		return row;
+	row.round = round->round;
+	row.against = round->before_id;
+	row.verdict = round->has_baselines ? compare_outcome_name(round->verdict.outcome) : "";
+	row.before_ns = round->before_ns;
+	row.ratio = round->ratio;
+	row.ratio_lo = round->ratio_lo;
+	row.ratio_hi = round->ratio_hi;
+	row.promised = 1 - round->promised; /* a gain is less time: its ratio */
+	row.promised_lo = 1 - round->promised_hi;
+	row.promised_hi = 1 - round->promised_lo;
+	return row;
 }
 
 struct round_line_view round_line_of(const struct round_row *row)

@@ -109,9 +109,7 @@ typedef bool target_test(const struct causal_target_view *target);
 
 static bool is_worth(const struct causal_target_view *target)
 {
-	enum causal_class class = target->curve.class;
-
-	return class == CAUSAL_STEEP || class == CAUSAL_MODERATE || class == CAUSAL_STEP;
+	return causal_class_pays(target->curve.class);
 }
 
 static bool is_hot_and_flat(const struct causal_target_view *target)

@@ -262,24 +262,17 @@ static bool place_leaf(const struct leaf_reader *reader, const char *word, struc
 /* A number of the fingerprint: "field.GROUP.NAME". */
 static struct leaf field_leaf(const struct leaf_reader *reader, const char *name)
 {
-	const struct run *run = reader->run;
 	size_t len = strcspn(name, ".");
 	const char *group = arena_text(reader->arena, name, len);
 	const char *field = name[len] ? name + len + 1 : "";
+	const char *value = run_get_field(reader->run, group, field, "");
 	const char *sql = arena_format(reader->arena,
 		"(SELECT CAST(value AS REAL) FROM fingerprint WHERE \"group\" = '%s' AND name = "
 		"'%s' AND value GLOB '[0-9]*')",
 		group, field);
 
-	vec_foreach (const struct field_row, row, &run->fields) {
-		const char *value = run_text(run, row->value);
-
-		if (row->state == FIELD_VALUE && str_equal(run_text(run, row->group), group) &&
-			str_equal(run_text(run, row->name), field) && *value >= '0' &&
-			*value <= '9')
-			return leaf_known(strtod(value, NULL), sql);
-	}
-	return leaf_unknown("the fingerprint does not tell", sql);
+	return *value >= '0' && *value <= '9' ? leaf_known(strtod(value, NULL), sql)
+					      : leaf_unknown("the fingerprint does not tell", sql);
 }
 
 /* ---- the rest ---- */

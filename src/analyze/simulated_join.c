@@ -11,7 +11,6 @@
 #include "analyze/label.h"
 #include "analyze/profile_filter.h"
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/str.h"
 #include "model/run.h"
 #include "simulated_parts.h"
@@ -263,6 +262,17 @@ static int counts_join(struct joining *j, const struct run *simulated, struct ar
 	return 0;
 }
 
+static void rates_make(struct simulated_view *view)
+{
+	struct simulated_row all = {0};
+	uint64_t instructions = view->counts.totals[SIMULATED_INSTRUCTIONS];
+
+	memcpy(all.counts, view->counts.totals, sizeof(all.counts));
+	view->l1_mpki = simulated_mpki(simulated_l1_misses(&all), instructions);
+	view->ll_mpki = simulated_mpki(simulated_ll_misses(&all), instructions);
+	view->mispredict_mpki = simulated_mpki(simulated_mispredicts(&all), instructions);
+}
+
 int simulated_join(const struct run *simulated, const struct run *clock,
 	const struct simulated_costs *costs, struct arena *arena, struct simulated_view *ret_view,
 	struct err *err)
@@ -287,6 +297,7 @@ int simulated_join(const struct run *simulated, const struct run *clock,
 	view.samples = samples.total.samples;
 	view.time_ns = j.all_ns;
 	view.kernel_share = j.all_ns > 0 ? j.kernel_ns / j.all_ns : 0;
+	rates_make(&view);
 	sites_make(&j, &rules, arena, &view);
 	view.joined_share = j.all_ns > 0 ? j.joined_ns / j.all_ns : 0;
 	simulated_view_judge(&rules, arena, &view);

@@ -5,7 +5,6 @@
  * second half matters as much as the first: a stream misses as often as a pointer chase and takes a
  * tenth of the time per miss, and a branch that the model mispredicts may be easy for the CPU. */
 #include <math.h>
-#include <stdio.h>
 
 #include "simulated_parts.h"
 
@@ -214,12 +213,6 @@ void simulated_site_judge(const struct simulated_rules *rules, const struct simu
 
 /* ---- the whole program ---- */
 
-static bool is_memory(enum verdict_category category)
-{
-	return category == VERDICT_MEMORY || category == VERDICT_MEMORY_LATENCY ||
-	       category == VERDICT_MEMORY_BANDWIDTH;
-}
-
 static enum verdict_category leader(
 	const struct simulated_rules *rules, const double *shares, double *ret_share)
 {
@@ -229,7 +222,7 @@ static enum verdict_category leader(
 	for (unsigned c = VERDICT_UNCLEAR + 1; c < VERDICT_CATEGORIES; c++) {
 		if (c != VERDICT_MIXED && (best == VERDICT_UNCLEAR || shares[c] > shares[best]))
 			best = (enum verdict_category)c;
-		if (is_memory((enum verdict_category)c))
+		if (verdict_category_is_memory((enum verdict_category)c))
 			memory += shares[c];
 		judged += shares[c];
 	}
@@ -248,7 +241,8 @@ static const struct simulated_site *hottest_of(
 {
 	for (uint32_t i = 0; i < view->function_count; i++)
 		if (view->functions[i].category == category ||
-			(category == VERDICT_MEMORY && is_memory(view->functions[i].category)))
+			(category == VERDICT_MEMORY &&
+				verdict_category_is_memory(view->functions[i].category)))
 			return &view->functions[i];
 	return NULL;
 }

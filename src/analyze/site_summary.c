@@ -7,21 +7,12 @@
 #include "base/str.h"
 #include "model/run.h"
 
-static const char *field_of(const struct run *run, const char *group, const char *name)
-{
-	vec_foreach (const struct field_row, field, &run->fields)
-		if (field->state == FIELD_VALUE && str_equal(run_text(run, field->group), group) &&
-			str_equal(run_text(run, field->name), name))
-			return run_text(run, field->value);
-	return "";
-}
-
 /* The machine that was measured; an imported recording tells its own. */
 static const char *arch_of(const struct run *run)
 {
-	const char *recorded = field_of(run, "recording", "cpu");
+	const char *recorded = run_get_field(run, "recording", "cpu", "");
 
-	return *recorded ? recorded : field_of(run, "cpu", "model");
+	return *recorded ? recorded : run_get_field(run, "cpu", "model", "");
 }
 
 static bool event_is_hardware(const char *name)

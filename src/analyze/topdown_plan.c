@@ -76,7 +76,7 @@ static void group_push(struct planner *planner, unsigned core, const struct draf
 		return;
 	memcpy(events, draft->events, sizeof(*events) * draft->count);
 	planner->groups[core][planner->counts[core]++] =
-		(struct topdown_group){core, events, draft->count, cut};
+		(struct topdown_group){core, events, draft->count};
 	planner->plan->cut |= cut;
 }
 

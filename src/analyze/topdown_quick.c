@@ -4,8 +4,6 @@
  * The costs that decide between two causes are those of data/metrics/generic.txt: about 20 cycles
  * for a wrong guess, up to 300 for a load from memory.  Overlap hides part of the second, so the
  * result is a hint: its confidence is low and it has no share. */
-#include <math.h>
-#include <string.h>
 
 #include "base/str.h"
 #include "topdown_parts.h"

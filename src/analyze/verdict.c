@@ -45,6 +45,12 @@ const char *verdict_category_title(enum verdict_category category)
 	return category < VERDICT_CATEGORIES ? category_titles[category] : "unclear";
 }
 
+bool verdict_category_is_memory(enum verdict_category category)
+{
+	return category == VERDICT_MEMORY || category == VERDICT_MEMORY_LATENCY ||
+	       category == VERDICT_MEMORY_BANDWIDTH;
+}
+
 bool verdict_category_find(const char *word, enum verdict_category *ret_category)
 {
 	for (unsigned i = 0; i < VERDICT_CATEGORIES; i++)

@@ -195,3 +195,11 @@ void jsonw_put_missing(struct jsonw *w, const char *key, const char *reason)
 	jsonw_null(w);
 	jsonw_put_text(w, sibling, reason);
 }
+
+void jsonw_put_number(struct jsonw *w, const char *key, double value, const char *reason)
+{
+	if (isfinite(value))
+		jsonw_put_double(w, key, value);
+	else
+		jsonw_put_missing(w, key, reason);
+}

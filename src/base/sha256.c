@@ -1,8 +1,10 @@
 /* sha256.c - written from the standard; checked against its vectors in tests/unit. */
 #include "base/sha256.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const uint32_t K[64] = {0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b,
 	0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3,
@@ -86,4 +88,23 @@ void sha256_text(struct sha256 *sha, char ret_text[SHA256_TEXT])
 	sha256_add(sha, end, sizeof(end));
 	for (unsigned i = 0; i < 8; i++)
 		snprintf(ret_text + 8 * i, 9, "%08x", sha->state[i]);
+}
+
+int sha256_fd(int fd, char ret_text[SHA256_TEXT], uint64_t *ret_bytes)
+{
+	struct sha256 sha;
+	char piece[16384];
+	ssize_t got;
+
+	sha256_init(&sha);
+	while ((got = read(fd, piece, sizeof(piece))) != 0) {
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return -errno;
+		sha256_add(&sha, piece, (size_t)got);
+	}
+	*ret_bytes = sha.bytes;
+	sha256_text(&sha, ret_text);
+	return 0;
 }

@@ -198,3 +198,11 @@ void word_quote(const char *word, struct str *out)
 			str_add_char(out, *word);
 	str_add_char(out, '\'');
 }
+
+const char *word_quoted(const char *word, struct arena *arena)
+{
+	str_auto struct str out = {0};
+
+	word_quote(word, &out);
+	return arena_text(arena, out.at, out.len);
+}

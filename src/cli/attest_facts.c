@@ -13,26 +13,20 @@
 #include "model/run.h"
 #include "source/git.h"
 
-enum { FIXTURES_MAX = 256, CHUNK = 1 << 16 };
+enum { FIXTURES_MAX = 256 };
 
 const char *attest_file_hash(const char *path, struct arena *arena, struct err *err)
 {
 	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char *hex = arena_take(arena, SHA256_TEXT), *chunk = arena_take(arena, CHUNK);
-	struct sha256 sha;
-	ssize_t got = -1;
+	char *hex = arena_take(arena, SHA256_TEXT);
+	uint64_t bytes;
+	int r = fd < 0 ? -errno : sha256_fd(fd, hex, &bytes);
 
-	sha256_init(&sha);
-	while (fd >= 0 && (got = read(fd, chunk, CHUNK)) > 0)
-		sha256_add(&sha, chunk, (size_t)got);
-	if (got < 0) {
-		int code = errno;
-
-		err_set(err, ERR_USAGE, code, "cannot read %s: %s", path, err_words(code));
+	if (r < 0) {
+		err_set(err, ERR_USAGE, -r, "cannot read %s: %s", path, err_words(-r));
 		err_hint(err, "is the path right?");
 		return NULL;
 	}
-	sha256_text(&sha, hex);
 	return hex;
 }
 

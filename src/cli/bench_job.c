@@ -22,7 +22,6 @@
 #include "model/history.h"
 #include "model/store.h"
 #include "render/paper.h"
-#include "render/shorten.h"
 
 enum { REFRESH_NS = 100000000, STORE_SHARE = 20 };
 

@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/interrupt.h"
 #include "base/jsonw.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "drive/interrupt.h"
 #include "render/paper.h"
 
 enum exit_status {
@@ -162,12 +162,20 @@ int command_unknown(const char *name, struct err *err);
 /* Load a run file.  One that was killed before its places were named gets the names now. */
 int cli_load_run(const struct cli *cli, const char *path, struct run **ret_run, struct err *err);
 
+/* The exit status for how the program ended: EXIT_TARGET when one of its runs failed, or, with
+ * --target-status, its own. */
+int cli_target_status(const struct cli *cli, const struct run *run);
+
 /* The exit status for a failure. */
 int cli_status_of(const struct err *err);
 
 /* Progress on stderr, on a terminal only: one line that replaces itself; NULL clears it. */
 void cli_progress(const struct cli *cli, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* One line for people on stderr while it goes on; nothing with --quiet, --json or --agent.
+ */
+void cli_tell(const struct cli *cli, const char *text);
 
 /* Start counting signals; done once, by main. */
 void cli_watch_interrupts(void);

@@ -11,10 +11,10 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/words.h"
 #include "gate_job.h"
 #include "render/bench.h"
 #include "render/gate.h"
-#include "render/shorten.h"
 
 enum {
 	RUNS_GIVEN_MAX = 64,

@@ -11,7 +11,6 @@
 
 #include "base/io.h"
 #include "base/words.h"
-#include "render/shorten.h"
 
 enum { RUNS_MAX = 1000000, RUNS_DEFAULT = 20, BUDGETS_LARGEST = 1 << 20 };
 

@@ -9,11 +9,9 @@
 
 #include "analyze/ledger_history.h"
 #include "cli.h"
+#include "model/directory.h"
 #include "model/ledger.h"
 #include "render/ledger.h"
-
-#define LEDGER_FOLDER "assay-out"
-#define LEDGER_FILE "ledger.ndjson"
 
 struct ledger_place {
 	char *path;
@@ -44,7 +42,7 @@ static int place_find(
 	if (access(ret_place->path, F_OK) == 0)
 		return 0;
 	err_set(err, ERR_USAGE, ENOENT, "there is no ledger in %s", folder);
-	err_hint(err, "assay run -- PROGRAM begins one in " LEDGER_FOLDER);
+	err_hint(err, "assay run -- PROGRAM begins one in " DIRECTORY_ROOT);
 	return -ENOENT;
 }
 
@@ -84,7 +82,7 @@ static int none_meant(const struct cli *cli, const struct ledger_place *place,
 
 static int ledger_run(struct cli *cli, struct err *err)
 {
-	const char *folder = cli->operands.count ? cli->operands.at[0] : LEDGER_FOLDER;
+	const char *folder = cli->operands.count ? cli->operands.at[0] : DIRECTORY_ROOT;
 	arena_auto struct arena arena = {0};
 	ledger_auto struct ledger ledger = {0};
 	struct ledger_place place = {0};

@@ -202,6 +202,16 @@ int cli_page_end(const struct cli *cli, struct cli_page *page, struct err *err)
 	return r;
 }
 
+void cli_tell(const struct cli *cli, const char *text)
+{
+	str_auto struct str line = {0};
+
+	if (cli->quiet || cli->mode != CLI_TEXT)
+		return;
+	str_addf(&line, "assay: %s\n", text);
+	(void)io_write_all(STDERR_FILENO, line.at, line.len);
+}
+
 void cli_progress(const struct cli *cli, const char *format, ...)
 {
 	str_auto struct str line = {0};

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "analyze/profile.h"
+#include "base/words.h"
 #include "model/run.h"
 #include "model/store.h"
-#include "render/shorten.h"
 
 int profile_filter_take(const struct cli *cli, struct profile_filter *ret_filter, struct err *err)
 {

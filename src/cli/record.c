@@ -208,17 +208,8 @@ static int record_show(struct record_job *job, struct err *err)
 
 static int record_status(const struct record_job *job, bool interrupted)
 {
-	const struct run *run = job->run;
-	const struct execution_packed *e = run->executions.count ? run->executions.at : NULL;
-	bool failed = e && (e->exit_status || e->signal);
-
-	if (interrupted && job->cli->program)
-		return EXIT_INTERRUPTED;
-	if (!failed)
-		return EXIT_DONE;
-	if (job->cli->target_status)
-		return e->signal ? 128 + e->signal : e->exit_status;
-	return EXIT_TARGET;
+	return interrupted && job->cli->program ? EXIT_INTERRUPTED
+						: cli_target_status(job->cli, job->run);
 }
 
 static int record_run_job(struct record_job *job, struct err *err)

@@ -6,14 +6,13 @@
  * alone. */
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "base/words.h"
 #include "code/binary.h"
 #include "render/job.h"
-#include "render/shorten.h"
 #include "run_job.h"
 
 #define BUDGET_DEFAULT_NS 60000000000ULL
@@ -35,6 +34,7 @@ void run_job_done(struct run_job *job)
 {
 	for (unsigned i = 0; i < EVIDENCE_KINDS; i++)
 		run_close(job->runs[i]);
+	run_close(job->before_run);
 	run_close(job->front);
 	manifest_done(&job->manifest);
 	manifest_done(&job->before);
@@ -58,6 +58,18 @@ int run_job_write(struct run_job *job, const char *name, const struct str *text,
 	return io_replace(directory_path(&job->directory, name), str_text(text), text->len, err);
 }
 
+static int golden_check(struct run_job *job, struct err *err)
+{
+	const char *path = cli_value(job->cli, "golden");
+	int r = path ? run_file_sha256(path, job->expected_sha256) : 0;
+
+	if (r < 0) {
+		err_set(err, ERR_USAGE, -r, "cannot read %s: %s", path, err_words(-r));
+		err_hint(err, "--golden names a file with what the program prints");
+	}
+	return r;
+}
+
 /* What can be wrong is told before anything is made. */
 static int options_check(struct run_job *job, struct err *err)
 {
@@ -71,9 +83,11 @@ static int options_check(struct run_job *job, struct err *err)
 		return -EINVAL;
 	}
 	if (r >= 0)
-		r = run_phases_choose(job, err);
+		r = run_phases_check(job, err);
 	if (r >= 0)
 		r = run_input_check(job, err);
+	if (r >= 0)
+		r = golden_check(job, err);
 	if (r >= 0)
 		r = run_against_open(job, err);
 	return r < 0 ? r : binary_find(job->cli->program[0], &job->arena, &path, err);
@@ -157,9 +171,11 @@ static int run_measure(struct run_job *job, struct err *err)
 		r = run_trial(job, err);
 	if (r >= 0)
 		r = run_job_keep(job, err);
-	if (r >= 0 && !job->stopped)
-		r = run_phases_plan(job, err);
-	return r < 0 ? r : run_phases_do(job, err);
+	if (r < 0)
+		return r;
+	if (!job->stopped)
+		run_phases_plan(job);
+	return run_phases_do(job, err);
 }
 
 static int run_whole(struct run_job *job, struct err *err)

@@ -1,8 +1,6 @@
 /* run_against.c - the run before this one, and the history of the rounds. */
 #include <errno.h>
-#include <math.h>
 
-#include "base/clock.h"
 #include "base/io.h"
 #include "model/rounds.h"
 #include "model/store.h"
@@ -65,66 +63,12 @@ int run_against_compare(struct run_job *job, struct fingerprint_comparison *comp
 		.after_run = job->evidence.piece[EVIDENCE_BASELINE].run,
 		.next_score = next_score,
 	};
-	struct run *run = before_load(job, "baseline.assay");
-	int r;
 
-	input.before_run = run;
+	job->before_run = before_load(job, "baseline.assay");
+	input.before_run = job->before_run;
 	if (reached_find(job, &reached))
 		input.reached = &reached;
-	r = round_make(&input, comparison, &job->arena, ret_view, err);
-	if (r >= 0 && ret_view->difference_count) { /* their texts are the run's, which goes */
-		uint32_t count = ret_view->difference_count;
-		struct fingerprint_difference *kept =
-			arena_take(&job->arena, count * sizeof(*kept));
-
-		for (uint32_t i = 0; i < count; i++)
-			kept[i] = (struct fingerprint_difference){
-				.field = arena_format(
-					&job->arena, "%s", ret_view->differences[i].field),
-				.severity = ret_view->differences[i].severity,
-			};
-		ret_view->differences = kept;
-	}
-	run_close(run);
-	return r;
-}
-
-static struct round_row row_of(
-	const struct run_job *job, const struct round_view *round, const char *first)
-{
-	struct round_row row = {
-		.time_ns = job->manifest.time_ns,
-		.run_id = job->manifest.run_id,
-		.target = job->manifest.target,
-		.fingerprint = job->manifest.fingerprint,
-		.against = "",
-		.verdict = "",
-		.first = first,
-		.before_ns = (double)NAN,
-		.after_ns = job->manifest.median_ns,
-		.ratio = (double)NAN,
-		.ratio_lo = (double)NAN,
-		.ratio_hi = (double)NAN,
-		.compounded = job->manifest.compounded,
-		.promised = (double)NAN,
-		.promised_lo = (double)NAN,
-		.promised_hi = (double)NAN,
-		.score = job->manifest.promise.score,
-	};
-
-	if (!round)
-		return row;
-	row.round = round->round;
-	row.against = round->before_id;
-	row.verdict = round->has_baselines ? compare_outcome_name(round->verdict.outcome) : "";
-	row.before_ns = round->before_ns;
-	row.ratio = round->ratio;
-	row.ratio_lo = round->ratio_lo;
-	row.ratio_hi = round->ratio_hi;
-	row.promised = 1 - round->promised;
-	row.promised_lo = 1 - round->promised_hi;
-	row.promised_hi = 1 - round->promised_lo;
-	return row;
+	return round_make(&input, comparison, &job->arena, ret_view, err);
 }
 
 static int history_show(const struct rounds *rounds, const char *path, struct err *err)
@@ -144,22 +88,27 @@ static int history_show(const struct rounds *rounds, const char *path, struct er
 static int history_of_root(struct run_job *job, const struct round_row *row, struct err *err)
 {
 	const char *root = job->directory.root;
+	const char *path = arena_format(&job->arena, "%s/" ROUNDS_FILE, root ? root : "");
 	rounds_auto struct rounds all = {0};
+	struct err unread = {0};
 	int r;
 
 	if (!root)
 		return 0;
-	r = round_append(arena_format(&job->arena, "%s/" ROUNDS_FILE, root), row, err);
-	if (r >= 0)
-		r = rounds_load(&all, arena_format(&job->arena, "%s/" ROUNDS_FILE, root), err);
-	return r < 0 ? r
-		     : history_show(&all, arena_format(&job->arena, "%s/HISTORY.md", root), err);
+	r = round_append(path, row, err);
+	if (r < 0)
+		return r;
+	if (rounds_load(&all, path, &unread) < 0) {
+		run_add_note(job->front, "history-unread", unread.text, unread.hint);
+		return 0;
+	}
+	return history_show(&all, arena_format(&job->arena, "%s/HISTORY.md", root), err);
 }
 
 int run_history_keep(
 	struct run_job *job, const struct round_view *round, const char *first, struct err *err)
 {
-	struct round_row row = row_of(job, round, first);
+	struct round_row row = round_row_of(&job->manifest, round, first);
 	rounds_auto struct rounds chain = {0};
 	str_auto struct str lines = {0};
 	struct err ignored = {0};

@@ -1,13 +1,11 @@
 /* run_answer.c - what the phases left: joined, judged, written into the directory, shown. */
 #include <errno.h>
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include "analyze/bench.h"
 #include "analyze/hypothesis.h"
-#include "base/io.h"
 #include "render/answer.h"
 #include "render/bench.h"
 #include "render/job.h"
@@ -34,21 +32,14 @@ static void result_done(struct run_result *result)
 	fingerprint_comparison_done(&result->comparison);
 }
 
-static uint32_t cpus_of_target(void)
-{
-	cpu_set_t set;
-
-	CPU_ZERO(&set);
-	return sched_getaffinity(0, sizeof(set), &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
-}
-
 static int result_make(struct run_job *job, struct run_result *result, struct err *err)
 {
 	int r = hypothesis_book_load(&result->book, err);
 
 	if (r < 0)
 		return r;
-	job->evidence.cpus = cpus_of_target();
+	job->evidence.target = job->manifest.target;
+	job->evidence.directory = job->directory.path;
 	signals_collect(&job->evidence, &job->arena, &result->signals);
 	ledger_evaluate(result->book, &result->signals, &job->arena, &result->ledger);
 	answer_make(

@@ -63,18 +63,20 @@ static int input_comes(void)
 	return got < 0 ? -errno : got > 0;
 }
 
-static int unreadable(int r, struct err *err)
-{
-	err_set(err, ERR_USAGE, -r, "cannot read stdin: %s", err_words(-r));
-	err_hint(err, "--input FILE, or </dev/null, says what the program shall read");
-	return r;
-}
-
 static int too_large(struct err *err)
 {
 	err_set(err, ERR_USAGE, EFBIG, "stdin gives more than 1 GiB, which is not kept");
 	err_hint(err, "store it in a file and name it with --input FILE");
 	return -EFBIG;
+}
+
+static int unreadable(int code, struct err *err)
+{
+	if (code == EINTR)
+		return err_set(err, ERR_USAGE, EINTR, "interrupted while reading stdin");
+	err_set(err, ERR_USAGE, code, "cannot read stdin: %s", err_words(code));
+	err_hint(err, "--input FILE, or </dev/null, says what the program shall read");
+	return -code;
 }
 
 /* All of stdin to a file; how many bytes that were. */
@@ -85,15 +87,15 @@ static int64_t input_copy(struct io_writer *writer, struct err *err)
 	ssize_t got;
 
 	while ((got = read(STDIN_FILENO, piece, sizeof(piece))) != 0) {
-		int r = got < 0 ? -errno : 0;
+		int r;
 
-		if (r == -EINTR && !cli_interrupted().count)
+		if (got < 0 && errno == EINTR && !cli_interrupted().count)
 			continue;
-		if (r < 0)
-			return r == -EINTR ? r : unreadable(r, err);
+		if (got < 0)
+			return unreadable(errno, err);
 		r = io_writer_write(writer, piece, (size_t)got);
 		if (r < 0)
-			return r;
+			return r; /* told when the file is closed */
 		bytes += (uint64_t)got;
 		if (bytes > INPUT_LARGEST)
 			return too_large(err);

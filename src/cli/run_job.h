@@ -12,7 +12,7 @@
 #include "model/directory.h"
 #include "model/run.h"
 
-enum { RUN_PHASES = 6 };
+enum { RUN_PHASES = EVIDENCE_KINDS }; /* one for each kind */
 
 /* Files of the directory. */
 #define RUN_GOLDEN "golden/stdout"
@@ -28,9 +28,11 @@ struct run_job {
 	const char *input_words;  /* where it is from, "" */
 	const char *against_path; /* the directory before; NULL: none */
 	struct manifest before;
-	char golden_sha256[SHA256_TEXT]; /* "": no whole run yet */
-	const char *differs;		 /* phases that printed something else; NULL: none */
-	bool output_varies;		 /* from run to run, so there is nothing to compare */
+	struct run *before_run; /* its baseline, whose texts the comparison shows; or NULL */
+	char expected_sha256[SHA256_TEXT]; /* of --golden, "" */
+	char golden_sha256[SHA256_TEXT];   /* "": no whole run yet */
+	const char *differs;		   /* phases that printed something else; NULL: none */
+	bool output_varies;		   /* from run to run, so there is nothing to compare */
 	uint64_t start_ns, budget_ns;
 	uint64_t run_ns; /* one run of the program */
 	bool endless;
@@ -53,6 +55,9 @@ uint64_t run_job_spent_ns(const struct run_job *job);
 
 /* Bring MANIFEST.json up to date. */
 int run_job_keep(struct run_job *job, struct err *err);
+
+/* SHA-256 of a file: 0 or a negative errno. */
+int run_file_sha256(const char *path, char ret_text[SHA256_TEXT]);
 
 /* Write a file of the directory. */
 int run_job_write(struct run_job *job, const char *name, const struct str *text, struct err *err);
@@ -104,8 +109,8 @@ void run_step_note_outputs(struct run_job *job);
 struct manifest_phase *run_step_find(struct run_job *job, const char *name);
 
 /* run_phases.c: the table of phases, and all of them in turn. */
-int run_phases_choose(struct run_job *job, struct err *err); /* --phase, --skip */
-int run_phases_plan(struct run_job *job, struct err *err);   /* and shows it */
+int run_phases_check(struct run_job *job, struct err *err); /* --phase, --skip */
+void run_phases_plan(struct run_job *job);		    /* and shows it */
 int run_phases_do(struct run_job *job, struct err *err);
 /* Load what they left; what is not there gets its reason. */
 void run_phases_load(struct run_job *job);

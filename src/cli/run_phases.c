@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/io.h"
 #include "code/binary.h"
 #include "model/store.h"
@@ -256,7 +255,7 @@ static int list_check(const char *option, const char *list, struct err *err)
 	return 0;
 }
 
-int run_phases_choose(struct run_job *job, struct err *err)
+int run_phases_check(struct run_job *job, struct err *err)
 {
 	int r = list_check("phase", cli_value(job->cli, "phase"), err);
 
@@ -299,15 +298,13 @@ static void plan_now(struct run_job *job, struct plan_step *ret_steps)
 	plan_make(&input, wishes, RUN_PHASES, ret_steps);
 }
 
-int run_phases_plan(struct run_job *job, struct err *err)
+void run_phases_plan(struct run_job *job)
 {
 	str_auto struct str text = {0};
 	struct paper paper = {.out = &text};
 	struct plan_page page = {.steps = job->planned, .count = RUN_PHASES};
-
 	struct err ignored = {0};
 
-	(void)err;
 	job->has_pmu = pmu_present(&ignored) > 0;
 	plan_now(job, job->planned);
 	job->has_plan = true;
@@ -321,10 +318,9 @@ int run_phases_plan(struct run_job *job, struct err *err)
 	page.endless = job->endless;
 	job->manifest.planned_s = page.expected_s;
 	if (job->cli->quiet || job->cli->mode != CLI_TEXT)
-		return 0;
+		return;
 	plan_text(&paper, &page);
 	(void)io_write_all(STDERR_FILENO, str_text(&text), text.len);
-	return 0;
 }
 
 /* ---- one after the other ---- */
@@ -416,7 +412,7 @@ int run_phases_do(struct run_job *job, struct err *err)
 		if (job->unwritten.code) {
 			run_step_skip(job, phases[i].name,
 				"the result of a phase before could not be written",
-				"free some space");
+				job->unwritten.hint);
 			continue;
 		}
 		plan_now(job, steps);
@@ -459,7 +455,6 @@ static void reason_of_notes(struct manifest_phase *row, struct run_job *job, con
 
 void run_phases_load(struct run_job *job)
 {
-	job->evidence.directory = job->directory.path;
 	for (unsigned i = 0; i < RUN_PHASES; i++) {
 		const struct run_phase *phase = &phases[i];
 		struct evidence_piece *piece = &job->evidence.piece[phase->kind];

@@ -5,7 +5,6 @@
  * the program prints goes into a file that is compared with the golden output and then removed. */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,10 +15,10 @@
 
 #include "base/io.h"
 #include "base/mem.h"
-#include "render/shorten.h"
+#include "base/words.h"
 #include "run_job.h"
 
-enum { LOG_READ = 4 << 20 };
+enum { LOG_TAIL = 1 << 16 };
 
 void run_words_add(struct run_words *words, const char *word)
 {
@@ -70,15 +69,20 @@ static const char *command_words(
 	return arena_text(&job->arena, str_text(&line), line.len);
 }
 
-/* The last failure that a log tells. */
+/* The last failure that a log tells.  The program's own words, however many, stand before it. */
 static void log_read(struct run_job *job, const char *path, struct manifest_phase *row)
 {
-	str_auto struct str text = {0};
-	char *at, *found = NULL, *hint;
+	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC);
+	off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
+	char text[LOG_TAIL + 1], *at, *found = NULL, *hint;
+	ssize_t got = fd < 0 ? 0 : pread(fd, text, LOG_TAIL, size > LOG_TAIL ? size - LOG_TAIL : 0);
 
-	if (io_read_at(AT_FDCWD, path, LOG_READ, &text) < 0 || !text.len)
+	if (got <= 0)
 		return;
-	for (at = text.at; at; at = strchr(at, '\n')) {
+	for (ssize_t i = 0; i < got; i++)
+		text[i] = text[i] ? text[i] : ' ';
+	text[got] = '\0';
+	for (at = text; at; at = strchr(at, '\n')) {
 		at += *at == '\n';
 		if (str_starts(at, "assay: "))
 			found = at + strlen("assay: ");
@@ -95,20 +99,12 @@ static void log_read(struct run_job *job, const char *path, struct manifest_phas
 	row->fix = arena_text(&job->arena, hint, strcspn(hint, "\n"));
 }
 
-static int file_sha256(const char *path, char ret_text[SHA256_TEXT])
+int run_file_sha256(const char *path, char ret_text[SHA256_TEXT])
 {
 	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char piece[16384];
-	struct sha256 sha;
-	ssize_t got;
+	uint64_t bytes;
 
-	if (fd < 0)
-		return -errno;
-	sha256_init(&sha);
-	while ((got = read(fd, piece, sizeof(piece))) > 0)
-		sha256_add(&sha, piece, (size_t)got);
-	sha256_text(&sha, ret_text);
-	return got < 0 ? -errno : 0;
+	return fd < 0 ? -errno : sha256_fd(fd, ret_text, &bytes);
 }
 
 /* A whole run must print what the first one did.  That is told at the end, when it is known whether
@@ -119,7 +115,7 @@ static void output_check(
 	char digest[SHA256_TEXT];
 
 	if (!step->checks_output || !whole || !*job->golden_sha256 || job->output_varies ||
-		file_sha256(path, digest) < 0 || str_equal(digest, job->golden_sha256)) {
+		run_file_sha256(path, digest) < 0 || str_equal(digest, job->golden_sha256)) {
 		unlink(path);
 		return;
 	}
@@ -179,13 +175,17 @@ static enum phase_outcome outcome_of(
 static void reason_find(struct run_job *job, const char *log, const struct phase_result *result,
 	struct manifest_phase *row)
 {
-	log_read(job, log, row);
 	if (row->outcome == PHASE_INTERRUPTED) {
 		row->reason = "stopped by the user";
-		row->fix = "";
-	} else if (!*row->reason && result->killed) {
+		return;
+	}
+	if (result->killed) {
 		row->reason = "it did not stop when asked, and was killed";
-	} else if (!*row->reason && result->limited) {
+		return;
+	}
+	if (result->status < 128) /* else it did not come to say why */
+		log_read(job, log, row);
+	if (!*row->reason && result->limited) {
 		row->reason = "its time was used up before it had a result";
 		row->fix = "give a longer --budget";
 	} else if (!*row->reason) {
@@ -208,12 +208,25 @@ static void row_finish(struct run_job *job, struct run_step *step,
 	if (row->outcome == PHASE_WATCHED && result->limited)
 		row->reason = "the program was stopped when the share of this phase was used";
 	if (result->status == EXIT_NOT_WRITTEN && !job->unwritten.code) {
-		err_set(&job->unwritten, ERR_OUTPUT, ENOSPC,
-			"the phase %s could not be written: %s", row->name, row->reason);
-		err_hint(&job->unwritten, "free some space, or choose another place with -o");
+		err_set(&job->unwritten, ERR_OUTPUT, EIO, "the phase %s could not be written: %s",
+			row->name, row->reason);
+		err_hint(&job->unwritten, "%s",
+			*row->fix ? row->fix : "free some space, or choose another place with -o");
 	}
 	if (result->interrupted)
 		job->stopped = true;
+}
+
+/* Its log cannot be made: then no result of another phase can be written either. */
+static int step_unwritten(struct run_job *job, const struct err *err)
+{
+	struct manifest_phase *row = &job->manifest.phases.at[job->manifest.phases.count - 1];
+
+	row->reason = arena_text(&job->arena, err->text, strlen(err->text));
+	row->fix = arena_text(&job->arena, err->hint, strlen(err->hint));
+	if (!job->unwritten.code)
+		job->unwritten = *err;
+	return PHASE_FAILED;
 }
 
 int run_step_do(struct run_job *job, struct run_step *step, struct err *err)
@@ -264,6 +277,8 @@ int run_step_do(struct run_job *job, struct run_step *step, struct err *err)
 	cli_progress(job->cli, NULL);
 	vec_done(&argv);
 	vec_done(&step->words.at);
+	if (r < 0 && err->kind == ERR_OUTPUT)
+		return step_unwritten(job, err);
 	if (r < 0)
 		return r;
 	row_finish(job, step, &result, log);

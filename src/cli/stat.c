@@ -264,22 +264,14 @@ static bool nothing_is_told(const struct run *run)
 
 static int stat_status(const struct stat_job *job, bool interrupted)
 {
-	const struct run *run = job->run;
-	const struct execution_packed *failed = NULL;
+	int status = cli_target_status(job->cli, job->run);
 
-	vec_foreach (const struct execution_packed, e, &run->executions)
-		if (!failed && (e->exit_status || e->signal))
-			failed = e;
 	if (interrupted && job->cli->program)
 		return EXIT_INTERRUPTED;
-	if (job->cli->target_status)
-		return !failed		? EXIT_DONE
-		       : failed->signal ? 128 + failed->signal
-					: failed->exit_status;
-	if (failed)
-		return EXIT_TARGET;
-	if ((cli_has(job->cli, "strict") && event_is_missing(run)) ||
-		(!job->simulated && nothing_is_told(run)))
+	if (status || job->cli->target_status)
+		return status;
+	if ((cli_has(job->cli, "strict") && event_is_missing(job->run)) ||
+		(!job->simulated && nothing_is_told(job->run)))
 		return EXIT_UNAVAILABLE;
 	return EXIT_DONE;
 }

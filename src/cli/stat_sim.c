@@ -1,9 +1,7 @@
 /* stat_sim.c - `assay stat --engine sim -e instructions -- ./program`: counts of valgrind's model
  * of a CPU.  They are exact and the same in each run, so a gate on them needs no repetitions. */
 #include <errno.h>
-#include <unistd.h>
 
-#include "base/io.h"
 #include "code/binary.h"
 #include "drive/simulate.h"
 #include "ingest/ingest.h"
@@ -14,13 +12,9 @@
 
 static void tell(void *context, const char *text)
 {
-	struct stat_job *job = context;
-	str_auto struct str line = {0};
+	const struct stat_job *job = context;
 
-	if (job->cli->quiet || job->cli->mode != CLI_TEXT)
-		return;
-	str_addf(&line, "assay: %s\n", text);
-	(void)io_write_all(STDERR_FILENO, line.at, line.len);
+	cli_tell(job->cli, text);
 }
 
 static void progress(void *context, uint32_t execution, uint64_t elapsed_ns)

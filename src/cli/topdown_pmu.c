@@ -216,7 +216,6 @@ static int plan_make(struct topdown_job *job, struct err *err)
 	facts->level = wish.level;
 	facts->passes = job->plan.pass_count;
 	facts->once = wish.together;
-	facts->cut = job->plan.cut;
 	return lists_make(job, err);
 }
 
@@ -282,24 +281,15 @@ static void notes_add(struct topdown_job *job)
 			"sudo sysctl kernel.nmi_watchdog=0");
 }
 
-static const char *field_of(const struct run *run, const char *group, const char *name)
-{
-	vec_foreach (const struct field_row, field, &run->fields)
-		if (field->state == FIELD_VALUE && str_equal(run_text(run, field->group), group) &&
-			str_equal(run_text(run, field->name), name))
-			return run_text(run, field->value);
-	return "";
-}
-
 static int report_write(
 	const struct topdown_job *job, const struct topdown_view *view, struct err *err)
 {
 	const char *path = cli_value(job->cli, "report");
 	const struct run *run = job->run;
 	const struct topdown_fact facts[] = {
-		{"CPU", field_of(run, "cpu", "model")},
-		{"kernel", field_of(run, "kernel", "release")},
-		{"frequency governor", field_of(run, "freq", "governor")},
+		{"CPU", run_get_field(run, "cpu", "model", "")},
+		{"kernel", run_get_field(run, "kernel", "release", "")},
+		{"frequency governor", run_get_field(run, "freq", "governor", "")},
 		{"machine", run_text(run, run->fingerprint)},
 		{0},
 	};
@@ -333,9 +323,9 @@ static int topdown_show(struct topdown_job *job, struct err *err)
 		.language = language_of(job),
 	};
 	struct topdown_view view;
-	int r, written;
+	int r;
 
-	job->facts.cpu = field_of(job->run, "cpu", "model");
+	job->facts.cpu = run_get_field(job->run, "cpu", "model", "");
 	topdown_view_make(job->run, &job->facts, &books, &subject, &job->arena, &view);
 	while (cli_page_next(cli, &page)) {
 		if (page.json)
@@ -346,26 +336,7 @@ static int topdown_show(struct topdown_job *job, struct err *err)
 			topdown_text(page.paper, &view);
 	}
 	r = cli_page_end(cli, &page, err);
-	if (r < 0)
-		return r;
-	written = report_write(job, &view, err);
-	return written;
-}
-
-static int topdown_status(const struct topdown_job *job, bool interrupted)
-{
-	const struct execution_packed *failed = NULL;
-
-	vec_foreach (const struct execution_packed, e, &job->run->executions)
-		if (!failed && (e->exit_status || e->signal))
-			failed = e;
-	if (interrupted)
-		return EXIT_INTERRUPTED;
-	if (!failed)
-		return EXIT_DONE;
-	if (!job->cli->target_status)
-		return EXIT_TARGET;
-	return failed->signal ? 128 + failed->signal : failed->exit_status;
+	return r < 0 ? r : report_write(job, &view, err);
 }
 
 static int topdown_prepare(struct topdown_job *job, struct err *err)
@@ -412,7 +383,9 @@ static int topdown_job_run(struct topdown_job *job, struct err *err)
 		return r;
 	}
 	r = topdown_show(job, err);
-	return r < 0 ? r : topdown_status(job, counted > 0);
+	if (r < 0)
+		return r;
+	return counted > 0 ? EXIT_INTERRUPTED : cli_target_status(job->cli, job->run);
 }
 
 int topdown_measured(struct cli *cli, const struct pmu_report *report, struct err *err)

@@ -4,7 +4,6 @@
  * miss or a mispredict costs here is measured in between, then time and counts are joined
  * (analyze/simulated.h), and the hottest loop that waits for its own results goes to llvm-mca. */
 #include <errno.h>
-#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,13 +53,9 @@ static void job_done(struct simulated_job *job)
 
 static void tell(void *context, const char *text)
 {
-	struct simulated_job *job = context;
-	str_auto struct str line = {0};
+	const struct simulated_job *job = context;
 
-	if (job->cli->quiet || job->cli->mode != CLI_TEXT)
-		return;
-	str_addf(&line, "assay: %s\n", text);
-	(void)io_write_all(STDERR_FILENO, line.at, line.len);
+	cli_tell(job->cli, text);
 }
 
 static void progress(void *context, uint32_t execution, uint64_t elapsed_ns)
@@ -159,20 +154,13 @@ static uint32_t function_row_of(const struct run *run, const char *name)
 	return 0;
 }
 
-static bool cpu_is_intel(const struct run *run)
-{
-	vec_foreach (const struct field_row, field, &run->fields)
-		if (str_equal(run_text(run, field->name), "vendor"))
-			return str_equal(run_text(run, field->value), "GenuineIntel");
-	return false;
-}
-
 static void loop_predict(struct simulated_job *job, const struct simulated_site *site)
 {
 	struct mca_options options = {
 		.lines = job->loop.lines,
 		.count = job->loop.count,
-		.intel_cpu = cpu_is_intel(job->simulated),
+		.intel_cpu = str_equal(
+			run_get_field(job->simulated, "cpu", "vendor", ""), "GenuineIntel"),
 		.interrupted = cli_interrupted,
 	};
 	struct mca_result result;
@@ -222,15 +210,6 @@ static const struct hot_loop *loop_look(
 
 /* ---- the page ---- */
 
-static const char *field_of(const struct run *run, const char *group, const char *name)
-{
-	vec_foreach (const struct field_row, field, &run->fields)
-		if (str_equal(run_text(run, field->group), group) &&
-			str_equal(run_text(run, field->name), name))
-			return run_text(run, field->value);
-	return "";
-}
-
 static int report_write(struct simulated_job *job, const struct simulated_view *view,
 	const struct simulated_page *how, struct err *err)
 {
@@ -262,7 +241,7 @@ static int show(struct simulated_job *job, struct err *err)
 	struct cli_page page = {.run = job->simulated, .to_stderr = true};
 	struct simulated_page how = {
 		.target = run_text(job->simulated, job->simulated->target),
-		.cpu = field_of(job->simulated, "cpu", "model"),
+		.cpu = run_get_field(job->simulated, "cpu", "model", ""),
 		.reason = job->reason,
 	};
 	struct simulated_view view;
@@ -311,21 +290,11 @@ static int show_nothing(struct simulated_job *job, struct err *err)
 
 static int status_of(const struct simulated_job *job)
 {
-	const struct run *runs[] = {job->clock, job->simulated};
-	const struct execution_packed *failed = NULL;
+	int status = cli_target_status(job->cli, job->clock);
 
-	for (unsigned i = 0; i < 2; i++)
-		vec_foreach (const struct execution_packed, e, &runs[i]->executions)
-			if (!failed && (e->exit_status || e->signal) &&
-				!(e->flags & EXECUTION_TIMED_OUT))
-				failed = e;
 	if (job->interrupted)
 		return EXIT_INTERRUPTED;
-	if (!failed)
-		return EXIT_DONE;
-	if (!job->cli->target_status)
-		return EXIT_TARGET;
-	return failed->signal ? 128 + failed->signal : failed->exit_status;
+	return status ? status : cli_target_status(job->cli, job->simulated);
 }
 
 static int prepare(struct simulated_job *job, struct err *err)

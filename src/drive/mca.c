@@ -10,14 +10,13 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/helper.h"
 #include "base/io.h"
 #include "base/str.h"
 #include "code/binary.h"
-#include "drive/helper.h"
 
 #define MCA_LIMIT_NS UINT64_C(10000000000)
 enum { MCA_MOST = 8 << 20 };
@@ -62,7 +61,7 @@ int mca_parse(const char *text, size_t len, struct mca_result *ret_result)
 
 static int memory_file(const char *name, const char *text, size_t len)
 {
-	int fd = memfd_create(name, 0); /* kept through fork, so that /proc/self/fd finds it */
+	int fd = memfd_create(name, MFD_CLOEXEC);
 
 	if (fd >= 0 && io_write_all(fd, text, len) < 0) {
 		close(fd);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "drive/helper.h"
+#include "base/helper.h"
 
 enum { SIDES = 2 };
 

@@ -25,7 +25,7 @@ static int renumber_take(void *context, const struct wire_record *record)
 		unsigned char bytes[4096];
 	} copy;
 
-	if (record->size > sizeof(copy))
+	if (record->size > sizeof(copy)) /* a long note: an event is never that large */
 		return re->sink->take(re->sink->context, record);
 	memcpy(&copy, record, record->size);
 	if (record->type == WIRE_EVENT) {

@@ -8,14 +8,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/helper.h"
 #include "base/io.h"
 
 #define NS_PER_S 1000000000ULL
@@ -27,46 +23,21 @@
 struct waiting {
 	const struct phase_options *options;
 	struct phase_result *result;
-	pid_t pid;
+	struct helper child;
 	uint64_t start_ns, next_ns; /* next_ns: of the next step of stopping; UINT64_MAX: none */
 	unsigned step, seen;	    /* of stopping; signals of the user so far */
 };
-
-static int stream_put(const char *path, int flags, int to)
-{
-	int fd = open(path ? path : "/dev/null", flags | O_CLOEXEC, 0666);
-
-	return fd < 0 ? -1 : dup2(fd, to);
-}
-
-static _Noreturn void phase_live(const struct phase_options *o, pid_t parent)
-{
-	enum { NEW = O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, NOT_STARTED = 127 };
-
-	setpgid(0, 0);
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() != parent) /* killed before the line above could matter */
-		_exit(NOT_STARTED);
-	/* The words are the caller's and stay: nothing of them is freed before exec. */
-	if (o->setting && putenv((char *)(uintptr_t)o->setting))
-		_exit(NOT_STARTED);
-	if (stream_put(o->input_path, O_RDONLY, STDIN_FILENO) >= 0 &&
-		stream_put(o->output_path, NEW, STDOUT_FILENO) >= 0 &&
-		stream_put(o->error_path, NEW, STDERR_FILENO) >= 0)
-		execv(o->path, (char *const *)(uintptr_t)o->argv);
-	_exit(NOT_STARTED);
-}
 
 /* The next step towards its end. */
 static void stop_further(struct waiting *w, uint64_t now)
 {
 	w->step++;
 	if (w->step <= 2) {
-		kill(w->pid, SIGTERM);
+		kill(w->child.pid, SIGTERM);
 		w->next_ns = now + (w->step == 1 ? AGAIN_NS : KILL_NS);
 		return;
 	}
-	kill(-w->pid, SIGKILL);
+	kill(-w->child.pid, SIGKILL);
 	w->result->killed = true;
 	w->next_ns = UINT64_MAX;
 }
@@ -85,14 +56,14 @@ static void pass_on(struct waiting *w, uint64_t now)
 		return;
 	}
 	w->step = 1;
-	kill(w->pid, told.signal);
+	kill(w->child.pid, told.signal);
 	w->next_ns = UINT64_MAX; /* its own time, or the next Ctrl-C */
 }
 
-static void wait_for_end(struct waiting *w, int watched)
+static void wait_for_end(struct waiting *w)
 {
 	const struct phase_options *o = w->options;
-	struct pollfd ready = {.fd = watched, .events = POLLIN};
+	struct pollfd ready = {.fd = w->child.watched, .events = POLLIN};
 	sigset_t all, before;
 
 	/* Signals are only taken inside ppoll(), so that none slips in between check and sleep. */
@@ -130,40 +101,50 @@ static void leftovers_end(pid_t pid)
 	kill(-pid, SIGKILL);
 }
 
+static int file_new(const char *path, struct err *err)
+{
+	int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666) : -1;
+
+	if (!path || fd >= 0)
+		return fd;
+	err_set(err, ERR_OUTPUT, errno, "cannot write %s: %s", path, err_words(errno));
+	err_hint(err, "free some space, or choose another place with -o");
+	return -1;
+}
+
 int phase_run(const struct phase_options *options, struct phase_result *ret_result, struct err *err)
 {
 	struct waiting w = {.options = options, .result = ret_result};
-	io_auto int watched = -1;
-	pid_t parent = getpid();
-	int status = 0;
+	struct err why = {0};
+	io_auto int output = file_new(options->output_path, &why);
+	io_auto int error = file_new(options->error_path, &why);
+	int r;
 
 	*ret_result = (struct phase_result){0};
+	if (why.code) {
+		*err = why;
+		return -why.code;
+	}
 	w.seen = options->interrupted().count;
 	w.start_ns = clock_monotonic_ns();
 	w.next_ns = options->limit_ns ? w.start_ns + options->limit_ns : UINT64_MAX;
-	w.pid = fork();
-	if (w.pid == 0)
-		phase_live(options, parent);
-	if (w.pid > 0) {
-		setpgid(w.pid, w.pid); /* here too: a signal may come before the child got so far */
-		watched = (int)syscall(SYS_pidfd_open, w.pid, 0);
-	}
-	if (w.pid < 0 || watched < 0) {
-		int r = err_set(err, ERR_UNAVAILABLE, errno, "cannot start %s: %s", options->path,
-			err_words(errno));
-
-		if (w.pid > 0) {
-			kill(-w.pid, SIGKILL);
-			waitpid(w.pid, NULL, 0);
-		}
+	r = helper_start(
+		&(struct helper_options){
+			.argv = options->argv,
+			.path = options->path,
+			.settings = (const char *const[]){options->setting, NULL},
+			.input_path = options->input_path,
+			.output_fd = output,
+			.error_fd = error,
+			.death_signal = SIGKILL,
+		},
+		&w.child, err);
+	if (r < 0)
 		return r;
-	}
-	wait_for_end(&w, watched);
+	wait_for_end(&w);
 	ret_result->wall_ns = clock_monotonic_ns() - w.start_ns;
 	if (w.step)
-		leftovers_end(w.pid);
-	while (waitpid(w.pid, &status, 0) < 0 && errno == EINTR)
-		;
-	ret_result->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+		leftovers_end(w.child.pid);
+	ret_result->status = helper_end(&w.child);
 	return 0;
 }

@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/helper.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "drive/helper.h"
 
 #define PREFIX "assay-ab-"
 enum { ANSWER_MAX = 1 << 22, LOG_MAX = 1 << 26, LOG_LINES = 20, GIT_WORDS = 24 };
@@ -47,6 +47,11 @@ struct place {
 
 #define AT_TOP(r) ((struct place){.folder = (r)->top})
 
+/* git and builds get none of these: a hook's GIT_INDEX_FILE would lead them into the user's index.
+ */
+static const char *const git_variables[] = {
+	"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", NULL};
+
 /* Run git with these words.  *answer: what it said, without the last newline.  Its exit status or a
  * negative errno. */
 #define git(r, place, answer, err, ...)                                                            \
@@ -62,10 +67,10 @@ static int git_run(struct revisions *r, struct place place, const char *const *w
 	const struct helper_options how = {
 		.argv = argv,
 		.folder = place.folder,
-		.setting = place.setting,
+		.settings = (const char *const[]){place.setting, NULL},
 		.output_fd = out,
 		.error_fd = out,
-		.without_git = true,
+		.without = git_variables,
 		.interrupted = r->cleaning ? NULL : r->options.interrupted,
 	};
 	char path[32];
@@ -373,7 +378,7 @@ static int revision_build(struct revisions *r, unsigned index, struct str *ret_l
 		.folder = one->folder,
 		.output_fd = out,
 		.error_fd = out,
-		.without_git = true,
+		.without = git_variables,
 		.interrupted = r->options.interrupted,
 	};
 	int status;

@@ -9,21 +9,19 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/personality.h>
 #include <sys/stat.h>
+#include <sys/personality.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/map.h"
-#include "base/mem.h"
 #include "base/vec.h"
 #include "code/binary.h"
 #include "drive/execution.h"
@@ -130,9 +128,7 @@ static int spawner_make(struct simulation *s, struct err *err)
 	struct execution_options how = {
 		.path = s->valgrind,
 		.argv = s->argv.at,
-		.folder = o->folder,
 		.input_path = o->input_path,
-		.output_path = o->output_path,
 		.stdout_to_stderr = o->stdout_to_stderr,
 		.mode = COUNTERS_CHILDREN,
 		.interrupted = o->interrupted,
@@ -271,7 +267,9 @@ static int results_read(struct simulation *s, struct cachegrind_sums *sums)
 	struct dirent *entry;
 	int r = 0;
 
-	while (dir && r >= 0 && (entry = readdir(dir))) {
+	if (!dir)
+		return -errno;
+	while (r >= 0 && (entry = readdir(dir))) {
 		str_auto struct str text = {0};
 
 		if (!str_starts(entry->d_name, "out."))
@@ -288,8 +286,7 @@ static int results_read(struct simulation *s, struct cachegrind_sums *sums)
 		}
 		(void)unlinkat(dirfd(dir), entry->d_name, 0);
 	}
-	if (dir)
-		closedir(dir);
+	closedir(dir);
 	return r;
 }
 
@@ -486,7 +483,7 @@ int simulate_target(const struct simulate_options *options, const struct event_l
 	int r;
 
 	if (!events) {
-		cachegrind_events_all(&s.own_events, options->instructions_only);
+		cachegrind_events_all(&s.own_events);
 		s.events = &s.own_events;
 	}
 	s.execution.watched = -1;

@@ -1,10 +1,8 @@
 /* simulate_scratch.c - the folder of a simulation: what valgrind says in its logs, and its removal.
  */
 #include <dirent.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/io.h"

@@ -19,7 +19,7 @@
 #include "base/mem.h"
 #include "model/store.h"
 
-enum { TRIES = 1000, DEEPEST = 8, MANIFEST_LARGEST = 64 << 20, PIECE = 65536 };
+enum { TRIES = 1000, DEEPEST = 8, MANIFEST_LARGEST = 64 << 20 };
 
 static int cannot_make(const char *path, int code, struct err *err)
 {
@@ -118,27 +118,15 @@ int directory_keep(struct directory *directory, const struct manifest *manifest,
 	return io_replace(directory_path(directory, MANIFEST_NAME), str_text(&text), text.len, err);
 }
 
+/* Plain files only: whoever made the directory could wait for us in a pipe of that name. */
 static int file_hash(const char *path, struct manifest_file *file)
 {
-	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-	struct sha256 sha;
-	char *piece = fd < 0 ? NULL : mem_new(PIECE, 1);
-	ssize_t got = -1;
-	int r = fd < 0 ? -errno : 0;
+	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat what;
 
-	sha256_init(&sha);
-	file->bytes = 0;
-	while (r == 0 && (got = read(fd, piece, PIECE)) != 0) {
-		if (got < 0 && errno != EINTR)
-			r = -errno;
-		if (got <= 0)
-			continue;
-		sha256_add(&sha, piece, (size_t)got);
-		file->bytes += (uint64_t)got;
-	}
-	free(piece);
-	sha256_text(&sha, file->sha256);
-	return r;
+	if (fd < 0 || fstat(fd, &what) < 0)
+		return -errno;
+	return S_ISREG(what.st_mode) ? sha256_fd(fd, file->sha256, &file->bytes) : -ELOOP;
 }
 
 /* Plain files below `path`, named from `prefix` on, without the manifest and what io.c is still
@@ -218,23 +206,22 @@ int directory_set_latest(const struct directory *directory, struct err *err)
 int directory_resolve(const char *name, struct arena *arena, const char **ret_path, struct err *err)
 {
 	bool latest = str_equal(name, DIRECTORY_LATEST);
-	str_auto struct str path = {0};
+	const char *path = latest ? DIRECTORY_ROOT "/" DIRECTORY_LATEST : name;
+	mem_auto char *real = realpath(path, NULL);
 	struct stat what;
-	char *real;
+	int code = 0;
 
-	str_addf(&path, "%s", latest ? DIRECTORY_ROOT "/" DIRECTORY_LATEST : name);
-	real = realpath(path.at, NULL);
-	if (!real || stat(real, &what) < 0 || !S_ISDIR(what.st_mode)) {
-		int code = errno ? errno : ENOTDIR;
-
-		free(real);
-		err_set(err, ERR_USAGE, code, "there is no evidence directory %s", path.at);
+	if (!real || stat(real, &what) < 0)
+		code = errno;
+	else if (!S_ISDIR(what.st_mode))
+		code = ENOTDIR;
+	if (!real || code) {
+		err_set(err, ERR_USAGE, code, "there is no evidence directory %s", path);
 		err_hint(err, latest ? "make one first: assay run -- PROGRAM"
 				     : "ls " DIRECTORY_ROOT " lists those of this folder");
 		return -code;
 	}
 	*ret_path = arena_text(arena, real, strlen(real));
-	free(real);
 	return 0;
 }
 
@@ -284,7 +271,8 @@ static void file_check(
 	if (r == -ENOENT) {
 		finding_add(check, DIRECTORY_MISSING, file->path, "");
 	} else if (r < 0) {
-		finding_add(check, DIRECTORY_UNREADABLE, file->path, err_words(-r));
+		finding_add(check, DIRECTORY_UNREADABLE, file->path,
+			r == -ELOOP ? "it is no plain file" : err_words(-r));
 	} else if (!str_equal(now.sha256, file->sha256)) {
 		if (now.bytes != file->bytes)
 			str_addf(&detail, "%llu bytes, %llu when it was made",

@@ -4,63 +4,44 @@
  *      "command":"./prog data","fingerprint":"8ddd...","git":"de57...","runs":20,
  *      "wall_ns":...,"wall_p95_ns":...,"cpu_ns":...,"cpu_p95_ns":...,"max_rss_bytes":...}
  *
- * `time` says the same as `time_ns`, for people and for tools that take no nanoseconds.  What was
- * not measured is null. */
+ * What was not measured is null. */
 #include "model/history.h"
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/io.h"
 #include "base/jsonw.h"
 #include "json_lines.h"
+#include "json_member.h"
 
 #define SCHEMA "assay.history/1"
 
-static const char *member_text(struct history *history, const json_t *line, const char *key)
-{
-	const char *text = json_string_value(json_object_get(line, key));
-
-	return text ? arena_text(&history->texts, text, strlen(text)) : "";
-}
-
-static uint64_t member_count(const json_t *line, const char *key)
-{
-	json_int_t value = json_integer_value(json_object_get(line, key));
-
-	return value > 0 ? (uint64_t)value : 0;
-}
-
 /* A number above 0, else NAN. */
-static double member_number(const json_t *line, const char *key)
+static double positive_number(const json_t *line, const char *key)
 {
-	double value = json_number_value(json_object_get(line, key));
+	double value = json_member_number(line, key);
 
-	return isfinite(value) && value > 0 ? value : (double)NAN;
+	return value > 0 ? value : (double)NAN;
 }
 
 static bool take_line(void *context, const json_t *line)
 {
 	struct history *history = context;
-	const char *schema = json_string_value(json_object_get(line, "schema"));
-	struct history_row row;
-
-	if (!schema || !str_equal(schema, SCHEMA))
-		return false;
-	row = (struct history_row){
-		.time_ns = member_count(line, "time_ns"),
-		.by = member_text(history, line, "by"),
-		.command = member_text(history, line, "command"),
-		.fingerprint = member_text(history, line, "fingerprint"),
-		.git = member_text(history, line, "git"),
-		.runs = member_count(line, "runs"),
-		.wall_ns = member_number(line, "wall_ns"),
-		.wall_p95_ns = member_number(line, "wall_p95_ns"),
-		.cpu_ns = member_number(line, "cpu_ns"),
-		.cpu_p95_ns = member_number(line, "cpu_p95_ns"),
-		.max_rss_bytes = member_number(line, "max_rss_bytes"),
+	struct history_row row = {
+		.time_ns = json_member_count(line, "time_ns"),
+		.by = json_member_text(line, "by", &history->texts),
+		.command = json_member_text(line, "command", &history->texts),
+		.fingerprint = json_member_text(line, "fingerprint", &history->texts),
+		.git = json_member_text(line, "git", &history->texts),
+		.runs = json_member_count(line, "runs"),
+		.wall_ns = positive_number(line, "wall_ns"),
+		.wall_p95_ns = positive_number(line, "wall_p95_ns"),
+		.cpu_ns = positive_number(line, "cpu_ns"),
+		.cpu_p95_ns = positive_number(line, "cpu_p95_ns"),
+		.max_rss_bytes = positive_number(line, "max_rss_bytes"),
 	};
+
 	if (!*row.command)
 		return false;
 	vec_push(&history->rows, row);
@@ -69,7 +50,7 @@ static bool take_line(void *context, const json_t *line)
 
 static struct json_lines lines_of(struct history *history)
 {
-	return (struct json_lines){take_line, history, &history->skipped, "history"};
+	return (struct json_lines){SCHEMA, take_line, history, &history->skipped, "history"};
 }
 
 void history_read(struct history *history, const char *text, size_t len)
@@ -92,35 +73,23 @@ void history_done(struct history *history)
 	vec_done(&history->rows);
 }
 
-static void put_number(struct jsonw *w, const char *key, double value)
-{
-	jsonw_key(w, key);
-	jsonw_double(w, value); /* NAN is null */
-}
-
 void history_line(const struct history_row *row, struct str *out)
 {
 	struct jsonw w = {.out = out, .compact = true};
-	time_t seconds = (time_t)(row->time_ns / 1000000000);
-	struct tm parts = {0};
-	char time[32] = "";
 
-	if (gmtime_r(&seconds, &parts))
-		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%SZ", &parts);
 	jsonw_begin_object(&w);
 	jsonw_put_text(&w, "schema", SCHEMA);
-	jsonw_put_text(&w, "time", time);
-	jsonw_put_u64(&w, "time_ns", row->time_ns);
+	json_lines_put_time(&w, row->time_ns);
 	jsonw_put_text(&w, "by", row->by);
 	jsonw_put_text(&w, "command", row->command);
 	jsonw_put_text(&w, "fingerprint", row->fingerprint);
 	jsonw_put_text(&w, "git", row->git);
 	jsonw_put_u64(&w, "runs", row->runs);
-	put_number(&w, "wall_ns", row->wall_ns);
-	put_number(&w, "wall_p95_ns", row->wall_p95_ns);
-	put_number(&w, "cpu_ns", row->cpu_ns);
-	put_number(&w, "cpu_p95_ns", row->cpu_p95_ns);
-	put_number(&w, "max_rss_bytes", row->max_rss_bytes);
+	jsonw_put_double(&w, "wall_ns", row->wall_ns);
+	jsonw_put_double(&w, "wall_p95_ns", row->wall_p95_ns);
+	jsonw_put_double(&w, "cpu_ns", row->cpu_ns);
+	jsonw_put_double(&w, "cpu_p95_ns", row->cpu_p95_ns);
+	jsonw_put_double(&w, "max_rss_bytes", row->max_rss_bytes);
 	jsonw_end_object(&w);
 	str_add_char(out, '\n');
 }

@@ -7,31 +7,16 @@
  * What was not measured is null. */
 #include "model/ledger.h"
 
-#include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/io.h"
 #include "base/jsonw.h"
 #include "json_lines.h"
+#include "json_member.h"
 
 enum { NUMBERS_MOST = 256 };
 
 #define SCHEMA "assay.ledger/1"
-
-static const char *member_text(struct ledger *ledger, const json_t *line, const char *key)
-{
-	const char *text = json_string_value(json_object_get(line, key));
-
-	return text ? arena_text(&ledger->texts, text, strlen(text)) : "";
-}
-
-static double member_number(const json_t *value)
-{
-	double number = json_number_value(value);
-
-	return json_is_number(value) && isfinite(number) ? number : (double)NAN;
-}
 
 static void numbers_take(struct ledger *ledger, json_t *numbers, struct ledger_entry *entry)
 {
@@ -46,31 +31,27 @@ static void numbers_take(struct ledger *ledger, json_t *numbers, struct ledger_e
 	entry->numbers = rows;
 	json_object_foreach(numbers, name, value)
 	{
-		rows[entry->number_count++] = (struct ledger_number){
-			arena_text(&ledger->texts, name, strlen(name)), member_number(value)};
+		rows[entry->number_count++] =
+			(struct ledger_number){arena_text(&ledger->texts, name, strlen(name)),
+				json_member_number(numbers, name)};
 	}
 }
 
 static bool take_line(void *context, const json_t *line)
 {
 	struct ledger *ledger = context;
-	const char *schema = json_string_value(json_object_get(line, "schema"));
-	json_int_t time_ns = json_integer_value(json_object_get(line, "time_ns"));
-	struct ledger_entry entry;
-
-	if (!schema || !str_equal(schema, SCHEMA))
-		return false;
-	entry = (struct ledger_entry){
-		.time_ns = time_ns > 0 ? (uint64_t)time_ns : 0,
-		.run_id = member_text(ledger, line, "run_id"),
-		.fingerprint = member_text(ledger, line, "fingerprint"),
-		.target = member_text(ledger, line, "target"),
-		.hypothesis = member_text(ledger, line, "hypothesis"),
-		.verdict = member_text(ledger, line, "verdict"),
-		.why = member_text(ledger, line, "why"),
-		.share = member_number(json_object_get(line, "share")),
+	struct ledger_entry entry = {
+		.time_ns = json_member_count(line, "time_ns"),
+		.run_id = json_member_text(line, "run_id", &ledger->texts),
+		.fingerprint = json_member_text(line, "fingerprint", &ledger->texts),
+		.target = json_member_text(line, "target", &ledger->texts),
+		.hypothesis = json_member_text(line, "hypothesis", &ledger->texts),
+		.verdict = json_member_text(line, "verdict", &ledger->texts),
+		.why = json_member_text(line, "why", &ledger->texts),
+		.share = json_member_number(line, "share"),
 		.noisy = json_is_true(json_object_get(line, "noisy")),
 	};
+
 	if (!*entry.run_id || !*entry.target || !*entry.hypothesis || !*entry.verdict)
 		return false;
 	numbers_take(ledger, json_object_get(line, "numbers"), &entry);
@@ -80,7 +61,7 @@ static bool take_line(void *context, const json_t *line)
 
 static struct json_lines lines_of(struct ledger *ledger)
 {
-	return (struct json_lines){take_line, ledger, &ledger->skipped, "ledger"};
+	return (struct json_lines){SCHEMA, take_line, ledger, &ledger->skipped, "ledger"};
 }
 
 void ledger_read(struct ledger *ledger, const char *text, size_t len)
@@ -106,16 +87,10 @@ void ledger_done(struct ledger *ledger)
 void ledger_line(const struct ledger_entry *entry, struct str *out)
 {
 	struct jsonw w = {.out = out, .compact = true};
-	time_t seconds = (time_t)(entry->time_ns / 1000000000);
-	struct tm parts = {0};
-	char time[32] = "";
 
-	if (gmtime_r(&seconds, &parts))
-		strftime(time, sizeof(time), "%Y-%m-%dT%H:%M:%SZ", &parts);
 	jsonw_begin_object(&w);
 	jsonw_put_text(&w, "schema", SCHEMA);
-	jsonw_put_text(&w, "time", time);
-	jsonw_put_u64(&w, "time_ns", entry->time_ns);
+	json_lines_put_time(&w, entry->time_ns);
 	jsonw_put_text(&w, "run_id", entry->run_id);
 	jsonw_put_text(&w, "fingerprint", entry->fingerprint);
 	jsonw_put_text(&w, "target", entry->target);

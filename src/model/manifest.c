@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/jsonw.h"
+#include "json_member.h"
 
 #define SCHEMA "assay.manifest/1"
 
@@ -52,12 +53,6 @@ void manifest_done(struct manifest *manifest)
 	vec_done(&manifest->files);
 }
 
-static void put_number(struct jsonw *w, const char *key, double value)
-{
-	jsonw_key(w, key);
-	jsonw_double(w, value); /* NAN is null */
-}
-
 static void put_phase(struct jsonw *w, const struct manifest_phase *phase)
 {
 	jsonw_begin_object(w);
@@ -66,8 +61,8 @@ static void put_phase(struct jsonw *w, const struct manifest_phase *phase)
 	jsonw_put_text(w, "command", phase->command);
 	jsonw_put_text(w, "file", phase->file);
 	jsonw_put_i64(w, "status", phase->status);
-	put_number(w, "planned_seconds", phase->planned_s);
-	put_number(w, "seconds", phase->seconds);
+	jsonw_put_double(w, "planned_seconds", phase->planned_s);
+	jsonw_put_double(w, "seconds", phase->seconds);
 	jsonw_put_text(w, "reason", phase->reason);
 	jsonw_put_text(w, "fix", phase->fix);
 	jsonw_end_object(w);
@@ -80,11 +75,11 @@ static void put_promise(struct jsonw *w, const struct manifest_promise *promise)
 	jsonw_put_text(w, "location", promise->location);
 	jsonw_put_text(w, "function", promise->function);
 	jsonw_put_text(w, "sentence", promise->sentence);
-	put_number(w, "gain", promise->gain);
-	put_number(w, "gain_lo", promise->lo);
-	put_number(w, "gain_hi", promise->hi);
-	put_number(w, "gain_at", promise->at);
-	put_number(w, "score", promise->score);
+	jsonw_put_double(w, "gain", promise->gain);
+	jsonw_put_double(w, "gain_lo", promise->lo);
+	jsonw_put_double(w, "gain_hi", promise->hi);
+	jsonw_put_double(w, "gain_at", promise->at);
+	jsonw_put_double(w, "score", promise->score);
 	jsonw_end_object(w);
 }
 
@@ -100,15 +95,15 @@ void manifest_write(const struct manifest *manifest, struct str *out)
 	jsonw_put_text(&w, "version", manifest->version);
 	jsonw_put_u64(&w, "time_ns", manifest->time_ns);
 	jsonw_put_u64(&w, "budget_ns", manifest->budget_ns);
-	put_number(&w, "planned_seconds", manifest->planned_s);
-	put_number(&w, "seconds", manifest->seconds);
+	jsonw_put_double(&w, "planned_seconds", manifest->planned_s);
+	jsonw_put_double(&w, "seconds", manifest->seconds);
 	jsonw_put_text(&w, "target", manifest->target);
 	jsonw_put_text(&w, "fingerprint", manifest->fingerprint);
 	jsonw_put_text(&w, "output_sha256", manifest->output_sha256);
 	jsonw_put_text(&w, "against", manifest->against);
 	jsonw_put_u64(&w, "round", manifest->round);
-	put_number(&w, "median_ns", manifest->median_ns);
-	put_number(&w, "compounded", manifest->compounded);
+	jsonw_put_double(&w, "median_ns", manifest->median_ns);
+	jsonw_put_double(&w, "compounded", manifest->compounded);
 	put_promise(&w, &manifest->promise);
 	jsonw_key(&w, "phases");
 	jsonw_begin_array(&w);
@@ -127,27 +122,6 @@ void manifest_write(const struct manifest *manifest, struct str *out)
 	jsonw_end_array(&w);
 	jsonw_end_object(&w);
 	str_add_char(out, '\n');
-}
-
-static const char *get_text(struct manifest *manifest, const json_t *object, const char *key)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	return text ? arena_text(&manifest->texts, text, strlen(text)) : "";
-}
-
-static double get_number(const json_t *object, const char *key)
-{
-	const json_t *value = json_object_get(object, key);
-
-	return json_is_number(value) ? json_number_value(value) : (double)NAN;
-}
-
-static uint64_t get_count(const json_t *object, const char *key)
-{
-	json_int_t value = json_integer_value(json_object_get(object, key));
-
-	return value > 0 ? (uint64_t)value : 0;
 }
 
 /* The index of a word, -1: it is none of them. */
@@ -176,17 +150,17 @@ static bool path_stays_inside(const char *path)
 static bool take_phase(struct manifest *manifest, const json_t *object)
 {
 	int outcome = get_word(object, "outcome", outcomes, PHASE_OUTCOMES);
-	double status = get_number(object, "status");
+	double status = json_member_number(object, "status");
 	struct manifest_phase phase = {
-		.name = get_text(manifest, object, "phase"),
-		.command = get_text(manifest, object, "command"),
-		.file = get_text(manifest, object, "file"),
-		.reason = get_text(manifest, object, "reason"),
-		.fix = get_text(manifest, object, "fix"),
+		.name = json_member_text(object, "phase", &manifest->texts),
+		.command = json_member_text(object, "command", &manifest->texts),
+		.file = json_member_text(object, "file", &manifest->texts),
+		.reason = json_member_text(object, "reason", &manifest->texts),
+		.fix = json_member_text(object, "fix", &manifest->texts),
 		.outcome = (enum phase_outcome)outcome,
 		.status = status >= 0 && status < 1024 ? (int)status : -1,
-		.planned_s = get_number(object, "planned_seconds"),
-		.seconds = get_number(object, "seconds"),
+		.planned_s = json_member_number(object, "planned_seconds"),
+		.seconds = json_member_number(object, "seconds"),
 	};
 
 	if (outcome < 0 || !*phase.name || (*phase.file && !path_stays_inside(phase.file)))
@@ -199,8 +173,8 @@ static bool take_file(struct manifest *manifest, const json_t *object)
 {
 	const char *digest = json_string_value(json_object_get(object, "sha256"));
 	struct manifest_file file = {
-		.path = get_text(manifest, object, "path"),
-		.bytes = get_count(object, "bytes"),
+		.path = json_member_text(object, "path", &manifest->texts),
+		.bytes = json_member_count(object, "bytes"),
 	};
 
 	if (!path_stays_inside(file.path) || !digest || strlen(digest) != SHA256_TEXT - 1)
@@ -225,29 +199,29 @@ static void take_head(struct manifest *manifest, const json_t *root)
 {
 	const json_t *promise = json_object_get(root, "promise");
 
-	manifest->run_id = get_text(manifest, root, "run");
-	manifest->version = get_text(manifest, root, "version");
-	manifest->target = get_text(manifest, root, "target");
-	manifest->fingerprint = get_text(manifest, root, "fingerprint");
-	manifest->output_sha256 = get_text(manifest, root, "output_sha256");
-	manifest->against = get_text(manifest, root, "against");
-	manifest->time_ns = get_count(root, "time_ns");
-	manifest->budget_ns = get_count(root, "budget_ns");
-	manifest->pid = (int64_t)get_count(root, "pid");
-	manifest->round = (uint32_t)get_count(root, "round");
-	manifest->median_ns = get_number(root, "median_ns");
-	manifest->compounded = get_number(root, "compounded");
-	manifest->planned_s = get_number(root, "planned_seconds");
-	manifest->seconds = get_number(root, "seconds");
+	manifest->run_id = json_member_text(root, "run", &manifest->texts);
+	manifest->version = json_member_text(root, "version", &manifest->texts);
+	manifest->target = json_member_text(root, "target", &manifest->texts);
+	manifest->fingerprint = json_member_text(root, "fingerprint", &manifest->texts);
+	manifest->output_sha256 = json_member_text(root, "output_sha256", &manifest->texts);
+	manifest->against = json_member_text(root, "against", &manifest->texts);
+	manifest->time_ns = json_member_count(root, "time_ns");
+	manifest->budget_ns = json_member_count(root, "budget_ns");
+	manifest->pid = (int64_t)json_member_count(root, "pid");
+	manifest->round = (uint32_t)json_member_count(root, "round");
+	manifest->median_ns = json_member_number(root, "median_ns");
+	manifest->compounded = json_member_number(root, "compounded");
+	manifest->planned_s = json_member_number(root, "planned_seconds");
+	manifest->seconds = json_member_number(root, "seconds");
 	manifest->promise = (struct manifest_promise){
-		.location = get_text(manifest, promise, "location"),
-		.function = get_text(manifest, promise, "function"),
-		.sentence = get_text(manifest, promise, "sentence"),
-		.gain = get_number(promise, "gain"),
-		.lo = get_number(promise, "gain_lo"),
-		.hi = get_number(promise, "gain_hi"),
-		.at = get_number(promise, "gain_at"),
-		.score = get_number(promise, "score"),
+		.location = json_member_text(promise, "location", &manifest->texts),
+		.function = json_member_text(promise, "function", &manifest->texts),
+		.sentence = json_member_text(promise, "sentence", &manifest->texts),
+		.gain = json_member_number(promise, "gain"),
+		.lo = json_member_number(promise, "gain_lo"),
+		.hi = json_member_number(promise, "gain_hi"),
+		.at = json_member_number(promise, "gain_at"),
+		.score = json_member_number(promise, "score"),
 	};
 }
 

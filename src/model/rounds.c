@@ -5,12 +5,12 @@
  *      "before_ns":...,"after_ns":...,"ratio":0.71,...,"compounded":0.71,"first":"parse.c:142"} */
 #include "model/rounds.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/io.h"
 #include "base/jsonw.h"
 #include "json_lines.h"
+#include "json_member.h"
 
 #define SCHEMA "assay.round/1"
 
@@ -45,32 +45,20 @@ static const struct {
 
 enum { NUMBERS = sizeof(numbers) / sizeof(*numbers), TEXTS = sizeof(texts) / sizeof(*texts) };
 
-static uint64_t get_count(const json_t *line, const char *key)
-{
-	json_int_t value = json_integer_value(json_object_get(line, key));
-
-	return value > 0 ? (uint64_t)value : 0;
-}
-
 static bool take_line(void *context, const json_t *line)
 {
 	struct rounds *rounds = context;
-	const char *schema = json_string_value(json_object_get(line, "schema"));
 	struct round_row row = {0};
 
-	if (!schema || !str_equal(schema, SCHEMA))
-		return false;
-	row.time_ns = get_count(line, "time_ns");
-	row.round = (uint32_t)get_count(line, "round");
+	row.time_ns = json_member_count(line, "time_ns");
+	row.round = (uint32_t)json_member_count(line, "round");
 	for (unsigned i = 0; i < TEXTS; i++) {
-		const char *text = json_string_value(json_object_get(line, texts[i].key));
-		const char *kept = text ? arena_text(&rounds->texts, text, strlen(text)) : "";
+		const char *text = json_member_text(line, texts[i].key, &rounds->texts);
 
-		memcpy((char *)&row + texts[i].at, &kept, sizeof(kept));
+		memcpy((char *)&row + texts[i].at, &text, sizeof(text));
 	}
 	for (unsigned i = 0; i < NUMBERS; i++) {
-		const json_t *value = json_object_get(line, numbers[i].key);
-		double number = json_is_number(value) ? json_number_value(value) : (double)NAN;
+		double number = json_member_number(line, numbers[i].key);
 
 		memcpy((char *)&row + numbers[i].at, &number, sizeof(number));
 	}
@@ -82,7 +70,7 @@ static bool take_line(void *context, const json_t *line)
 
 static struct json_lines lines_of(struct rounds *rounds)
 {
-	return (struct json_lines){take_line, rounds, &rounds->skipped, "history"};
+	return (struct json_lines){SCHEMA, take_line, rounds, &rounds->skipped, "history"};
 }
 
 void rounds_read(struct rounds *rounds, const char *text, size_t len)
@@ -123,8 +111,7 @@ void round_line(const struct round_row *row, struct str *out)
 		double number;
 
 		memcpy(&number, (const char *)row + numbers[i].at, sizeof(number));
-		jsonw_key(&w, numbers[i].key);
-		jsonw_double(&w, number); /* NAN is null */
+		jsonw_put_double(&w, numbers[i].key, number); /* NAN is null */
 	}
 	jsonw_end_object(&w);
 	str_add_char(out, '\n');

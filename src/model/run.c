@@ -160,6 +160,17 @@ bool run_get_quality(const struct run *run, const char *name, uint64_t *ret_valu
 	return false;
 }
 
+const char *run_get_field(
+	const struct run *run, const char *group, const char *name, const char *fallback)
+{
+	vec_foreach (const struct field_row, field, &run->fields)
+		if (field->state == FIELD_VALUE &&
+			strcmp(run_text(run, field->group), group) == 0 &&
+			strcmp(run_text(run, field->name), name) == 0)
+			return run_text(run, field->value);
+	return fallback;
+}
+
 void run_name_location(struct run *run, row_id location, row_id frame)
 {
 	assert(!run->frozen && location >= 1 && location <= run->locations.count);

@@ -1,24 +1,14 @@
 /* ab_json.c - `assay ab` as JSON: everything that the text says, and every pair. */
-#include <math.h>
-
 #include "render/ab.h"
 #include "render/bench.h"
-
-static void number(struct jsonw *w, const char *key, double value, const char *reason)
-{
-	if (isfinite(value))
-		jsonw_put_double(w, key, value);
-	else
-		jsonw_put_missing(w, key, reason);
-}
 
 #define FEW "it takes at least 6 pairs"
 
 static void effect_json(struct jsonw *w, const struct comparison *one)
 {
-	number(w, "effect", one->effect, FEW);
-	number(w, "lo", one->lo, FEW);
-	number(w, "hi", one->hi, FEW);
+	jsonw_put_number(w, "effect", one->effect, FEW);
+	jsonw_put_number(w, "lo", one->lo, FEW);
+	jsonw_put_number(w, "hi", one->hi, FEW);
 	jsonw_put_double(w, "p", one->adjusted_p);
 }
 
@@ -26,12 +16,12 @@ static void medians_json(struct jsonw *w, const struct comparison *one)
 {
 	bool bytes = str_equal(one->name, "memory"), count = str_equal(one->name, "faults");
 
-	number(w,
+	jsonw_put_number(w,
 		bytes	? "median_a_bytes"
 		: count ? "median_a"
 			: "median_a_ns",
 		one->median_a, FEW);
-	number(w,
+	jsonw_put_number(w,
 		bytes	? "median_b_bytes"
 		: count ? "median_b"
 			: "median_b_ns",
@@ -51,7 +41,7 @@ static void metric_json(struct jsonw *w, const struct comparison *one, bool deci
 	jsonw_put_double(w, "min_effect", one->min_effect);
 	jsonw_put_u64(w, "pairs", one->a_count);
 	jsonw_put_bool(w, "never_varies", one->constant);
-	number(w, "detectable", one->detectable, FEW);
+	jsonw_put_number(w, "detectable", one->detectable, FEW);
 	if (one->pairs_needed)
 		jsonw_put_u64(w, "pairs_needed", one->pairs_needed);
 	else
@@ -126,7 +116,7 @@ static void claim_json(struct jsonw *w, const struct ab_page *page)
 	jsonw_end_object(w);
 	jsonw_key(w, "tail");
 	jsonw_begin_object(w);
-	number(w, "p95_ratio", ab->tail_ratio, "no pair");
+	jsonw_put_number(w, "p95_ratio", ab->tail_ratio, "no pair");
 	jsonw_put_text(w, "tier", ab_tier_name(ab->tier));
 	jsonw_end_object(w);
 }
@@ -139,15 +129,15 @@ static void disturbed_json(struct jsonw *w, const struct ab_view *ab)
 	if (ab->calm_verdict.by) {
 		jsonw_put_text(
 			w, "outcome_without", compare_outcome_name(ab->calm_verdict.outcome));
-		number(w, "effect_without", ab->calm_verdict.by->effect, FEW);
+		jsonw_put_number(w, "effect_without", ab->calm_verdict.by->effect, FEW);
 	} else {
 		jsonw_put_missing(w, "outcome_without",
 			ab->disturbed_count ? "too few pairs would be left" : "no pair was");
 	}
 	jsonw_put_u64(w, "a_leftover_runs", ab->leftovers_a);
 	jsonw_put_u64(w, "b_leftover_runs", ab->leftovers_b);
-	number(w, "contested_low_share", ab->contested_low, "no pressure was measured");
-	number(w, "contested_high_share", ab->contested_high, "no pressure was measured");
+	jsonw_put_number(w, "contested_low_share", ab->contested_low, "no pressure was measured");
+	jsonw_put_number(w, "contested_high_share", ab->contested_high, "no pressure was measured");
 	jsonw_put_bool(w, "load_changed", ab->load_changed);
 	jsonw_end_object(w);
 }
@@ -162,8 +152,8 @@ static void events_json(struct jsonw *w, const struct ab_page *page)
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", event->name);
 		jsonw_put_text(w, "unit", event->unit);
-		number(w, "a", event->a, event->reason);
-		number(w, "b", event->b, event->reason);
+		jsonw_put_number(w, "a", event->a, event->reason);
+		jsonw_put_number(w, "b", event->b, event->reason);
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);
@@ -181,11 +171,11 @@ static void explanation_json(struct jsonw *w, const struct ab_explanation *one)
 	jsonw_begin_object(w);
 	jsonw_put_text(w, "cause", ab_cause_name(one->cause));
 	jsonw_put_text(w, "text", one->text);
-	number(w, "cycles", one->cycles, reason);
-	number(w, "instructions", one->instructions, reason);
-	number(w, "ipc_a", one->ipc_a, reason);
-	number(w, "ipc_b", one->ipc_b, reason);
-	number(w, "instructions_share", one->instructions_share, reason);
+	jsonw_put_number(w, "cycles", one->cycles, reason);
+	jsonw_put_number(w, "instructions", one->instructions, reason);
+	jsonw_put_number(w, "ipc_a", one->ipc_a, reason);
+	jsonw_put_number(w, "ipc_b", one->ipc_b, reason);
+	jsonw_put_number(w, "instructions_share", one->instructions_share, reason);
 	if (one->stall)
 		jsonw_put_text(w, "stall", one->stall);
 	else
@@ -202,8 +192,9 @@ static void steps_json(struct jsonw *w, const struct ab_page *page)
 
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "run", step->path ? step->path : "");
-		number(w, "effect", step->effect, "this metric was not judged there");
-		number(w, "cumulative", step->cumulative, "a change before it is not known");
+		jsonw_put_number(w, "effect", step->effect, "this metric was not judged there");
+		jsonw_put_number(
+			w, "cumulative", step->cumulative, "a change before it is not known");
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);

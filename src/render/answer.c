@@ -164,10 +164,11 @@ static void flat_words(struct paper *paper, const struct answer_view *view)
 	for (uint32_t i = 0; i < view->flat_count && i < FLAT_SHOWN; i++) {
 		const struct hotspot *spot = &view->flat[i];
 
-		paper_add(paper, "  %s  %s()  %.0f %% of the CPU time, gain ", spot->location,
-			spot->function, 100 * spot->value);
-		paper_add(paper, "%.1f %% (%.1f to %.1f)\n", 100 * spot->gain, 100 * spot->gain_lo,
-			100 * spot->gain_hi);
+		paper_add(paper, "  %s  %s()  ", spot->location, spot->function);
+		if (!isnan(spot->value)) /* waits are not sampled */
+			paper_add(paper, "%.0f %% of the %s, ", 100 * spot->value, spot->metric);
+		paper_add(paper, "gain %.1f %% (%.1f to %.1f)\n", 100 * spot->gain,
+			100 * spot->gain_lo, 100 * spot->gain_hi);
 	}
 }
 

@@ -150,7 +150,9 @@ static void summary(struct str *out, const struct answer_page *page)
 	str_addf(out, "- How sure: %s\n", view->confidence ? view->confidence : "low");
 	if (*view->refute)
 		str_addf(out, "- Refuted by: %s\n", view->refute);
-	str_addf(out, "- Next: `%s`\n", view->next);
+	str_add(out, "- Next: ");
+	markdown_code(out, view->next, false);
+	str_add(out, "\n");
 	if (page->partial)
 		str_add(out, "- Partial: the job was cut short.\n");
 }
@@ -212,7 +214,7 @@ static void recommendations(struct str *out, const struct answer_view *view)
 		const struct hotspot *spot = &view->hotspots[i];
 		const char *advice = spot->because ? spot->because->advice : "";
 
-		if (spot->score < 2 && spot != view->first)
+		if (spot->score < HOTSPOT_SCORE_WORTH && spot != view->first)
 			continue;
 		str_addf(out, "%u. ", ++number);
 		markdown_code(out, spot->location, false);
@@ -263,6 +265,7 @@ static void measured(struct str *out, const struct signals *signals)
 void answer_markdown(struct str *out, const struct answer_page *page)
 {
 	const struct answer_view *view = page->view;
+	str_auto struct str again = {0};
 
 	str_add(out, "# Performance of ");
 	markdown_code(out, page->target, false);
@@ -284,11 +287,11 @@ void answer_markdown(struct str *out, const struct answer_page *page)
 		: *view->why  ? view->why
 			      : "Not known.");
 	recommendations(out, view);
-	str_addf(out,
-		"\n## Validation plan\n\n1. Change one thing.\n2. `assay run --against latest -- "
-		"%s`\n3. Compare the gain with the prediction above; the output must stay the "
-		"same.\n",
-		page->target);
+	str_addf(&again, "assay run --against latest -- %s", page->target);
+	str_add(out, "\n## Validation plan\n\n1. Change one thing.\n2. ");
+	markdown_code(out, again.at, false);
+	str_add(out, "\n3. Compare the gain with the prediction above; the output must stay the "
+		     "same.\n");
 	ledger_table(out, view->ledger);
 	measured(out, view->signals);
 	str_add(out, "\n## Not measured\n\n");

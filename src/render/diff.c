@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "analyze/label.h"
+#include "base/words.h"
 #include "diff_parts.h"
 #include "render/report.h"
 #include "render/shorten.h"
@@ -240,14 +241,6 @@ void diff_agent(struct paper *paper, const struct diff_page *page)
 
 /* ---- JSON ---- */
 
-static void put(struct jsonw *w, const char *key, double value, const char *reason)
-{
-	if (isnan(value))
-		jsonw_put_missing(w, key, reason);
-	else
-		jsonw_put_double(w, key, value);
-}
-
 static void side_json(struct jsonw *w, const char *key, const char *path,
 	const struct diff_side *side, const struct diff_view *view)
 {
@@ -258,7 +251,7 @@ static void side_json(struct jsonw *w, const char *key, const char *path,
 		jsonw_put_text(w, "target", side->quality.target);
 		jsonw_put_u64(w, "executions", side->executions);
 		jsonw_put_double(w, "trials", side->trials);
-		put(w, "cost", side->cost, view->cost_reason);
+		jsonw_put_number(w, "cost", side->cost, view->cost_reason);
 		quality_json(w, &side->quality);
 	}
 	jsonw_end_object(w);
@@ -293,11 +286,11 @@ static void row_json(struct jsonw *w, const struct diff_row *row, const struct d
 	jsonw_put_double(w, "change_low_share", row->change_low);
 	jsonw_put_double(w, "change_high_share", row->change_high);
 	jsonw_put_double(w, "p", row->p);
-	put(w, "a_cost", row->a_cost, none);
-	put(w, "b_cost", row->b_cost, none);
-	put(w, "cost_change", row->cost_change, none);
-	put(w, "cost_change_low", row->cost_low, none);
-	put(w, "cost_change_high", row->cost_high, none);
+	jsonw_put_number(w, "a_cost", row->a_cost, none);
+	jsonw_put_number(w, "b_cost", row->b_cost, none);
+	jsonw_put_number(w, "cost_change", row->cost_change, none);
+	jsonw_put_number(w, "cost_change_low", row->cost_low, none);
+	jsonw_put_number(w, "cost_change_high", row->cost_high, none);
 	if (none)
 		jsonw_put_missing(w, "cost_changed", none);
 	else

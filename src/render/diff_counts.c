@@ -106,14 +106,6 @@ void diff_counts_agent(struct paper *paper, const struct diff_counts_view *view)
 
 /* ---- JSON ---- */
 
-static void put(struct jsonw *w, const char *key, double value, const char *reason)
-{
-	if (isnan(value))
-		jsonw_put_missing(w, key, reason);
-	else
-		jsonw_put_double(w, key, value);
-}
-
 static void row_json(struct jsonw *w, const struct diff_count_row *row)
 {
 	const char *none = *row->reason ? row->reason : "one side has no value";
@@ -123,16 +115,16 @@ static void row_json(struct jsonw *w, const struct diff_count_row *row)
 	jsonw_put_text(w, "unit", *row->unit ? row->unit : "count");
 	if (*row->core)
 		jsonw_put_text(w, "core", row->core);
-	put(w, "a", row->a, none);
-	put(w, "b", row->b, none);
-	put(w, "change_share", row->change, none);
-	put(w, "change_low_share", row->lo, "it takes more runs of each side");
-	put(w, "change_high_share", row->hi, "it takes more runs of each side");
+	jsonw_put_number(w, "a", row->a, none);
+	jsonw_put_number(w, "b", row->b, none);
+	jsonw_put_number(w, "change_share", row->change, none);
+	jsonw_put_number(w, "change_low_share", row->lo, "it takes more runs of each side");
+	jsonw_put_number(w, "change_high_share", row->hi, "it takes more runs of each side");
 	if (isnan(row->lo))
 		jsonw_put_missing(w, "moved", "it takes more runs of each side");
 	else
 		jsonw_put_bool(w, "moved", row->moved);
-	put(w, "explains_share", row->explains_share,
+	jsonw_put_number(w, "explains_share", row->explains_share,
 		"cycles and instructions were not counted, the time is the same, or nobody knows "
 		"what one costs");
 	jsonw_put_bool(w, "estimate", row->priced);
@@ -149,9 +141,9 @@ void diff_counts_json(struct jsonw *w, const struct diff_counts_view *view)
 	jsonw_put_u64(w, "b_runs", view->executions_b);
 	jsonw_put_text(w, "cause", ab_cause_name(view->explanation.cause));
 	jsonw_put_text(w, "why", view->explanation.text);
-	put(w, "instructions_share", view->work_share, none);
-	put(w, "cpi_share", view->stall_share, none);
-	put(w, "clock_share", view->clock_share, none);
+	jsonw_put_number(w, "instructions_share", view->work_share, none);
+	jsonw_put_number(w, "cpi_share", view->stall_share, none);
+	jsonw_put_number(w, "clock_share", view->clock_share, none);
 	jsonw_key(w, "time");
 	row_json(w, &view->time);
 	jsonw_key(w, "events");

@@ -52,14 +52,6 @@ void quality_line(struct paper *paper, const struct profile_quality *quality)
 		quality->partial ? ", partial run" : "");
 }
 
-static void put(struct jsonw *w, const char *key, double value, const char *reason)
-{
-	if (isnan(value))
-		jsonw_put_missing(w, key, reason);
-	else
-		jsonw_put_double(w, key, value);
-}
-
 /* A count that came as a double to be able to say "not measured". */
 static void put_count(struct jsonw *w, const char *key, double value, const char *reason)
 {
@@ -94,16 +86,16 @@ void quality_json(struct jsonw *w, const struct profile_quality *quality)
 	events_json(w, quality);
 	put_count(w, "lost_samples", quality->lost_samples, uncounted);
 	put_count(w, "lost_records", quality->lost_records, uncounted);
-	put(w, "lost_share", quality->lost_share, uncounted);
-	put(w, "truncated_share", quality->truncated_share, none);
-	put(w, "broken_share", quality->broken_share, none);
-	put(w, "unknown_share", quality->unknown_share, none);
-	put(w, "kernel_share", quality->kernel_share, none);
-	put(w, "rate_hz", quality->rate_hz, "it takes two samples at different times");
+	jsonw_put_number(w, "lost_share", quality->lost_share, uncounted);
+	jsonw_put_number(w, "truncated_share", quality->truncated_share, none);
+	jsonw_put_number(w, "broken_share", quality->broken_share, none);
+	jsonw_put_number(w, "unknown_share", quality->unknown_share, none);
+	jsonw_put_number(w, "kernel_share", quality->kernel_share, none);
+	jsonw_put_number(w, "rate_hz", quality->rate_hz, "it takes two samples at different times");
 	jsonw_put_u64(w, "span_ns", quality->span_ns);
 	put_count(w, "recorder_cpu_ns", quality->recorder_cpu_ns, unmeasured);
 	put_count(w, "target_cpu_ns", quality->target_cpu_ns, unmeasured);
-	put(w, "overhead_share", quality->overhead_share, unmeasured);
+	jsonw_put_number(w, "overhead_share", quality->overhead_share, unmeasured);
 	jsonw_put_u64(w, "addresses", quality->locations);
 	jsonw_put_u64(w, "unnamed_addresses", quality->unnamed_locations);
 	jsonw_end_object(w);

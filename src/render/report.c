@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "render/shorten.h"
 
 enum { NAME_LEAST = 24, MODULE_COLUMNS = 20, BAR_COLUMNS = 10, AGENT_ROWS = 24, AGENT_NAME = 120 };

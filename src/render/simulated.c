@@ -59,7 +59,7 @@ static void function_row(struct table *table, const struct simulated_site *site)
 	table_cell(table, INK_PLAIN, "%s", site->row.function);
 }
 
-static void functions_table(struct paper *paper, const struct simulated_view *view, uint32_t most)
+static void functions_table(struct paper *paper, const struct simulated_view *view)
 {
 	static const struct {
 		const char *heading;
@@ -68,7 +68,7 @@ static void functions_table(struct paper *paper, const struct simulated_view *vi
 		{"L1 miss*", true}, {"LL miss*", true}, {"ns/miss", true}, {"mispred*", true},
 		{"ns/mis", true}, {"cause", false}, {"function", false}};
 	table_auto struct table table = {0};
-	uint32_t count = rows_shown(view, most);
+	uint32_t count = rows_shown(view, ROWS);
 
 	for (unsigned i = 0; i < sizeof(columns) / sizeof(*columns); i++)
 		table_column(&table, columns[i].heading, columns[i].right);
@@ -135,7 +135,7 @@ void simulated_text(
 	if (view->kernel_share >= 0.001)
 		paper_add(paper, ", %.1f %% of it in the kernel", view->kernel_share * 100);
 	paper_add(paper, "\n\n");
-	functions_table(paper, view, page->rows ? page->rows : ROWS);
+	functions_table(paper, view);
 	costs_line(&line, &view->costs);
 	paper_wrap(paper, 2, INK_DIM, str_text(&line));
 	if (page->loop) {
@@ -184,7 +184,7 @@ void simulated_agent(
 void simulated_markdown(
 	struct str *out, const struct simulated_view *view, const struct simulated_page *page)
 {
-	uint32_t count = rows_shown(view, page->rows ? page->rows : ROWS);
+	uint32_t count = rows_shown(view, ROWS);
 	char a[32], b[32], c[32];
 
 	str_add(out, "# Why it is slow: simulated counts and measured time\n\n");

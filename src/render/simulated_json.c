@@ -1,17 +1,7 @@
 /* simulated_json.c - "data" of `assay topdown --engine sim --json`; docs/commands/topdown.md
  * describes each member. */
-#include <math.h>
-
 #include "render/simulated.h"
 #include "render/verdict.h"
-
-static void put_number(struct jsonw *w, const char *key, double value, const char *reason)
-{
-	if (isnan(value))
-		jsonw_put_missing(w, key, reason);
-	else
-		jsonw_put_double(w, key, value);
-}
 
 static void counts_json(
 	struct jsonw *w, const struct simulated_counts *counts, const uint64_t *values)
@@ -41,13 +31,14 @@ static void site_json(struct jsonw *w, const struct simulated_view *view,
 	jsonw_put_u64(w, "samples", site->samples);
 	jsonw_put_u64(w, "time_ns", (uint64_t)site->time_ns);
 	jsonw_put_double(w, "time_share", site->time_share);
-	put_number(w, "ns_per_instruction", site->ns_per_instruction, none);
-	put_number(w, "ns_per_l1_miss", site->ns_per_l1_miss, none);
-	put_number(w, "ns_per_ll_miss", site->ns_per_ll_miss, none);
-	put_number(w, "ns_per_mispredict", site->ns_per_mispredict, none);
-	put_number(w, "l1_mpki", site->l1_mpki, "no instruction was simulated");
-	put_number(w, "ll_mpki", site->ll_mpki, "no instruction was simulated");
-	put_number(w, "mispredict_mpki", site->mispredict_mpki, "no instruction was simulated");
+	jsonw_put_number(w, "ns_per_instruction", site->ns_per_instruction, none);
+	jsonw_put_number(w, "ns_per_l1_miss", site->ns_per_l1_miss, none);
+	jsonw_put_number(w, "ns_per_ll_miss", site->ns_per_ll_miss, none);
+	jsonw_put_number(w, "ns_per_mispredict", site->ns_per_mispredict, none);
+	jsonw_put_number(w, "l1_mpki", site->l1_mpki, "no instruction was simulated");
+	jsonw_put_number(w, "ll_mpki", site->ll_mpki, "no instruction was simulated");
+	jsonw_put_number(
+		w, "mispredict_mpki", site->mispredict_mpki, "no instruction was simulated");
 	if (judged) {
 		jsonw_put_text(w, "category", verdict_category_word(site->category));
 		jsonw_put_text(w, "confidence", verdict_confidence_word(site->confidence));
@@ -73,7 +64,7 @@ static void metric_json(struct jsonw *w, const char *name, double value)
 {
 	jsonw_begin_object(w);
 	jsonw_put_text(w, "name", name);
-	put_number(w, "value", value, "no instruction was simulated");
+	jsonw_put_number(w, "value", value, "no instruction was simulated");
 	jsonw_put_text(w, "unit", "per 1,000 instructions");
 	jsonw_put_bool(w, "simulated", true);
 	jsonw_end_object(w);
@@ -81,16 +72,11 @@ static void metric_json(struct jsonw *w, const char *name, double value)
 
 static void metrics_json(struct jsonw *w, const struct simulated_view *view)
 {
-	struct simulated_row all = {0};
-	uint64_t instructions = view->counts.totals[SIMULATED_INSTRUCTIONS];
-
-	for (unsigned i = 0; i < SIMULATED_COUNTS; i++)
-		all.counts[i] = view->counts.totals[i];
 	jsonw_key(w, "metrics");
 	jsonw_begin_array(w);
-	metric_json(w, "l1_mpki", simulated_mpki(simulated_l1_misses(&all), instructions));
-	metric_json(w, "ll_mpki", simulated_mpki(simulated_ll_misses(&all), instructions));
-	metric_json(w, "branch_mpki", simulated_mpki(simulated_mispredicts(&all), instructions));
+	metric_json(w, "l1_mpki", view->l1_mpki);
+	metric_json(w, "ll_mpki", view->ll_mpki);
+	metric_json(w, "branch_mpki", view->mispredict_mpki);
 	jsonw_end_array(w);
 }
 
@@ -133,9 +119,9 @@ static void loop_json(struct jsonw *w, const struct hot_loop *loop)
 		jsonw_put_missing(w, "model", loop->no_model);
 	jsonw_put_bool(w, "stand_in", loop->stand_in);
 	jsonw_put_text(w, "bottleneck", loop->bottleneck);
-	put_number(w, "predicted_cycles", loop->predicted_cycles, "there is no prediction");
-	put_number(w, "throughput_cycles", loop->throughput_cycles, "there is no prediction");
-	put_number(w, "measured_cycles", loop->measured_cycles,
+	jsonw_put_number(w, "predicted_cycles", loop->predicted_cycles, "there is no prediction");
+	jsonw_put_number(w, "throughput_cycles", loop->throughput_cycles, "there is no prediction");
+	jsonw_put_number(w, "measured_cycles", loop->measured_cycles,
 		"the loop is not the whole of the function");
 	jsonw_end_object(w);
 }

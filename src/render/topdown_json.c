@@ -1,17 +1,6 @@
 /* topdown_json.c - "data" of `assay topdown --json`; docs/commands/topdown.md describes it. */
-#include <math.h>
-
-#include "base/str.h"
 #include "render/topdown.h"
 #include "render/verdict.h"
-
-static void put_share(struct jsonw *w, const char *key, double value, const char *reason)
-{
-	if (isnan(value))
-		jsonw_put_missing(w, key, reason);
-	else
-		jsonw_put_double(w, key, value);
-}
 
 static void put_text_or_null(struct jsonw *w, const char *key, const char *text)
 {
@@ -29,15 +18,15 @@ static void node_json(
 	put_text_or_null(w, "core", tree->label);
 	jsonw_put_u64(w, "level", node->level);
 	put_text_or_null(w, "parent", node->parent);
-	put_share(w, "value", node->share, node->reason);
+	jsonw_put_number(w, "value", node->share, node->reason);
 	jsonw_put_text(w, "unit", "share");
 	jsonw_put_text(w, "of", tree->basis);
-	put_share(w, "lo_share", node->lo, one_run);
-	put_share(w, "hi_share", node->hi, one_run);
-	put_share(w, "raw", node->raw, node->reason);
-	put_share(w, "coverage_share", node->coverage, node->reason);
+	jsonw_put_number(w, "lo_share", node->lo, one_run);
+	jsonw_put_number(w, "hi_share", node->hi, one_run);
+	jsonw_put_number(w, "raw", node->raw, node->reason);
+	jsonw_put_number(w, "coverage_share", node->coverage, node->reason);
 	jsonw_put_text(w, "assessment", metric_assessment_word(node->assessment));
-	put_share(w, "threshold_share", node->threshold, "it has none");
+	jsonw_put_number(w, "threshold_share", node->threshold, "it has none");
 	jsonw_put_bool(w, "flagged", *node->flag);
 	put_text_or_null(w, "flag", node->flag);
 	jsonw_put_text(w, "meaning", node->meaning);
@@ -90,7 +79,7 @@ static void trees_json(struct jsonw *w, const struct topdown_view *view)
 			jsonw_put_u64(w, "width", tree->width);
 		else
 			jsonw_put_missing(w, "width", "neither the kernel nor the table tells it");
-		put_share(w, "cycles_share", tree->part, "no cycles were counted on it");
+		jsonw_put_number(w, "cycles_share", tree->part, "no cycles were counted on it");
 		jsonw_put_u64(w, "nodes", tree->node_count);
 		put_text_or_null(w, "reason", tree->reason);
 		put_text_or_null(w, "flag", tree->flag);
@@ -111,8 +100,8 @@ static void events_json(struct jsonw *w, const struct topdown_view *view)
 		jsonw_put_text(w, "name", event->name);
 		put_text_or_null(w, "core", event->core);
 		jsonw_put_u64(w, "group", event->group);
-		put_share(w, "value", event->value, event->reason);
-		put_share(w, "running_share", event->running_share,
+		jsonw_put_number(w, "value", event->value, event->reason);
+		jsonw_put_number(w, "running_share", event->running_share,
 			*event->reason ? event->reason : "the task never ran");
 		jsonw_put_text(w, "status", event->status);
 		put_text_or_null(w, "reason", event->known ? "" : event->reason);

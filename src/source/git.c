@@ -3,16 +3,14 @@
 
 #include <string.h>
 
-#include "base/str.h"
-#include "probe/probe_room.h"
+#include "base/helper.h"
 
 /* Run `git WORDS...`; its first line in `line`.  True when it exits with 0. */
-static bool git_ask(char *const words[], char *line, size_t room)
+static bool git_ask(const char *const words[], char *line, size_t room)
 {
-	static char no_locks[] = "GIT_OPTIONAL_LOCKS=0";
-	char *const extra[] = {no_locks, NULL};
+	static const char *const settings[] = {"GIT_OPTIONAL_LOCKS=0", NULL};
 
-	if (child_run(words, extra, line, room) != 0)
+	if (helper_ask(words, settings, line, room) != 0)
 		return false;
 	line[strcspn(line, "\n")] = '\0';
 	return true;
@@ -20,25 +18,22 @@ static bool git_ask(char *const words[], char *line, size_t room)
 
 bool git_user(char *name, size_t room)
 {
-	static char git[] = "git", config[] = "config", key[] = "user.name";
-	char *const words[] = {git, config, key, NULL};
+	static const char *const words[] = {"git", "config", "user.name", NULL};
 
 	return git_ask(words, name, room) && *name;
 }
 
 bool git_head(char *commit, size_t room)
 {
-	static char git[] = "git", parse[] = "rev-parse", verify[] = "--verify", head[] = "HEAD";
-	char *const words[] = {git, parse, verify, head, NULL};
+	static const char *const words[] = {"git", "rev-parse", "--verify", "HEAD", NULL};
 
 	return git_ask(words, commit, room) && strspn(commit, "0123456789abcdef") >= 40;
 }
 
 bool git_is_dirty(bool *ret_dirty)
 {
-	static char git[] = "git", status[] = "status", porcelain[] = "--porcelain",
-		    tracked[] = "--untracked-files=no";
-	char *const words[] = {git, status, porcelain, tracked, NULL};
+	static const char *const words[] = {
+		"git", "status", "--porcelain", "--untracked-files=no", NULL};
 	char line[256];
 
 	if (!git_ask(words, line, sizeof(line)))

@@ -114,7 +114,8 @@ def _():
     r = assay("run", *SHORT, "-o", "e", "--input", "in", "--", program(), "30", stdin="a\n")
     assert r.status == 0 and read("e/golden/stdout") == "30 rounds, 1 lines\n", r
     r = assay("run", *SHORT, "-o", "f", "--input", "nowhere", "--", program(), "30")
-    assert r.status == 2 and "nowhere" in r.err, r
+    assert r.status == 2 and "cannot read nowhere" in r.err and "--input" in r.err, r
+    assert not os.path.exists("f"), "nothing was made"
 
 
 @case("output that differs from run to run is told, and the baseline is made without it")
@@ -187,6 +188,9 @@ def _():
     assert r.status in (0, 3), r
     r = assay("run", *SHORT, "-o", "e", "--golden", "right", "--", program(), "11")
     assert r.status == 5 and "does not print" in r.err, r
+    r = assay("run", *SHORT, "-o", "f", "--golden", "nowhere", "--", program(), "11")
+    assert r.status == 2 and "cannot read nowhere" in r.err and "--golden" in r.err, r
+    assert not os.path.exists("f"), "nothing was made"
 
 
 @case("after a change it says what moved, multiplies the rounds, and keeps the history")

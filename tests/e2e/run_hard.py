@@ -152,6 +152,28 @@ def _():
         run("umount", "small")
 
 
+@case("why a phase has no file is found behind megabytes of the program's own words")
+def _():
+    path = script("loud", "head -c 5000000 /dev/zero | tr '\\0' x >&2",
+                  '[ -z "$ASSAY_EVENTS" ] || rm -f "$(dirname "$ASSAY_EVENTS")"/observed.assay*')
+    r = assay("run", *SHORT, "--phase", "observed", "-o", "d", "--", path)
+    assert r.status == 7 and "could not be written: cannot write d/observed.assay" in r.err, r
+    assert phase("observed", "d")["reason"].startswith("cannot write d/observed.assay"), r
+    assert phase("observed", "d")["fix"] in r.err, r
+
+
+@case("a ledger too large to be read is told, and costs this run nothing")
+def _():
+    os.mkdir("assay-out")
+    for name in ("ledger.ndjson", "history.ndjson"):
+        with open(f"assay-out/{name}", "wb") as file:
+            file.truncate(70 << 20)
+    r = assay("run", "--budget", "8s", "--phase", "baseline", "--", program(), "10")
+    assert r.status in (0, 3) and "cannot read assay-out/ledger.ndjson" in r.out, r
+    assert "cannot read assay-out/history.ndjson" in r.out, r
+    assert manifest()["state"] == "complete" and os.path.exists("assay-out/latest/hypothesis.md")
+
+
 @case("an ordinary user gets an answer, and each phase that is refused says why")
 def _():
     if os.geteuid() != 0:

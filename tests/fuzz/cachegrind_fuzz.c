@@ -58,7 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		return 0;
 	}
-	cachegrind_events_all(&list, false);
+	cachegrind_events_all(&list);
 	cachegrind_emit_events(&list, &sink);
 	if (cachegrind_read(&sums, &list, (const char *)data, size, &sink) < 0)
 		return 0;

@@ -4,7 +4,6 @@
 
 #include "base/str.h"
 #include "base/words.h"
-#include "render/shorten.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

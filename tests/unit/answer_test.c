@@ -38,7 +38,7 @@ static void scene_put(struct scene *scene, enum evidence_kind kind, struct run *
 
 static struct scene scene_of(const char *profile)
 {
-	struct scene scene = {.evidence.cpus = 2};
+	struct scene scene = {0};
 
 	for (unsigned i = 0; i < EVIDENCE_KINDS; i++)
 		scene.evidence.piece[i] =
@@ -295,9 +295,11 @@ static void code_without_lines_is_named_by_its_function(void **state)
 				      "90 main;hot\n10 main;cool\n");
 
 	(void)state;
+	scene.evidence.target = "./prog 'a b'";
 	scene_answer(&scene);
 	assert_string_equal(scene.view.first->location, "hot()");
 	assert_int_equal(scene.view.first->line, 0);
+	assert_string_equal(scene.view.next, "assay causal -f hot -- ./prog 'a b'");
 	scene_done(&scene);
 }
 
@@ -343,6 +345,37 @@ static void every_form_says_the_place_the_gain_and_what_was_not_measured(void **
 	scene_done(&scene);
 }
 
+static void what_was_not_sampled_is_never_shown_as_a_number(void **state)
+{
+	const struct hotspot wait = {.rank = 1,
+		.location = "w.c:7",
+		.function = "wait",
+		.file = "w.c",
+		.line = 7,
+		.metric = "time off the CPU",
+		.value = (double)NAN,
+		.category = HOTSPOT_OFF_CPU,
+		.gain_hi = 0.01,
+		.gain_at = 0.5,
+		.why = ""};
+	struct scene scene = scene_of(TWO_PLACES);
+	str_auto struct str text = {0};
+	struct paper paper = {.out = &text};
+	struct answer_page page = {
+		.view = &scene.view, .evidence = &scene.evidence, .target = "", .directory = ""};
+
+	(void)state;
+	scene_answer(&scene);
+	scene.view.hotspots = scene.view.flat = &wait;
+	scene.view.hotspot_count = scene.view.flat_count = 1;
+	answer_text(&paper, &page);
+	answer_agent(&paper, &page);
+	assert_null(strstr(text.at, "nan"));
+	assert_non_null(strstr(text.at, "w.c:7  wait()  gain 0.0 % (0.0 to 1.0)"));
+	assert_non_null(strstr(text.at, "1. w.c:7 wait() off-CPU not sampled agree"));
+	scene_done(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -358,6 +391,7 @@ int main(void)
 		cmocka_unit_test(noise_is_the_answer_only_when_nothing_else_is),
 		cmocka_unit_test(code_without_lines_is_named_by_its_function),
 		cmocka_unit_test(every_form_says_the_place_the_gain_and_what_was_not_measured),
+		cmocka_unit_test(what_was_not_sampled_is_never_shown_as_a_number),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

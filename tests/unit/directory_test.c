@@ -108,6 +108,11 @@ static void latest_follows_and_resolves(void **state)
 	assert_int_equal(directory_set_latest(&second, &f->err), 0);
 	assert_int_equal(directory_resolve("latest", &arena, &path, &f->err), 0);
 	assert_non_null(strstr(path, second.id));
+	put(f, "file", "x");
+	errno = EIO; /* left over from something else */
+	assert_int_equal(
+		directory_resolve(directory_path(&f->directory, "file"), &arena, &path, &f->err),
+		-ENOTDIR);
 	directory_done(&second);
 }
 
@@ -155,6 +160,26 @@ static void a_run_file_that_does_not_load_is_told(void **state)
 	assert_int_equal(directory_check(f->directory.path, &check, &f->err), 0);
 	assert_int_equal(check.faults, 1);
 	assert_int_equal(check.findings.at[0].fault, DIRECTORY_UNREADABLE);
+}
+
+static void a_pipe_in_place_of_a_file_is_told_and_not_waited_for(void **state)
+{
+	struct fixture *f = *state;
+	directory_check_auto struct directory_check check;
+
+	put(f, "a", "one\n");
+	put(f, "b", "two\n");
+	keep(f, MANIFEST_COMPLETE);
+	assert_int_equal(unlink(directory_path(&f->directory, "a")), 0);
+	assert_int_equal(unlink(directory_path(&f->directory, "b")), 0);
+	assert_int_equal(mkfifo(directory_path(&f->directory, "a"), 0666), 0);
+	assert_int_equal(symlink("/etc/passwd", directory_path(&f->directory, "b")), 0);
+	assert_int_equal(directory_check(f->directory.path, &check, &f->err), 0);
+	assert_int_equal(check.faults, 2);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(check.findings.at[i].fault, DIRECTORY_UNREADABLE);
+		assert_string_equal(check.findings.at[i].detail, "it is no plain file");
+	}
 }
 
 static void a_directory_whose_maker_was_killed_is_partial(void **state)
@@ -254,6 +279,7 @@ int main(void)
 		TEST(a_whole_directory_verifies),
 		TEST(a_changed_byte_a_lost_file_and_a_new_one_are_found),
 		TEST(a_run_file_that_does_not_load_is_told),
+		TEST(a_pipe_in_place_of_a_file_is_told_and_not_waited_for),
 		TEST(a_directory_whose_maker_was_killed_is_partial),
 		TEST(a_manifest_comes_back_as_it_was_written),
 		TEST(a_manifest_that_leads_out_of_its_directory_is_refused),

@@ -365,6 +365,24 @@ static void pressure_and_disks_are_differences(void **state)
 	assert_true(fabs(fact(run, "disk_queue")->value - 0.2) < 1e-9);
 }
 
+/* A program that we start has its id, and so its group, only after the watch has begun. */
+static void being_held_back_is_of_one_control_group(void **state)
+{
+	const struct tree *tree = *state;
+	struct proc_watch *watch;
+	run_auto struct run *run = NULL;
+
+	put(tree, "/sys/fs/cgroup/cpu.stat", "nr_throttled 9\nthrottled_usec 900000\n");
+	put(tree, "/sys/fs/cgroup/a/b/cpu.stat", "nr_throttled 1\nthrottled_usec 1000\n");
+	put(tree, "/proc/10/cgroup", "0::/a/b\n");
+	put_process(tree, 10, "100");
+	watch = proc_watch_open(&(struct proc_watch_options){.root = tree->root}, 1000000000);
+	proc_watch_follow(watch, 10);
+	put(tree, "/sys/fs/cgroup/a/b/cpu.stat", "nr_throttled 2\nthrottled_usec 1250\n");
+	run = watch_finish(watch, 0);
+	assert_true(fact(run, "throttled_ns")->value == 250000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -389,6 +407,8 @@ int main(void)
 			tree_close),
 		cmocka_unit_test_setup_teardown(
 			pressure_and_disks_are_differences, tree_open, tree_close),
+		cmocka_unit_test_setup_teardown(
+			being_held_back_is_of_one_control_group, tree_open, tree_close),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

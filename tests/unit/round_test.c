@@ -99,6 +99,30 @@ static void a_promised_gain_that_comes_has_arrived(void **state)
 	end(&f);
 }
 
+static void a_line_of_the_history_has_ratios_not_gains(void **state)
+{
+	struct fixture f;
+	struct round_row row;
+
+	(void)state;
+	begin(&f, 20, 100, 80);
+	promise(&f, 0.2, 0.15, 0.3);
+	make(&f);
+	row = round_row_of(&f.manifests[1], &f.view, "parse.c:142");
+	assert_string_equal(row.run_id, "after");
+	assert_string_equal(row.against, "before");
+	assert_string_equal(row.verdict, "improved");
+	assert_string_equal(row.first, "parse.c:142");
+	assert_int_equal(row.round, 1);
+	assert_true(fabs(row.ratio - 0.8) < 0.01);
+	assert_true(fabs(row.promised - 0.8) < 1e-9);
+	assert_true(fabs(row.promised_lo - 0.7) < 1e-9 && fabs(row.promised_hi - 0.85) < 1e-9);
+	row = round_row_of(&f.manifests[1], NULL, "");
+	assert_string_equal(row.against, "");
+	assert_true(isnan(row.ratio) && isnan(row.promised) && row.round == 0);
+	end(&f);
+}
+
 static void more_and_less_than_promised_are_told_apart(void **state)
 {
 	struct fixture f;
@@ -240,6 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_promised_gain_that_comes_has_arrived),
+		cmocka_unit_test(a_line_of_the_history_has_ratios_not_gains),
 		cmocka_unit_test(more_and_less_than_promised_are_told_apart),
 		cmocka_unit_test(ratios_are_multiplied_never_added),
 		cmocka_unit_test(a_slower_program_is_told_to_be_undone),

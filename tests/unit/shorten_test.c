@@ -80,19 +80,6 @@ static void a_path_keeps_its_end(void **state)
 	assert_string_equal(whole.at, "libc.so.6");
 }
 
-static void words_are_quoted_where_a_shell_would_read_them(void **state)
-{
-	str_auto struct str plain = {0}, odd = {0}, empty = {0};
-
-	(void)state;
-	word_quote("std::sort", &plain);
-	assert_string_equal(plain.at, "std::sort");
-	word_quote("f(int) it's", &odd);
-	assert_string_equal(odd.at, "'f(int) it'\\''s'");
-	word_quote("", &empty);
-	assert_string_equal(empty.at, "''");
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -103,7 +90,6 @@ int main(void)
 		cmocka_unit_test(characters_are_not_cut_in_halves),
 		cmocka_unit_test(brackets_that_do_not_match_do_no_harm),
 		cmocka_unit_test(a_path_keeps_its_end),
-		cmocka_unit_test(words_are_quoted_where_a_shell_would_read_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

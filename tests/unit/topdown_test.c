@@ -119,7 +119,6 @@ static void machine_run(struct machine *m)
 	topdown_plan_make(m->facts.cores, m->facts.core_count, &wish, &m->arena, &m->plan);
 	m->facts.level = m->level;
 	m->facts.passes = m->plan.pass_count;
-	m->facts.cut = m->plan.cut;
 	for (uint32_t round = 0; round < rounds; round++) {
 		m->pmu.events = m->pmu.groups = 0;
 		for (uint32_t pass = 0; pass < m->plan.pass_count; pass++)

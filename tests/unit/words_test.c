@@ -120,6 +120,19 @@ static void what_only_a_shell_understands_is_noticed(void **state)
 	assert_int_equal(words_need_shell("echo $'a' | b"), '|');
 }
 
+static void words_are_quoted_where_a_shell_would_read_them(void **state)
+{
+	str_auto struct str plain = {0}, odd = {0}, empty = {0};
+
+	(void)state;
+	word_quote("std::sort", &plain);
+	assert_string_equal(plain.at, "std::sort");
+	word_quote("f(int) it's", &odd);
+	assert_string_equal(odd.at, "'f(int) it'\\''s'");
+	word_quote("", &empty);
+	assert_string_equal(empty.at, "''");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -128,6 +141,7 @@ int main(void)
 		cmocka_unit_test(quoted_words_come_back_as_they_were),
 		cmocka_unit_test(what_only_a_shell_understands_is_noticed),
 		cmocka_unit_test(long_command_lines_keep_their_start),
+		cmocka_unit_test(words_are_quoted_where_a_shell_would_read_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,11 +49,6 @@ static const struct {
 	{"LLC-stores", BIT(7)},
 };
 
-const char *cachegrind_column(unsigned column)
-{
-	return columns[column].column;
-}
-
 const char *cachegrind_name(unsigned column)
 {
 	return columns[column].name;
@@ -189,9 +184,9 @@ int cachegrind_events_parse(struct event_list *list, const char *text, struct er
 	return -EINVAL;
 }
 
-void cachegrind_events_all(struct event_list *list, bool instructions_only)
+void cachegrind_events_all(struct event_list *list)
 {
-	for (unsigned i = 0; i < (instructions_only ? 1 : CACHEGRIND_COLUMNS); i++)
+	for (unsigned i = 0; i < CACHEGRIND_COLUMNS; i++)
 		spec_add(list, columns[i].name, strlen(columns[i].name));
 }
 

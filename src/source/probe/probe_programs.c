@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/helper.h"
 #include "base/io.h"
 #include "base/str.h"
 #include "probe_room.h"
@@ -19,8 +20,9 @@
 
 void probe_preload(const struct probe *probe, struct finding *ret_finding)
 {
-	static char name[] = "true";
-	char *argv[] = {name, NULL}, *extra[3] = {NULL}, output[64];
+	static const char *const argv[] = {"true", NULL};
+	const char *settings[3] = {NULL};
+	char output[64];
 	struct preload preload;
 	unsigned attached;
 	struct err err;
@@ -32,9 +34,9 @@ void probe_preload(const struct probe *probe, struct finding *ret_finding)
 		finding_from(ret_finding, WIRE_NO, &err);
 		return;
 	}
-	extra[0] = preload.preload_variable;
-	extra[1] = preload.page_variable;
-	r = child_run(argv, extra, output, sizeof(output));
+	settings[0] = preload.preload_variable;
+	settings[1] = preload.page_variable;
+	r = helper_ask(argv, settings, output, sizeof(output));
 	attached = preload_attached(&preload);
 	preload_close(&preload);
 	if (r == 0 && attached == 1) {
@@ -42,7 +44,9 @@ void probe_preload(const struct probe *probe, struct finding *ret_finding)
 			"libassay-rt.so was preloaded into `true` and reached its page");
 		return;
 	}
-	if (r < 0)
+	if (r == HELPER_NOT_STARTED)
+		finding_set(ret_finding, WIRE_NO, "there is no program `true` to try it on");
+	else if (r < 0)
 		finding_set(ret_finding, WIRE_NO, "`true` could not be started to try it: %s",
 			err_words(-r));
 	else
@@ -118,9 +122,9 @@ void probe_ptrace(const struct probe *probe, struct finding *ret_finding)
 
 void probe_valgrind(const struct probe *probe, struct finding *ret_finding)
 {
-	static char name[] = "valgrind", option[] = "--version";
-	char *argv[] = {name, option, NULL}, output[128];
-	int r = child_run(argv, NULL, output, sizeof(output));
+	static const char *const argv[] = {"valgrind", "--version", NULL};
+	char output[128];
+	int r = helper_ask(argv, NULL, output, sizeof(output));
 
 	(void)probe;
 	if (r == 0 && str_starts(output, "valgrind-")) {
@@ -128,7 +132,7 @@ void probe_valgrind(const struct probe *probe, struct finding *ret_finding)
 			str_trim(output));
 		return;
 	}
-	if (r == -ENOENT || r == 127)
+	if (r == HELPER_NOT_STARTED)
 		finding_set(ret_finding, WIRE_NO, "valgrind is not in PATH");
 	else
 		finding_set(ret_finding, WIRE_NO, "`valgrind --version` failed: %s",

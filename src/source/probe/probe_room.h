@@ -62,12 +62,6 @@ struct probe {
 int probe_bpf_count(uint64_t *ret_count, const char **ret_step);
 int probe_bpf_core_count(uint64_t *ret_count, const char **ret_step);
 
-/* A short-lived child: search `argv[0]` in PATH, stdin and stderr from and to /dev/null, its stdout
- * into `output` (room > 0) cut at room - 1 bytes.  Killed after two seconds.  `extra` are
- * NAME=VALUE texts added to the environment, NULL-terminated, or NULL.  Returns its exit status
- * (128 + signal), or a negative errno. */
-int child_run(char *const argv[], char *const extra[], char *output, size_t room);
-
 typedef void probe_function(const struct probe *probe, struct finding *ret_finding);
 
 /* probe_perf.c */

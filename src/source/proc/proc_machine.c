@@ -17,17 +17,6 @@ static int pressure_read(
 	return r < 0 ? -r : 0;
 }
 
-/* "0::/PATH" is the control group in version 2.  Asked while the program lives. */
-void proc_cgroup_read(struct proc_watch *watch)
-{
-	int r = proc_file_read(watch, "/proc/%d/cgroup", (int)watch->options.pid);
-	const char *found = r >= 0 ? strstr(str_text(&watch->text), "0::/") : NULL;
-	size_t len = found ? strcspn(found + 3, "\n") : 0;
-
-	if (len < sizeof(watch->cgroup))
-		memcpy(watch->cgroup, found ? found + 3 : "", len);
-}
-
 /* In a container the path may not be visible; then the root of the mount is its own group. */
 static int throttle_read(struct proc_watch *watch, struct proc_throttle *ret_throttle)
 {
@@ -40,6 +29,21 @@ static int throttle_read(struct proc_watch *watch, struct proc_throttle *ret_thr
 	if (r >= 0 && !proc_throttle_parse(str_text(&watch->text), ret_throttle))
 		r = -ENOENT; /* the root group has no quota, so no such lines */
 	return r < 0 ? -r : 0;
+}
+
+/* "0::/PATH" is the control group in version 2.  Asked while the program lives.  Until now the
+ * group was not known, so what it had been held back is read here: a difference of two groups would
+ * be no difference. */
+void proc_cgroup_follow(struct proc_watch *watch)
+{
+	int r = proc_file_read(watch, "/proc/%d/cgroup", (int)watch->options.pid);
+	const char *found = r >= 0 ? strstr(str_text(&watch->text), "0::/") : NULL;
+	size_t len = found ? strcspn(found + 3, "\n") : 0;
+
+	len = len < sizeof(watch->cgroup) ? len : 0;
+	memcpy(watch->cgroup, found ? found + 3 : "", len);
+	watch->cgroup[len] = '\0';
+	watch->machine.throttle_errno = throttle_read(watch, &watch->machine.throttle);
 }
 
 static int disks_read(struct proc_watch *watch, struct proc_machine *machine)

@@ -18,7 +18,7 @@ struct proc_thread {
 struct proc_process {
 	pid_t pid;
 	uint64_t started;
-	bool alive, seen; /* seen: in this reading */
+	bool alive;
 };
 
 /* Sums over the processes that live, and what they were at most. */
@@ -56,7 +56,7 @@ enum {
 struct proc_watch {
 	struct proc_watch_options options;
 	char root[PROC_PATH_ROOM / 4], cgroup[PROC_PATH_ROOM / 4];
-	uint64_t start_ns, last_ns, due_ns, cost_ns; /* cost: CPU time of all readings */
+	uint64_t start_ns, due_ns, cost_ns; /* cost: CPU time of all readings */
 	uint64_t rollup_due_ns;
 	uint32_t readings, memory_readings;
 	struct map index; /* tid -> threads */
@@ -78,7 +78,7 @@ struct proc_watch {
 int proc_file_read(struct proc_watch *watch, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Which control group the program is in; kept for its end. */
-void proc_cgroup_read(struct proc_watch *watch);
+/* Which control group the program is in, and how long that was held back before it came. */
+void proc_cgroup_follow(struct proc_watch *watch);
 
 void proc_machine_read(struct proc_watch *watch, struct proc_machine *machine);

@@ -162,15 +162,13 @@ static void thread_read(struct proc_watch *watch, pid_t pid, pid_t tid)
 
 /* ---- processes ---- */
 
-static bool process_add(struct proc_watch *watch, pid_t pid)
+static void process_add(struct proc_watch *watch, pid_t pid)
 {
 	vec_foreach (const struct proc_process, process, &watch->processes)
 		if (process->pid == pid && process->alive)
-			return true;
-	if (watch->processes.count >= PROC_PROCESSES_MOST)
-		return false;
-	vec_push(&watch->processes, (struct proc_process){.pid = pid, .alive = true});
-	return true;
+			return;
+	if (watch->processes.count < PROC_PROCESSES_MOST)
+		vec_push(&watch->processes, (struct proc_process){.pid = pid, .alive = true});
 }
 
 /* "12 34 56 " */
@@ -341,7 +339,6 @@ void proc_watch_read(struct proc_watch *watch, uint64_t now_ns)
 	uint64_t began_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID), took_ns, early_ns;
 
 	processes_read(watch, now_ns);
-	watch->last_ns = now_ns;
 	took_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
 	watch->cost_ns += took_ns;
 	/* 5, 10, 20, 40, 80 ms after the start, then every 100. */
@@ -356,12 +353,12 @@ struct proc_watch *proc_watch_open(const struct proc_watch_options *options, uin
 	watch->options = *options;
 	watch->cpus = options->cpus;
 	snprintf(watch->root, sizeof(watch->root), "%s", options->root ? options->root : "");
-	watch->start_ns = watch->last_ns = now_ns;
+	watch->start_ns = now_ns;
 	watch->due_ns = now_ns + FIRST_NS;
 	watch->rollup_due_ns = now_ns + FIRST_NS;
+	proc_machine_read(watch, &watch->machine);
 	if (options->pid)
 		proc_watch_follow(watch, options->pid);
-	proc_machine_read(watch, &watch->machine);
 	if (options->attached)
 		proc_watch_read(watch, now_ns);
 	return watch;
@@ -371,7 +368,7 @@ void proc_watch_follow(struct proc_watch *watch, pid_t pid)
 {
 	watch->options.pid = pid;
 	process_add(watch, pid);
-	proc_cgroup_read(watch);
+	proc_cgroup_follow(watch);
 }
 
 bool proc_watch_follows(const struct proc_watch *watch)

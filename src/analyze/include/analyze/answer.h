@@ -57,6 +57,8 @@ struct hotspot {
 	const char *why;		  /* one sentence */
 };
 
+#define HOTSPOT_SCORE_WORTH 2.0 /* and more is worth handing on */
+
 enum answer_kind {
 	ANSWER_CHANGE,	     /* change this first */
 	ANSWER_NOTHING,	     /* nothing stands out */

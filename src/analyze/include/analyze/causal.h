@@ -52,6 +52,9 @@ enum causal_class {
 
 const char *causal_class_name(enum causal_class class);
 
+/* Steep, moderate or step: worth touching. */
+bool causal_class_pays(enum causal_class class);
+
 struct causal_curve {
 	struct causal_gain gains[CAUSAL_LEVELS];
 	double slope, slope_lo, slope_hi; /* at the origin: gain per speed-up */

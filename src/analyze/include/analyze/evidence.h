@@ -5,8 +5,6 @@
  * the table of phases.  Plain data: borrows everything. */
 #pragma once
 
-#include <stdint.h>
-
 struct run;
 
 enum evidence_kind {
@@ -28,8 +26,8 @@ struct evidence_piece {
 
 struct evidence {
 	struct evidence_piece piece[EVIDENCE_KINDS];
-	uint32_t cpus;	       /* that the target may use */
-	const char *directory; /* where the files are, for commands to type; NULL: not known */
+	const char *target;    /* as it can be typed; NULL: not known */
+	const char *directory; /* of the files; NULL: not known */
 };
 
 /* "baseline", "observed", "profile", "counters", "causal", "events". */

@@ -19,7 +19,6 @@ struct round_row;
 struct run;
 
 #define ROUND_RATIO_STOP 0.05 /* a round that brought less than that is the last one worth it */
-#define ROUND_SCORE_STOP 2.0  /* of what would be next: the threshold of the hand-off */
 
 enum round_promise {
 	ROUND_PROMISE_NONE,    /* the run before promised nothing that can be measured */
@@ -72,6 +71,11 @@ struct round_view {
 /* `differences` are borrowed from `comparison`, which the caller keeps. */
 int round_make(const struct round_input *input, struct fingerprint_comparison *comparison,
 	struct arena *arena, struct round_view *ret_view, struct err *err);
+
+/* The line of the history for a main job; `round` is NULL when it is the first of its chain,
+ * `first` what it says to change first, or "".  Texts are the arguments'. */
+struct round_row round_row_of(
+	const struct manifest *job, const struct round_view *round, const char *first);
 
 /* One round as it is listed. */
 struct round_line_view {

@@ -119,6 +119,7 @@ struct simulated_view {
 	double kernel_share; /* of it: not simulated */
 	double joined_share; /* of it: in functions that the simulator saw too */
 	double category_share[VERDICT_CATEGORIES]; /* of the time */
+	double l1_mpki, ll_mpki, mispredict_mpki;  /* of all that was simulated */
 	uint64_t samples;
 	uint32_t hottest_core;	/* index of the hottest function judged `core`, UINT32_MAX: none */
 	struct verdict verdict; /* without the advice */

@@ -34,7 +34,6 @@ struct topdown_facts {
 	unsigned level;		 /* asked for; 0: only the quick look */
 	uint32_t passes;	 /* runs of the program per round; 1: all events at once */
 	bool once;		 /* the kernel multiplexed */
-	bool cut;		 /* a group was cut: topdown_plan.h */
 };
 
 struct topdown_node {

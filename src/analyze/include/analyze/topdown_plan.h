@@ -26,7 +26,6 @@ struct topdown_group {
 	unsigned core;
 	const uint32_t *events; /* index into the table's events */
 	uint32_t count;
-	bool cut; /* part of a group that was too large for this PMU */
 };
 
 /* What one run of the program counts. */

@@ -33,6 +33,9 @@ enum verdict_category {
 const char *verdict_category_word(enum verdict_category category);
 const char *verdict_category_title(enum verdict_category category);
 
+/* Memory of any kind: latency, bandwidth, or not told apart. */
+bool verdict_category_is_memory(enum verdict_category category);
+
 /* The category of a word, false when there is none. */
 bool verdict_category_find(const char *word, enum verdict_category *ret_category);
 

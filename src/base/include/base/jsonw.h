@@ -41,3 +41,6 @@ void jsonw_put_bool(struct jsonw *w, const char *key, bool value);
 
 /* "key": null, "key_reason": reason - what was not measured says why. */
 void jsonw_put_missing(struct jsonw *w, const char *key, const char *reason);
+
+/* A number, or the reason why there is none (NAN, infinite). */
+void jsonw_put_number(struct jsonw *w, const char *key, double value, const char *reason);

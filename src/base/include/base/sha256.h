@@ -15,3 +15,6 @@ enum { SHA256_TEXT = 65 }; /* 64 hex digits and the NUL */
 void sha256_init(struct sha256 *sha);
 void sha256_add(struct sha256 *sha, const void *bytes, size_t len);
 void sha256_text(struct sha256 *sha, char ret_text[SHA256_TEXT]); /* ends the hash */
+
+/* All that can still be read from `fd`, and how many bytes that is.  0 or negative errno. */
+int sha256_fd(int fd, char ret_text[SHA256_TEXT], uint64_t *ret_bytes);

@@ -21,5 +21,6 @@ int words_split(const char *text, struct arena *arena, char ***ret_words, size_t
 char words_need_shell(const char *text);
 
 /* Append a word as a shell reads it back, on one line: quoted only where needed, and with $'...'
- * where it holds newlines or other controls. */
+ * where it holds newlines or other controls.  The second gives it in `arena`. */
 void word_quote(const char *word, struct str *out);
+const char *word_quoted(const char *word, struct arena *arena);

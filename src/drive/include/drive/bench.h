@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "drive/interrupt.h"
+#include "base/interrupt.h"
 #include "drive/spawner.h"
 
 struct wire_sink;

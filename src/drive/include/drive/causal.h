@@ -15,7 +15,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
-#include "drive/interrupt.h"
+#include "base/interrupt.h"
 #include "source/causal_code.h"
 
 struct place;

@@ -10,7 +10,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
-#include "drive/interrupt.h"
+#include "base/interrupt.h"
 #include "drive/spawner.h"
 #include "source/counters.h"
 

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "drive/interrupt.h"
+#include "base/interrupt.h"
 
 struct mca_options {
 	const char *const *lines; /* instructions in AT&T syntax (x86), one each */

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "drive/interrupt.h"
+#include "base/interrupt.h"
 #include "drive/spawner.h"
 
 struct outputs_options {

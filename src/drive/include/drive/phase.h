@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "drive/interrupt.h"
+#include "base/interrupt.h"
 
 struct phase_options {
 	const char *path;	 /* the file to execute */

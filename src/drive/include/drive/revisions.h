@@ -12,8 +12,8 @@
 #include <stdbool.h>
 
 #include "base/err.h"
+#include "base/interrupt.h"
 #include "base/str.h"
-#include "drive/interrupt.h"
 
 enum { REVISIONS = 2 };
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "drive/interrupt.h"
+#include "base/interrupt.h"
 #include "source/event.h"
 
 struct wire_sink;
@@ -24,20 +24,18 @@ struct wire_sink;
 enum {
 	SIMULATE_SLOWER_LEAST = 20,
 	SIMULATE_SLOWER_MOST = 75,
-	SIMULATE_INSTRUCTIONS_LEAST = 5, /* with instructions_only */
+	SIMULATE_INSTRUCTIONS_LEAST = 5, /* without caches and branches */
 	SIMULATE_INSTRUCTIONS_MOST = 40,
 };
 
 struct simulate_options {
 	const char *path; /* the program's file */
 	char *const *argv;
-	const char *folder; /* and the next two: see spawner.h */
-	const char *input_path, *output_path;
+	const char *input_path; /* see spawner.h */
 	bool stdout_to_stderr;
-	bool instructions_only; /* no caches and no branches: two to three times faster */
-	uint32_t repeat;	/* 0 means 1 */
-	uint64_t limit_ns;	/* of one run; 0: none.  What was simulated until then is kept */
-	uint64_t native_ns;	/* what a run takes without the simulator; 0: not known */
+	uint32_t repeat;    /* 0 means 1 */
+	uint64_t limit_ns;  /* of one run; 0: none.  What was simulated until then is kept */
+	uint64_t native_ns; /* what a run takes without the simulator; 0: not known */
 	struct interrupt (*interrupted)(void);
 	/* What it will cost, before the first run; may be NULL. */
 	void (*tell)(void *context, const char *text);

@@ -17,6 +17,8 @@
 #include "base/str.h"
 #include "base/vec.h"
 
+#define LEDGER_FILE "ledger.ndjson"
+
 /* An input of the verdict. */
 struct ledger_number {
 	const char *name;

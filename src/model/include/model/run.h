@@ -101,6 +101,10 @@ void run_set_quality(struct run *run, const char *name, uint64_t value);
 /* Its value; false when it was not measured. */
 bool run_get_quality(const struct run *run, const char *name, uint64_t *ret_value);
 
+/* A fact of the fingerprint; `fallback` when the run does not know it. */
+const char *run_get_field(
+	const struct run *run, const char *group, const char *name, const char *fallback);
+
 /* Name a location: `frame` is its innermost frame. */
 void run_name_location(struct run *run, row_id location, row_id frame);
 

@@ -10,7 +10,6 @@ struct simulated_page {
 	const char *target, *cpu;
 	const char *reason;	     /* why not the PMU, "": the user asked for the simulator */
 	const struct hot_loop *loop; /* NULL: no function waits for its own results */
-	uint32_t rows;		     /* functions to show, 0: 8 */
 };
 
 void simulated_text(

@@ -29,8 +29,7 @@
 
 enum { CACHEGRIND_COLUMNS = 13 };
 
-/* How an event is spelled in the file ("Ir") and by us ("instructions"); column < 13. */
-const char *cachegrind_column(unsigned column);
+/* The event of a column of the file ("instructions" of "Ir"); column < 13. */
 const char *cachegrind_name(unsigned column);
 
 /* The columns that an event of this name is the sum of, as bits; 0: it cannot be simulated.  Kernel
@@ -42,8 +41,8 @@ uint32_t cachegrind_columns_of(const char *event);
  * is no event at all. */
 int cachegrind_events_parse(struct event_list *list, const char *text, struct err *err);
 
-/* All 13, or only instructions. */
-void cachegrind_events_all(struct event_list *list, bool instructions_only);
+/* All 13. */
+void cachegrind_events_all(struct event_list *list);
 
 /* Does the list need caches and branches, or instructions only? */
 bool cachegrind_events_need_caches(const struct event_list *list);

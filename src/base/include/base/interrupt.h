@@ -1,4 +1,4 @@
-/* interrupt.h - what the user did to us while a target ran. */
+/* interrupt.h - what the user did to us meanwhile. */
 #pragma once
 
 #include <stdbool.h>
