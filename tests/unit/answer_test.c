@@ -253,21 +253,17 @@ static void the_next_command_can_be_typed(void **state)
 {
 	struct scene scene = scene_of("event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"
 				      "90 main;a::run(int)\n10 main;cool\n");
-	struct run *baseline = run_open();
 
 	(void)state;
 	scene.evidence.directory = "my out/1";
-	baseline->target = run_intern(baseline, "'./my prog' 1");
-	scene_put(&scene, EVIDENCE_BASELINE, baseline);
+	scene.evidence.target = "'./my prog' 1";
 	scene_answer(&scene);
 	assert_string_equal(
 		scene.view.next, "assay causal --progress auto -f 'a::run(int)' -- './my prog' 1");
 	scene_done(&scene);
 
 	scene = scene_of(NULL);
-	baseline = run_open();
-	baseline->target = run_intern(baseline, "'./my prog' 1");
-	scene_put(&scene, EVIDENCE_BASELINE, baseline);
+	scene.evidence.target = "'./my prog' 1";
 	scene_answer(&scene);
 	assert_string_equal(scene.view.next, "assay doctor './my prog'");
 	scene_done(&scene);
@@ -299,7 +295,7 @@ static void code_without_lines_is_named_by_its_function(void **state)
 	scene_answer(&scene);
 	assert_string_equal(scene.view.first->location, "hot()");
 	assert_int_equal(scene.view.first->line, 0);
-	assert_string_equal(scene.view.next, "assay causal -f hot -- ./prog 'a b'");
+	assert_string_equal(scene.view.next, "assay causal --progress auto -f hot -- ./prog 'a b'");
 	scene_done(&scene);
 }
 
@@ -372,7 +368,7 @@ static void what_was_not_sampled_is_never_shown_as_a_number(void **state)
 	answer_agent(&paper, &page);
 	assert_null(strstr(text.at, "nan"));
 	assert_non_null(strstr(text.at, "w.c:7  wait()  gain 0.0 % (0.0 to 1.0)"));
-	assert_non_null(strstr(text.at, "1. w.c:7 wait() off-CPU not sampled agree"));
+	assert_non_null(strstr(text.at, "1. w.c:7 wait() off-CPU share not measured agree"));
 	scene_done(&scene);
 }
 
