@@ -358,6 +358,16 @@ static uint64_t context_frame(const ucontext_t *context)
 {
 	return (uint64_t)context->uc_mcontext.gregs[REG_RBP];
 }
+/* In a function without a frame the return address is the first word on the stack. */
+static uint64_t context_leaf_return(const ucontext_t *context)
+{
+	uint64_t at = 0;
+	struct iovec to = {&at, sizeof(at)};
+	struct iovec from = {(void *)(uintptr_t)context->uc_mcontext.gregs[REG_RSP], sizeof(at)};
+
+	(void)process_vm_readv(getpid(), &to, 1, &from, 1, 0);
+	return at;
+}
 #elif defined(__aarch64__)
 static uint64_t context_ip(const ucontext_t *context)
 {
@@ -366,6 +376,11 @@ static uint64_t context_ip(const ucontext_t *context)
 static uint64_t context_frame(const ucontext_t *context)
 {
 	return context->uc_mcontext.regs[29];
+}
+/* In a function without a frame the return address is still in its register. */
+static uint64_t context_leaf_return(const ucontext_t *context)
+{
+	return context->uc_mcontext.regs[30];
 }
 #endif
 
@@ -377,6 +392,8 @@ static bool caller_has(const ucontext_t *context)
 	struct iovec to = {frame, sizeof(frame)};
 	pid_t self = getpid();
 
+	if (range_has(settings->caller, settings->callers, context_leaf_return(context) - 1))
+		return true;
 	for (int i = 0; i < FRAMES && frame[0]; i++) {
 		uint64_t at = frame[0];
 		struct iovec from = {(void *)(uintptr_t)at, sizeof(frame)};
