@@ -5,8 +5,9 @@
     told["hello"].out == "hello\n"
 
 A root file system in memory is made of the files and of the libraries that they need, taken from
-the unpacked Debian packages; Debian's kernel boots it in QEMU.  With -icount the machine's time is
-the number of its instructions, so counts repeat to the instruction, and idle time is skipped."""
+the unpacked Debian packages; Debian's kernel boots it in QEMU.  With one processor the machine's
+time is the number of its instructions (-icount), so counts repeat to the instruction, and idle time
+is skipped.  With more they run in parallel, and in real time."""
 import base64
 import gzip
 import os
@@ -135,12 +136,29 @@ def console_read(text, steps):
     return told
 
 
-def run(root, kernel, files, steps, scratch, limit_s):
+def strip(path, scratch):
+    """A copy without debug information: it would only fill the machine's memory."""
+    copy = os.path.join(scratch, os.path.basename(path))
+    subprocess.run(["aarch64-linux-gnu-strip", "-o", copy, path], check=True)
+    return copy
+
+
+def assay_files(assay, scratch):
+    """The program and what it preloads: path in the machine -> path here."""
+    folder = os.path.dirname(assay)
+    beside = [assay] + [os.path.join(folder, f"libassay-rt{suffix}.so")
+                        for suffix in ("", "-interpose")]
+    return {f"bin/{os.path.basename(path)}": strip(path, scratch) for path in beside}
+
+
+def run(root, kernel, files, steps, scratch, limit_s, *, model="neoverse-n1", processors=1):
     """Boot, run the steps, switch off; name -> Told of each that came to its end."""
     image = os.path.join(scratch, "initramfs.cpio")
     image_write(image, root, files, steps)
-    command = ["qemu-system-aarch64", "-M", "virt", "-cpu", "neoverse-n1",
-               "-icount", "shift=1,sleep=off", "-m", "768", "-nographic", "-no-reboot",
+    pace = (["-icount", "shift=1,sleep=off"] if processors == 1 else
+            ["-smp", str(processors), "-accel", "tcg,thread=multi"])
+    command = ["qemu-system-aarch64", "-M", "virt", "-cpu", model, *pace,
+               "-m", "768", "-nographic", "-no-reboot",
                "-nic", "none", "-kernel", kernel, "-initrd", image,
                "-append", "console=ttyAMA0 quiet panic=-1"]
     log = os.path.join(scratch, "console.log")
