@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """beside_coz.py [BUILD] [SHAPE...] - assay causal beside coz, on programs whose gain is known.
 
-The shapes of tests/workloads/causal and a Rust program with std's channels, built once with coz's
-progress points and run as they are by both tools, in turns, for the same wall time.  Both find the
-lines themselves.  Errors are in percentage points against the formula, over two lines and four
-levels (coz's levels are pooled: 20-30, 45-55, 70-80, 90-100 %); a level that a tool has nothing for
-is counted as empty.  `5 points after`: how long until the mean error of the line with the largest
-gain stays within 5 points.
+The shapes of tests/workloads/causal, a program whose work a library does and a Rust program with
+std's channels, built once with coz's progress points and run as they are by both tools, in turns,
+for the same wall time.  Both find the lines themselves.  Errors are in percentage points against
+the formula, over two lines and four levels (coz's levels are pooled: 20-30, 45-55, 70-80, 90-100
+%); a level that a tool has nothing for is counted as empty.  `5 points after`: how long until the
+mean error of the line with the largest gain stays within 5 points.
 
     -s SECONDS  20      -r ROUNDS  5      --period US  (assay's default)      --json FILE"""
 import argparse
@@ -55,6 +55,17 @@ def build_rust(folder):
     subprocess.run([rustc, "-g", "-O", "-C", "force-frame-pointers=yes", "-C", "dwarf-version=4",
                     os.path.join(PROGRAMS, "handoff.rs"), "-o", path], check=True)
     return Program("handoff.rs", [path], ("// work a", "// work b"))
+
+
+def build_library(folder):
+    """Work in a library without debug information and frame pointers, as Debian's are."""
+    library, path = (os.path.join(folder, name) for name in ("libborrowed.so", "library"))
+    subprocess.run(["gcc", "-O2", "-g0", "-fomit-frame-pointer", "-shared", "-fPIC",
+                    os.path.join(PROGRAMS, "borrowed.c"), "-o", library], check=True)
+    subprocess.run(["gcc", "-O1", "-g", "-gdwarf-4", "-gno-variable-location-views",
+                    "-fno-omit-frame-pointer", "-DWITH_COZ", os.path.join(PROGRAMS, "library.c"),
+                    "-o", path, library, "-Wl,-rpath," + folder, "-ldl"], check=True)
+    return Program("library.c", [path], ("/* work a */", "/* work b */"))
 
 
 def gain(cells, line, low, high):
@@ -177,11 +188,12 @@ def main():
     options = parser.parse_intermixed_args()
     tool, results = os.path.join(os.path.abspath(options.build), "assay"), {}
     with tempfile.TemporaryDirectory() as folder:
-        shapes, rust = build_shapes(folder), build_rust(folder)
+        shapes = build_shapes(folder)
+        others = {"rust": build_rust(folder), "library": build_library(folder)}
         print("| shape | assay: mean error | coz: mean error | assay: 5 points after, s | coz's | "
               "bounds that hold | empty cells, assay / coz |\n|---|---|---|---|---|---|---|")
         for shape in options.shapes or FORMULA:
-            program = rust if shape == "rust" else shapes(shape)
+            program = others[shape] if shape in others else shapes(shape)
             if not program:
                 print(f"| {shape} | not run: rustc is not installed | | | | | |", flush=True)
                 continue

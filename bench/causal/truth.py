@@ -19,6 +19,7 @@ FORMULA = {
     "fping": lambda s: (s / 3, 2 * s / 3),
     "shared": lambda s: (s / 2, s / 2),
     "rust": lambda s: (s / 3, 2 * s / 3),
+    "library": lambda s: (.7 * s, .3 * s),
 }
 
 

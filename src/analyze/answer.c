@@ -14,6 +14,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
+#include "base/words.h"
 #include "hotspot_parts.h"
 #include "model/run.h"
 
@@ -157,6 +158,53 @@ static const char *target_of(const struct evidence *evidence)
 	return "PROGRAM";
 }
 
+/* ---- commands that can be typed ---- */
+
+static void file_add(const struct evidence *evidence, const char *name, struct str *out)
+{
+	str_auto struct str path = {0};
+
+	if (evidence->directory)
+		str_addf(&path, "%s/", evidence->directory);
+	str_add(&path, name);
+	word_quote(path.at, out);
+}
+
+/* The program of a command line, without its words. */
+static const char *program_of(const char *target, struct arena *arena)
+{
+	str_auto struct str word = {0};
+	struct err ignored = {0};
+	char **words;
+
+	if (words_split(target, arena, &words, NULL, &ignored) < 0)
+		return target;
+	word_quote(words[0], &word);
+	return arena_text(arena, word.at, word.len);
+}
+
+/* The next step of an explanation, with the program and the files of this run in it. */
+static const char *next_fill(const struct evidence *evidence, const char *text, struct arena *arena)
+{
+	str_auto struct str line = {0};
+
+	while (*text) {
+		size_t len = strcspn(text, " ");
+		const char *word = arena_text(arena, text, len);
+
+		if (str_equal(word, "PROGRAM"))
+			str_add(&line, target_of(evidence));
+		else if (str_ends(word, ".assay"))
+			file_add(evidence, word, &line);
+		else
+			str_add(&line, word);
+		text += len;
+		if (*text)
+			str_add_char(&line, *text++);
+	}
+	return arena_text(arena, str_text(&line), line.len);
+}
+
 /* ---- the words ---- */
 
 static const char *place_words(const struct hotspot *spot, struct arena *arena)
@@ -202,6 +250,15 @@ static const char *sentence_of(const struct hotspot *spot, struct arena *arena)
 	return arena_text(arena, text.at, text.len);
 }
 
+/* FILE:LINE, or the function, as -f takes it. */
+static const char *causal_place(const struct hotspot *spot, struct arena *arena)
+{
+	str_auto struct str word = {0};
+
+	word_quote(spot->line ? spot->location : spot->function, &word);
+	return arena_text(arena, word.at, word.len);
+}
+
 static const char *refute_of(const struct hotspot *spot, struct arena *arena)
 {
 	if (spot->because && *spot->because->falsifier)
@@ -212,19 +269,27 @@ static const char *refute_of(const struct hotspot *spot, struct arena *arena)
 			"there, this was wrong",
 			100 * spot->gain_lo, 100 * spot->gain_at);
 	return arena_format(arena,
-		"assay causal -f %s shows a flat curve: then it is off the critical path",
-		spot->location);
+		"assay causal --progress auto -f %s shows a flat curve: then it is off the critical path",
+		causal_place(spot, arena));
 }
 
-static const char *next_of(
-	const struct hotspot *spot, const char *target, bool can_try, struct arena *arena)
+static const char *next_of(const struct hotspot *spot, const struct evidence *evidence,
+	bool can_try, struct arena *arena)
 {
+	const char *target = target_of(evidence);
+	str_auto struct str line = {0};
+
 	if (spot_pays(spot) || (!can_try && spot->because))
 		return arena_format(
 			arena, "change it, then: assay run --against latest -- %s", target);
 	if (isnan(spot->gain))
-		return arena_format(arena, "assay causal -f %s -- %s", spot->location, target);
-	return arena_format(arena, "assay annotate latest/profile.assay %s", spot->function);
+		return arena_format(arena, "assay causal --progress auto -f %s -- %s",
+			causal_place(spot, arena), target);
+	str_add(&line, "assay annotate ");
+	file_add(evidence, "profile.assay", &line);
+	str_add_char(&line, ' ');
+	word_quote(spot->function, &line);
+	return arena_text(arena, line.at, line.len);
 }
 
 static void answer_place(const struct hotspot *spot, const struct evidence *evidence,
@@ -237,7 +302,7 @@ static void answer_place(const struct hotspot *spot, const struct evidence *evid
 	view->why = spot->why;
 	view->confidence = confidence_word(spot->confidence);
 	view->refute = refute_of(spot, arena);
-	view->next = next_of(spot, target_of(evidence), !no_causal, arena);
+	view->next = next_of(spot, evidence, !no_causal, arena);
 	view->gain = spot->gain;
 	view->gain_lo = spot->gain_lo;
 	view->gain_hi = spot->gain_hi;
@@ -247,8 +312,8 @@ static void answer_place(const struct hotspot *spot, const struct evidence *evid
 			no_causal ? no_causal->reason : "no experiment on this place told enough";
 }
 
-static void answer_row(const struct ledger_row *row, const char *target, struct arena *arena,
-	struct answer_view *view)
+static void answer_row(const struct ledger_row *row, const struct evidence *evidence,
+	struct arena *arena, struct answer_view *view)
 {
 	view->kind = ANSWER_CHANGE;
 	view->because = row;
@@ -257,7 +322,8 @@ static void answer_row(const struct ledger_row *row, const char *target, struct 
 	view->why = row->why;
 	view->confidence = "high";
 	view->refute = row->falsifier;
-	view->next = *row->next ? row->next : arena_format(arena, "assay scale -- %s", target);
+	view->next = next_fill(
+		evidence, *row->next ? row->next : "assay scale --threads auto -- PROGRAM", arena);
 	view->gain_reason = "not a line of the program: no experiment can tell";
 }
 
@@ -265,14 +331,14 @@ static void answer_none(
 	const struct evidence *evidence, struct arena *arena, struct answer_view *view)
 {
 	const struct ledger_row *noise = ledger_find(view->ledger, "noise");
-	const char *target = target_of(evidence);
 
 	view->confidence = "low";
 	if (!evidence->piece[EVIDENCE_PROFILE].run) {
 		view->kind = ANSWER_NOT_MEASURED;
 		view->sentence = arena_format(
 			arena, "not measured: %s", evidence->piece[EVIDENCE_PROFILE].reason);
-		view->next = arena_format(arena, "assay doctor %s", target);
+		view->next = arena_format(
+			arena, "assay doctor %s", program_of(target_of(evidence), arena));
 		return;
 	}
 	if (noise) {
@@ -288,7 +354,7 @@ static void answer_none(
 			 "explanation is supported";
 	view->why = "the time is spread over many places";
 	view->refute = "a longer run, or one with real input, shows a place above 10 %";
-	view->next = arena_format(arena, "assay report latest/profile.assay --total");
+	view->next = next_fill(evidence, "assay report profile.assay --total", arena);
 }
 
 void answer_make(const struct evidence *evidence, const struct signals *signals,
@@ -318,7 +384,7 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 	environment_make(evidence->piece[EVIDENCE_BASELINE].run, arena, ret_view);
 	spot = spot_choose(ret_view);
 	if (machine)
-		answer_row(machine, target_of(evidence), arena, ret_view);
+		answer_row(machine, evidence, arena, ret_view);
 	else if (spot)
 		answer_place(spot, evidence,
 			evidence->piece[EVIDENCE_CAUSAL].run ? NULL : &no_causal, arena, ret_view);

@@ -429,7 +429,7 @@ static int filter_check(const struct collector *c, struct err *err)
 	if (!c->options->types || c->options->unfiltered || view->has_types || !view->all.count)
 		return 0;
 	err_set(err, ERR_USAGE, EINVAL, "this run does not tell what types its branches are");
-	err_hint(err, "leave --filter off, or record with assay record -b=cond,call");
+	err_hint(err, "leave --filter off, or record with assay record --branches=cond,call");
 	return -EINVAL;
 }
 
@@ -444,7 +444,10 @@ static void collect(struct collector *c)
 {
 	struct branches_view *view = c->view;
 
-	if (c->run->branches.count) {
+	if (c->options->whole) {
+		view->witness = BRANCHES_UNSEEN;
+		view->sites_reason = "--level 1 asks for the whole program only";
+	} else if (c->run->branches.count) {
 		view->witness = BRANCHES_STACKS;
 		stacks_collect(c);
 		vec_foreach (const struct event_row, row, &c->run->events)

@@ -262,7 +262,10 @@ void cache_make(const struct run *run, const struct site_summary *summary,
 
 	*ret_view = (struct cache_view){.event = "", .sites_reason = ""};
 	label_book_init(&c.places, run, options->by_function ? LABEL_FUNCTION : LABEL_LINE);
-	if (accesses_collect(&c)) {
+	if (options->whole) {
+		ret_view->witness = CACHE_UNSEEN;
+		ret_view->sites_reason = "--level 1 asks for the whole program only";
+	} else if (accesses_collect(&c)) {
 		ret_view->witness = CACHE_ACCESSES;
 	} else if (places_collect(&c)) {
 		ret_view->witness = CACHE_SIMULATED;
@@ -306,6 +309,9 @@ static const struct cache_level_row *level_worst(
 
 static const char *level_words(const struct cache_level_row *row, struct arena *arena)
 {
+	if (!isnan(row->load_mpki))
+		return arena_format(arena, "loads miss %s %.2f times per 1,000 instructions",
+			row->name, row->load_mpki);
 	if (isnan(row->rate) && isnan(row->mpki))
 		return arena_format(
 			arena, "%s is %s", row->name, metric_assessment_word(row->assessment));
@@ -332,6 +338,40 @@ static void sites_judge(const struct cache_view *view, struct arena *arena, stru
 			isnan(view->latency_mean) ? 0 : view->latency_mean);
 	else
 		verdict->why = "no level of the hierarchy was counted";
+}
+
+/* The share of the cycles that this metric tells; 0 when it has no value. */
+static double share_of_cycles(const struct site_summary *summary, const char *name)
+{
+	const struct metric_result *row = site_summary_metric(summary, name);
+
+	return row && row->known ? row->value : 0;
+}
+
+/* Where the CPU counts how many reads are under way at once: many mean that memory gives all it
+ * can, one after the other that each is waited for.  The limits are those of the metrics, which are
+ * Intel's; a TLB that misses says nothing about either. */
+static void memory_split(
+	const struct cache_view *view, struct arena *arena, struct site_summary *summary)
+{
+	double one = share_of_cycles(summary, "memory_latency_share");
+	double many = share_of_cycles(summary, "memory_bandwidth_share");
+	const struct metric_result *by = site_summary_metric(
+		summary, many > one ? "memory_bandwidth_share" : "memory_latency_share");
+	struct verdict *verdict = &summary->verdict;
+
+	if (view->levels[CACHE_LLC].assessment != METRIC_INVESTIGATE &&
+		view->levels[CACHE_L2].assessment != METRIC_INVESTIGATE)
+		return;
+	if (!by || !by->known || by->assessment != METRIC_INVESTIGATE)
+		return;
+	verdict->category = many > one ? VERDICT_MEMORY_BANDWIDTH : VERDICT_MEMORY_LATENCY;
+	verdict->confidence = VERDICT_MEDIUM;
+	verdict->doubt = "reads under way are counted, not the cycles that waited for them";
+	verdict->why = arena_format(arena,
+		"%s; one to three reads behind L2 are under way in %.0f %% of the cycles, four or "
+		"more in %.0f %%",
+		verdict->why, one * 100, many * 100);
 }
 
 void cache_judge(const struct cache_view *view, struct arena *arena, struct site_summary *summary)
@@ -365,4 +405,6 @@ void cache_judge(const struct cache_view *view, struct arena *arena, struct site
 	if (!slow && !starved)
 		verdict->why =
 			arena_format(arena, "%s: misses do not explain the time", verdict->why);
+	if (verdict->category == VERDICT_MEMORY && !summary->simulated)
+		memory_split(view, arena, summary);
 }

@@ -83,7 +83,17 @@ static double comparison_half(const struct comparison *one)
 	return (one->log_ratio.hi - one->log_ratio.lo) / 2;
 }
 
-/* The interval narrows with the square root of the pairs. */
+/* The whole interval is beyond the smallest effect: only the test cannot be sure yet, of so few
+ * pairs.  One more pair of the same sign halves its p. */
+static bool needs_only_pairs(const struct comparison *one)
+{
+	double size = log1p(one->min_effect);
+
+	return one->adjusted_p >= one->alpha &&
+	       (one->log_ratio.lo > size || one->log_ratio.hi < -size);
+}
+
+/* Else the interval must narrow, as it does with the square root of the pairs. */
 static uint64_t comparison_needed(const struct comparison *one)
 {
 	size_t count = one->a_count < one->b_count ? one->a_count : one->b_count;
@@ -93,6 +103,8 @@ static uint64_t comparison_needed(const struct comparison *one)
 		return 0;
 	if (isinf(half))
 		return COMPARE_PAIRS_GOOD;
+	if (needs_only_pairs(one))
+		return count + 1 + (uint64_t)ceil(log2(one->adjusted_p / one->alpha));
 	needed = ceil((double)count * half / size * half / size);
 	if (needed >= 1e15) /* no number of pairs that anyone would measure */
 		return 0;

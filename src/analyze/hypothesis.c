@@ -3,7 +3,12 @@
  * A condition has three values: true, false, not known.  It is known when all its inputs are; so
  * what was not measured can neither support nor reject anything.  A witness was heard when one of
  * its `supports` rules is known, or a `rejects` rule is true: one that can only reject and does not
- * has told nothing. */
+ * has told nothing.
+ *
+ * A witness may rest on a quantity that other mechanisms tell too.  When these do not agree, nobody
+ * knows which is right, so the verdict is made again without that witness.  If it is another one,
+ * the row is a conflict: what it says hangs on a number in dispute.  If it is the same, the others
+ * carry it, and the witness is only heard with its dispute beside it. */
 #include "analyze/hypothesis.h"
 
 #include <math.h>
@@ -32,6 +37,7 @@ const char *hypothesis_verdict_word(enum hypothesis_verdict verdict)
 }
 
 struct judge {
+	const struct hypothesis_book *book;
 	const struct signals *signals;
 	struct arena *arena;
 	bool lossy; /* too many samples were lost */
@@ -85,8 +91,7 @@ static enum truth condition_truth(const struct condition *condition, const struc
 	return all;
 }
 
-/* The first that is true, else NULL; *tested: one of them is known. */
-static const struct condition *conditions_find(const struct condition *conditions, unsigned count,
+const struct condition *conditions_find(const struct condition *conditions, unsigned count,
 	const struct signals *signals, bool *tested)
 {
 	const struct condition *found = NULL;
@@ -122,6 +127,16 @@ static void threshold_add(
 	str_add(out, ")");
 }
 
+static void input_add(const struct signal *signal, struct ledger_witness *witness)
+{
+	uint32_t seen = 0;
+
+	while (seen < witness->signal_count && witness->signals[seen] != signal)
+		seen++;
+	if (signal && seen == witness->signal_count)
+		witness->signals[witness->signal_count++] = signal;
+}
+
 static void inputs_collect(const struct judge *judge, const struct condition *conditions,
 	unsigned count, struct ledger_witness *witness)
 {
@@ -129,18 +144,25 @@ static void inputs_collect(const struct judge *judge, const struct condition *co
 		for (unsigned j = 0; j < conditions[i].count; j++) {
 			const struct formula *left = &conditions[i].parts[j].left;
 
-			for (uint32_t k = 0; k < left->names_count; k++) {
-				const struct signal *signal =
-					signals_find(judge->signals, left->names[k]);
-				uint32_t seen = 0;
-
-				while (seen < witness->signal_count &&
-					witness->signals[seen] != signal)
-					seen++;
-				if (signal && seen == witness->signal_count)
-					witness->signals[witness->signal_count++] = signal;
-			}
+			for (uint32_t k = 0; k < left->names_count; k++)
+				input_add(signals_find(judge->signals, left->names[k]), witness);
 		}
+}
+
+/* The first quantity of a witness that speaks which is told otherwise; its two numbers become
+ * inputs, so that they are kept with the verdict. */
+static void dispute_find(
+	const struct judge *judge, const struct witness_rule *rule, struct ledger_witness *witness)
+{
+	if (witness->verdict != HYPOTHESIS_SUPPORTS && witness->verdict != HYPOTHESIS_REJECTS)
+		return;
+	for (unsigned i = 0; !witness->dispute && i < rule->agrees_count; i++)
+		witness->dispute = quantity_judge(quantity_find(judge->book, rule->agrees[i].value),
+			judge->signals, judge->arena);
+	if (!witness->dispute)
+		return;
+	input_add(witness->dispute->low, witness);
+	input_add(witness->dispute->high, witness);
 }
 
 static void witness_judge(
@@ -172,6 +194,7 @@ static void witness_judge(
 		str_add(&words, ", but more than 1 % of the samples were lost");
 	}
 	ret->words = arena_text(judge->arena, str_text(&words), words.len);
+	dispute_find(judge, rule, ret);
 }
 
 /* What the program itself says, when it says something about this explanation. */
@@ -197,19 +220,23 @@ static bool claim_judge(
 
 /* ---- one explanation ---- */
 
-static unsigned witnesses_that(const struct ledger_row *row, enum hypothesis_verdict verdict)
+/* `disputed`: those with a dispute too. */
+static unsigned witnesses_that(
+	const struct ledger_row *row, enum hypothesis_verdict verdict, bool disputed)
 {
 	unsigned count = 0;
 
 	for (uint32_t i = 0; i < row->witness_count; i++)
-		count += row->witnesses[i].verdict == verdict;
+		count += row->witnesses[i].verdict == verdict &&
+			 (disputed || !row->witnesses[i].dispute);
 	return count;
 }
 
-static enum hypothesis_verdict verdict_of(const struct ledger_row *row, unsigned enough)
+static enum hypothesis_verdict verdict_of(
+	const struct ledger_row *row, unsigned enough, bool disputed)
 {
-	unsigned yes = witnesses_that(row, HYPOTHESIS_SUPPORTS);
-	unsigned no = witnesses_that(row, HYPOTHESIS_REJECTS);
+	unsigned yes = witnesses_that(row, HYPOTHESIS_SUPPORTS, disputed);
+	unsigned no = witnesses_that(row, HYPOTHESIS_REJECTS, disputed);
 
 	if (yes && enough == 1)
 		return HYPOTHESIS_SUPPORTS;
@@ -219,9 +246,57 @@ static enum hypothesis_verdict verdict_of(const struct ledger_row *row, unsigned
 		return HYPOTHESIS_SUPPORTS;
 	if (no)
 		return HYPOTHESIS_REJECTS;
-	if (yes || witnesses_that(row, HYPOTHESIS_INCONCLUSIVE))
+	if (yes || witnesses_that(row, HYPOTHESIS_INCONCLUSIVE, disputed))
 		return HYPOTHESIS_INCONCLUSIVE;
 	return HYPOTHESIS_UNTESTED;
+}
+
+/* The verdict of all, or conflict when it hangs on a number in dispute. */
+static void verdict_settle(struct ledger_row *row, unsigned enough, struct arena *arena)
+{
+	bool decided;
+
+	row->verdict = verdict_of(row, enough, true);
+	decided = row->verdict == HYPOTHESIS_SUPPORTS || row->verdict == HYPOTHESIS_REJECTS;
+	if (decided && verdict_of(row, enough, false) != row->verdict)
+		row->verdict = HYPOTHESIS_CONFLICT;
+	for (uint32_t i = row->witness_count; i--;) {
+		struct ledger_witness *witness = &row->witnesses[i];
+		str_auto struct str words = {0};
+
+		if (!witness->dispute)
+			continue;
+		if (row->verdict == HYPOTHESIS_CONFLICT) {
+			row->next = witness->dispute->next; /* the first one's in the end */
+			continue;
+		}
+		str_addf(&words, "%s, but ", witness->words);
+		dispute_add_words(witness->dispute, &words);
+		witness->words = arena_text(arena, str_text(&words), words.len);
+		if (decided)
+			witness->verdict = HYPOTHESIS_INCONCLUSIVE;
+	}
+}
+
+/* Each quantity in dispute once. */
+static void disputes_join(const struct ledger_row *row, struct str *out)
+{
+	for (uint32_t i = 0; i < row->witness_count; i++) {
+		const struct ledger_dispute *dispute = row->witnesses[i].dispute;
+		uint32_t seen = 0;
+
+		while (dispute && seen < i &&
+			(!row->witnesses[seen].dispute ||
+				!str_equal(
+					row->witnesses[seen].dispute->quantity, dispute->quantity)))
+			seen++;
+		if (!dispute || seen < i)
+			continue;
+		if (out->len)
+			str_add(out, "; ");
+		dispute_add_words(dispute, out);
+		str_addf(out, ", `%s` settles it", dispute->next);
+	}
 }
 
 /* The words of all witnesses of one verdict: "samples: ...; rusage: ...". */
@@ -257,6 +332,7 @@ static const char *why_make(const struct ledger_row *row, struct arena *arena)
 		words_join(row, HYPOTHESIS_REJECTS, "", &why);
 		break;
 	case HYPOTHESIS_CONFLICT:
+		disputes_join(row, &why);
 		words_join(row, HYPOTHESIS_SUPPORTS, "for it: ", &why);
 		words_join(row, HYPOTHESIS_REJECTS, "against it: ", &why);
 		break;
@@ -331,7 +407,7 @@ static void row_make(const struct judge *judge, const struct hypothesis *h, stru
 	for (unsigned i = 0; i < h->witness_count; i++)
 		witness_judge(judge, &h->witnesses[i], &row->witnesses[row->witness_count++]);
 	row->witness_count += claim_judge(judge, h, &row->witnesses[row->witness_count]);
-	row->verdict = verdict_of(row, h->enough);
+	verdict_settle(row, h->enough, arena);
 	row->untested = untested_make(h, row, arena);
 	row->why = why_make(row, arena);
 }
@@ -376,7 +452,7 @@ void ledger_evaluate(const struct hypothesis_book *book, const struct signals *s
 	struct arena *arena, struct ledger_view *ret_view)
 {
 	const struct signal *lost = signals_find(signals, "lost_samples");
-	const struct judge judge = {signals, arena, lost && lost->value > LOST_MOST};
+	const struct judge judge = {book, signals, arena, lost && lost->value > LOST_MOST};
 	struct ledger_view view = {0};
 
 	view.rows = arena_take(arena, (book->rows.count + 1) * sizeof(*view.rows));

@@ -46,9 +46,7 @@ static int comparison_parse(struct text_reader *reader, const struct text_pair *
 	return formula_parse(reader->arena, ret->words, &ret->left, reader->err);
 }
 
-/* "A >= 1 and B < 2" */
-static int condition_parse(
-	struct text_reader *reader, const struct text_pair *pair, struct condition *ret)
+int condition_parse(struct text_reader *reader, const struct text_pair *pair, struct condition *ret)
 {
 	char *at = arena_text(reader->arena, pair->value, strlen(pair->value));
 	int r = 0;
@@ -93,7 +91,19 @@ static int says_take(
 	return text_refuse(reader, pair->line, "a { is not closed in", pair->value);
 }
 
-/* supports, rejects and says belong to the witness above them. */
+static int agree_add(
+	struct text_reader *reader, const struct text_pair *pair, struct witness_rule *witness)
+{
+	for (unsigned i = 0; i < witness->agrees_count; i++)
+		if (str_equal(witness->agrees[i].value, pair->value))
+			return text_refuse(reader, pair->line, "a second time", pair->value);
+	if (witness->agrees_count == WITNESS_QUANTITIES)
+		return text_refuse(reader, pair->line, "too many quantities at", pair->value);
+	witness->agrees[witness->agrees_count++] = *pair;
+	return 0;
+}
+
+/* supports, rejects, says and agree belong to the witness above them. */
 static int witness_take(
 	struct text_reader *reader, const struct text_pair *pair, struct hypothesis *h)
 {
@@ -107,6 +117,8 @@ static int witness_take(
 	witness = &h->witnesses[h->witness_count - 1];
 	if (str_equal(pair->key, "says"))
 		return says_take(reader, pair, witness);
+	if (str_equal(pair->key, "agree"))
+		return agree_add(reader, pair, witness);
 	count = supports ? &witness->supports_count : &witness->rejects_count;
 	at = supports ? witness->supports : witness->rejects;
 	if (*count == WITNESS_CONDITIONS)
@@ -127,7 +139,7 @@ static int pair_take(struct text_reader *reader, const struct text_pair *pair, s
 	if (str_equal(pair->key, "witness"))
 		return witness_begin(reader, pair, h);
 	if (str_equal(pair->key, "supports") || str_equal(pair->key, "rejects") ||
-		str_equal(pair->key, "says"))
+		str_equal(pair->key, "says") || str_equal(pair->key, "agree"))
 		return witness_take(reader, pair, h);
 	if (str_equal(pair->key, "share"))
 		return share_add(reader, pair, h);
@@ -180,9 +192,10 @@ static int hypothesis_add(
 {
 	static const char *const keys[] = {"hypothesis", "title", "category", "effort", "advice",
 		"falsifier", "next", "witness", "share", "enough", "role", "missing", "supports",
-		"rejects", "says", NULL};
-	struct hypothesis h = {0};
-	int r = text_block_check(reader, block, keys, 8, "witness share supports rejects says");
+		"rejects", "says", "agree", NULL};
+	struct hypothesis h = {.file = arena_format(reader->arena, "%s", reader->name)};
+	int r = text_block_check(
+		reader, block, keys, 8, "witness share supports rejects says agree");
 
 	if (r == 0)
 		r = head_take(reader, block, &h);
@@ -203,6 +216,39 @@ static int hypothesis_add(
 	return 0;
 }
 
+static int quantity_add(
+	struct hypothesis_book *book, struct text_reader *reader, const struct text_block *block)
+{
+	struct quantity quantity;
+	int r = quantity_parse(reader, block, &quantity);
+
+	if (r < 0)
+		return r;
+	if (quantity_find(book, quantity.name))
+		return text_refuse(
+			reader, block->pairs[0].line, "a second quantity", quantity.name);
+	vec_push(&book->quantities, quantity);
+	return 0;
+}
+
+/* Quantities may stand behind the rules that name them, or in another file. */
+static int book_check(const struct hypothesis_book *book, struct err *err)
+{
+	vec_foreach (const struct hypothesis, h, &book->rows) {
+		const struct text_reader reader = {.name = h->file, .err = err};
+
+		for (unsigned i = 0; i < h->witness_count; i++)
+			for (unsigned j = 0; j < h->witnesses[i].agrees_count; j++) {
+				const struct text_pair *pair = &h->witnesses[i].agrees[j];
+
+				if (!quantity_find(book, pair->value))
+					return text_refuse(&reader, pair->line,
+						"there is no quantity", pair->value);
+			}
+	}
+	return 0;
+}
+
 static int book_add(
 	struct hypothesis_book *book, const char *name, const char *text, struct err *err)
 {
@@ -211,7 +257,9 @@ static int book_add(
 	int r;
 
 	while ((r = text_block_next(&reader, &block)) == 0 && block.count) {
-		r = hypothesis_add(book, &reader, &block);
+		r = str_equal(block.pairs[0].key, "quantity")
+			    ? quantity_add(book, &reader, &block)
+			    : hypothesis_add(book, &reader, &block);
 		if (r < 0)
 			return r;
 	}
@@ -224,6 +272,8 @@ int hypothesis_book_parse(
 	struct hypothesis_book *book = mem_new(1, sizeof(*book));
 	int r = book_add(book, name, text, err);
 
+	if (r == 0)
+		r = book_check(book, err);
 	if (r < 0) {
 		err_hint(err, "docs/hypotheses.md has the format");
 		hypothesis_book_close(book);
@@ -241,6 +291,8 @@ int hypothesis_book_load(struct hypothesis_book **ret_book, struct err *err)
 	for (const struct data_text *text = data_texts; r == 0 && text->name; text++)
 		if (str_starts(text->name, "hypotheses/"))
 			r = book_add(book, text->name, text->text, err);
+	if (r == 0)
+		r = book_check(book, err);
 	if (r < 0) {
 		hypothesis_book_close(book);
 		return r;
@@ -254,6 +306,7 @@ void hypothesis_book_close(struct hypothesis_book *book)
 	if (!book)
 		return;
 	vec_done(&book->rows);
+	vec_done(&book->quantities);
 	arena_done(&book->arena);
 	free(book);
 }

@@ -133,7 +133,8 @@ static const struct given *given_better(const struct computer *computer, const c
 	vec_foreach (const struct given, given, &computer->givens) {
 		if (best && best->input->known)
 			break;
-		if (str_equal(given->base, name) && wish_fits(wish, given) &&
+		/* perf writes the names of vendors in small letters, users in any. */
+		if (strcasecmp(given->base, name) == 0 && wish_fits(wish, given) &&
 			(!best || given->input->known))
 			best = given;
 	}

@@ -299,6 +299,19 @@ static struct leaf kernel_leaf(struct leaf_reader *reader, const struct profile_
 	return leaf_known((double)facts->kernel_weight / (double)facts->samples.total.weight, sql);
 }
 
+/* The CPU time that the samples stand for: known where they are of a clock and of both sides. */
+static struct leaf cpu_leaf(struct leaf_reader *reader, const struct profile_facts *facts)
+{
+	const char *sql = arena_format(reader->arena,
+		"(SELECT total(period) FROM sample WHERE event = %u)", facts->samples.event);
+
+	if (!str_equal(facts->samples.unit, "ns"))
+		return leaf_unknown("the samples are not of a clock", sql);
+	if (event_is_user_only(facts->samples.name))
+		return leaf_unknown(facts->kernel_reason, sql);
+	return leaf_known((double)facts->samples.total.weight, sql);
+}
+
 /* The hottest named function of the user's side. */
 static struct leaf top_leaf(struct leaf_reader *reader, const struct profile_facts *facts)
 {
@@ -378,6 +391,8 @@ bool leaf_profile(struct leaf_reader *reader, const char *name, struct leaf *ret
 			arena_format(reader->arena,
 				"(SELECT count(*) FROM sample WHERE event = %u)",
 				facts->samples.event));
+	else if (str_equal(name, "cpu_ns"))
+		*ret_leaf = cpu_leaf(reader, facts);
 	else if (str_equal(name, "kernel"))
 		*ret_leaf = kernel_leaf(reader, facts);
 	else if (str_equal(name, "top_function"))

@@ -125,6 +125,49 @@ double site_summary_event(const struct site_summary *summary, const char *name)
 	return sum;
 }
 
+/* Groups stand together; their numbers are unique within one source only. */
+static double group_event(const struct stat_view *stat, uint32_t member, const char *name)
+{
+	uint32_t group = stat->events[member].group, first = member;
+
+	while (group && first && stat->events[first - 1].group == group)
+		first--;
+	for (uint32_t i = first; group && i < stat->event_count; i++) {
+		if (stat->events[i].group != group)
+			break;
+		if (event_is_called(&stat->events[i], name) && stat->events[i].known)
+			return stat->events[i].value;
+	}
+	return (double)NAN;
+}
+
+double site_summary_event_beside(
+	const struct site_summary *summary, const char *name, const char *beside)
+{
+	double sum = (double)NAN;
+
+	for (uint32_t i = 0; i < summary->stat.event_count; i++) {
+		const struct stat_event *event = &summary->stat.events[i];
+		double value;
+
+		if (!event_is_called(event, beside) || !event->known)
+			continue;
+		value = group_event(&summary->stat, i, name);
+		if (!*event->core)
+			return value;
+		sum = isnan(sum) ? value : sum + value;
+	}
+	return sum;
+}
+
+bool site_summary_asked(const struct site_summary *summary, const char *name)
+{
+	for (uint32_t i = 0; i < summary->stat.event_count; i++)
+		if (event_is_called(&summary->stat.events[i], name))
+			return true;
+	return false;
+}
+
 const char *site_summary_reason(const struct site_summary *summary, const char *name)
 {
 	for (uint32_t i = 0; i < summary->stat.event_count; i++)

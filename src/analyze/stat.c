@@ -294,14 +294,28 @@ static void metrics_make(
 	view->metric_count = results.rows.count;
 }
 
-static const char *next_command(const struct stat_view *view)
+/* The program that was started, as it can be typed; of others nobody knows it. */
+static const char *program_words(const struct run *run)
+{
+	const char *target = run_text(run, run->target);
+	bool watched = str_starts(target, "process ") || str_starts(target, "thread ") ||
+		       str_starts(target, "the whole machine");
+
+	return str_equal(run_text(run, run->command), "stat") && *target && !watched ? target
+										     : "PROGRAM";
+}
+
+static const char *next_command(
+	const struct run *run, const struct stat_view *view, struct arena *arena)
 {
 	if (view->simulated)
-		return "assay topdown --engine sim -- PROGRAM";
+		return arena_format(arena, "assay topdown --engine sim -- %s", program_words(run));
 	for (uint32_t i = 0; i < view->event_count; i++)
 		if (!view->events[i].known)
 			return "assay doctor";
-	return view->used_count < 5 ? "assay stat -r 5 -- PROGRAM" : "assay env";
+	if (view->used_count >= 5)
+		return "assay env";
+	return arena_format(arena, "assay stat -r 5 -- %s", program_words(run));
 }
 
 /* Of several executions the last one's. */
@@ -330,6 +344,6 @@ void stat_view_make(const struct run *run, const struct metric_book *book, struc
 	events_finish(ret_view, &sample);
 	metrics_make(book, arena, ret_view);
 	facts_make(run, arena, ret_view);
-	ret_view->next = next_command(ret_view);
+	ret_view->next = next_command(run, ret_view, arena);
 	free(sample.values);
 }

@@ -71,7 +71,11 @@ static void summary_widen(struct summary *summary)
 	if (!summary->count)
 		return;
 	wider = sqrt((double)summary->count / summary->effective_count);
-	interval->lo = summary->median - wider * (summary->median - interval->lo);
+	/* Downwards as a ratio: a time that cannot be negative has no negative bound. */
+	if (interval->lo > 0)
+		interval->lo = summary->median * pow(interval->lo / summary->median, wider);
+	else
+		interval->lo = summary->median - wider * (summary->median - interval->lo);
 	interval->hi = summary->median + wider * (interval->hi - summary->median);
 }
 

@@ -295,3 +295,37 @@ void topdown_plan_make(const struct topdown_core *cores, unsigned core_count,
 	if (wish->together && ret_plan->pass_count > 1)
 		passes_join(ret_plan, arena);
 }
+
+const char *topdown_plan_sets(
+	const struct topdown_core *core, const char *const *sets, struct arena *arena)
+{
+	const struct cpu_table *table = core->table;
+	struct topdown_plan ignored = {0};
+	str_auto struct str text = {0};
+	struct planner *planner;
+
+	if (!table)
+		return "";
+	planner = arena_take(arena, sizeof(*planner));
+	planner->arena = arena;
+	planner->plan = &ignored;
+	planner->cores = core;
+	for (; *sets; sets++) {
+		const struct cpu_set *set = cpu_table_set(table, *sets);
+
+		if (set)
+			groups_read(planner, 0, set->groups);
+	}
+	for (uint32_t g = 0; g < planner->counts[0]; g++) {
+		const struct topdown_group *group = &planner->groups[0][g];
+
+		for (uint32_t i = 0; i < group->count; i++)
+			str_addf(&text, "%s%s",
+				i   ? ","
+				: g ? ",{"
+				    : "{",
+				table->events[group->events[i]].name);
+		str_add_char(&text, '}');
+	}
+	return arena_text(arena, str_text(&text), text.len);
+}

@@ -45,12 +45,15 @@ int io_read(const char *path, size_t limit, struct str *text, struct err *err)
 {
 	int r = io_read_at(AT_FDCWD, path, limit, text);
 
-	if (r == -EFBIG)
-		return err_set(err, ERR_USAGE, EFBIG, "%s is larger than the %zu KiB that are read",
-			path, limit >> 10);
-	if (r < 0) {
+	if (r == -EFBIG) {
+		err_set(err, ERR_USAGE, EFBIG, "%s is larger than the %zu KiB that are read", path,
+			limit >> 10);
+		err_hint(err, "see whether this is the right file");
+	} else if (r < 0) {
 		err_set(err, ERR_USAGE, -r, "cannot read %s: %s", path, err_words(-r));
-		err_hint(err, r == -ENOENT ? "check the path" : "check its permissions");
+		err_hint(err, r == -ENOENT   ? "check the path"
+			      : r == -EISDIR ? "name a file in it"
+					     : "check its permissions");
 	}
 	return r;
 }
@@ -130,9 +133,11 @@ static int io_fail(const char *path, int r, struct err *err)
 {
 	err_set(err, ERR_OUTPUT, -r, "cannot write %s: %s", path, err_words(-r));
 	if (r == -ENOSPC || r == -EDQUOT)
-		err_hint(err, "free some space, or choose another place with -o");
+		err_hint(err, "free some space, or choose another place");
+	else if (r == -ENOENT)
+		err_hint(err, "make its folder first, or choose another place");
 	else
-		err_hint(err, "choose another place with -o");
+		err_hint(err, "choose another place");
 	return r;
 }
 
@@ -145,15 +150,24 @@ static void io_writer_done(struct io_writer *writer)
 	*writer = (struct io_writer){.fd = -1};
 }
 
+/* Our own stdout is there already: opening it by name fails for a socket, and for another user's
+ * terminal behind su. */
+static int io_open_stream(const char *path)
+{
+	int fd = str_equal(path, "/dev/stdout") ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+						: open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
 int io_writer_open(struct io_writer *writer, const char *path, struct err *err)
 {
 	str_auto struct str temporary = {0};
-	bool through = io_is_stream(path);
+	bool through = str_equal(path, "/dev/stdout") || io_is_stream(path);
 
 	*writer = (struct io_writer){.fd = -1, .path = mem_copy_text(path, strlen(path))};
 	if (through) {
-		writer->fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
-		writer->fd = writer->fd < 0 ? -errno : writer->fd;
+		writer->fd = io_open_stream(path);
 	} else {
 		writer->real = realpath(path, NULL); /* a link stays a link */
 		if (!writer->real)

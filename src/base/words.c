@@ -1,7 +1,8 @@
 /* words.c - see words.h.
  *
  * A word is never longer than the text it comes from, so all of them fit in one piece of that size;
- * quotes open and close within a word, as in a"b c"d. */
+ * quotes open and close within a word, as in a"b c"d.  $'...' is what assay itself writes for words
+ * with newlines and other controls. */
 #include "base/words.h"
 
 #include <errno.h>
@@ -12,6 +13,7 @@ struct splitter {
 	char *out;    /* where the next character of a word goes */
 	bool in_word; /* also after an empty pair of quotes */
 	char quote;   /* that is open, 0: none */
+	bool escaped; /* it is that of $'...' */
 };
 
 static bool is_blank(char c)
@@ -25,12 +27,35 @@ static bool escapes(char quote, char next)
 	return quote != '"' || (next && strchr("$`\"\\\n", next));
 }
 
+/* What stands behind a backslash in $'...'; what is no escape stays with its backslash. */
+static void escape_take(struct splitter *s)
+{
+	static const char names[] = "abefnrtv\\'\"", values[] = "\a\b\033\f\n\r\t\v\\'\"";
+	const char *found = *s->at ? strchr(names, *s->at) : NULL;
+	unsigned value = 0, digits = 0;
+
+	if (found) {
+		*s->out++ = values[found - names];
+		s->at++;
+		return;
+	}
+	for (; digits < 3 && *s->at >= '0' && *s->at <= '7'; digits++)
+		value = value * 8 + (unsigned)(*s->at++ - '0');
+	if (!digits)
+		*s->out++ = '\\';
+	else if (value & 0xff) /* no word holds a zero byte */
+		*s->out++ = (char)value;
+}
+
 static int step(struct splitter *s, const char *text, struct err *err)
 {
 	char c = *s->at++;
 
 	if (c == s->quote) {
 		s->quote = 0;
+		s->escaped = false;
+	} else if (s->escaped && c == '\\' && *s->at) {
+		escape_take(s);
 	} else if (s->quote == '\'' || (c != '\\' && s->quote)) {
 		*s->out++ = c;
 	} else if (c == '\\' && !*s->at) {
@@ -45,6 +70,9 @@ static int step(struct splitter *s, const char *text, struct err *err)
 		return 0;
 	} else if (!s->quote && (c == '\'' || c == '"')) {
 		s->quote = c;
+	} else if (!s->quote && c == '$' && *s->at == '\'') {
+		s->quote = *s->at++;
+		s->escaped = true;
 	} else {
 		*s->out++ = c;
 	}
@@ -103,12 +131,15 @@ int words_split(const char *text, struct arena *arena, char ***ret_words, size_t
 char words_need_shell(const char *text)
 {
 	char quote = 0;
+	bool escaped = false;
 
 	for (; *text; text++) {
-		if (*text == '\\' && quote != '\'' && text[1])
+		if (*text == '\\' && (quote != '\'' || escaped) && text[1])
 			text++;
 		else if (quote && *text == quote)
-			quote = 0;
+			quote = 0, escaped = false;
+		else if (!quote && text[0] == '$' && text[1] == '\'')
+			quote = *++text, escaped = true;
 		else if (!quote && (*text == '\'' || *text == '"'))
 			quote = *text;
 		else if (strchr("$`", *text) && quote != '\'')
@@ -117,4 +148,53 @@ char words_need_shell(const char *text)
 			return *text;
 	}
 	return 0;
+}
+
+static bool has_controls(const char *word)
+{
+	for (; *word; word++)
+		if ((unsigned char)*word < ' ' || *word == 0x7f)
+			return true;
+	return false;
+}
+
+/* $'...': one line, and nothing in it moves a cursor. */
+static void quote_controls(const char *word, struct str *out)
+{
+	str_add(out, "$'");
+	for (; *word; word++) {
+		unsigned char c = (unsigned char)*word;
+
+		if (c == '\n' || c == '\t')
+			str_add(out, c == '\n' ? "\\n" : "\\t");
+		else if (c < ' ' || c == 0x7f)
+			str_addf(out, "\\%03o", c);
+		else if (c == '\'' || c == '\\')
+			str_addf(out, "\\%c", c);
+		else
+			str_add_char(out, *word);
+	}
+	str_add_char(out, '\'');
+}
+
+void word_quote(const char *word, struct str *out)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+				    "_-./:@%+=,";
+
+	if (*word && strspn(word, plain) == strlen(word)) {
+		str_add(out, word);
+		return;
+	}
+	if (has_controls(word)) {
+		quote_controls(word, out);
+		return;
+	}
+	str_add_char(out, '\'');
+	for (; *word; word++)
+		if (*word == '\'')
+			str_add(out, "'\\''");
+		else
+			str_add_char(out, *word);
+	str_add_char(out, '\'');
 }

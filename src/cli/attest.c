@@ -207,16 +207,23 @@ static int job_show(struct attest_job *job, struct err *err)
 static int template_show(struct attest_job *job, struct err *err)
 {
 	str_auto struct str text = {0};
-	int r;
+	struct cli_page page = {.run = job->results.notes};
 
 	if (!job->cli->operands.count)
 		attest_view_make(NULL, &job->results.arena, &job->view);
 	attest_template(&text, &job->view);
-	r = io_write_all(STDOUT_FILENO, text.at, text.len);
-	if (r < 0)
-		return err_set(err, ERR_OUTPUT, -r, "cannot write the template to stdout: %s",
-			err_words(-r));
-	return EXIT_DONE;
+	while (cli_page_next(job->cli, &page)) {
+		if (page.json)
+			jsonw_put_text(page.json, "template", text.at);
+		else if (job->cli->mode == CLI_AGENT)
+			paper_add(page.paper,
+				"a file of answers to fill in, %zu bytes\n"
+				"next: assay attest --template > answers.txt\n",
+				text.len);
+		else
+			str_add_bytes(page.paper->out, text.at, text.len);
+	}
+	return cli_page_end(job->cli, &page, err);
 }
 
 static int job_run(struct attest_job *job, struct err *err)

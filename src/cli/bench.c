@@ -91,6 +91,11 @@ static int counts_choose(struct bench_job *job, struct bench_options *options, s
 		r = cli_duration(cli, "budget", BUDGET_DEFAULT_NS, &budget_ns, err);
 	if (r < 0)
 		return r;
+	if (exact && (cli_has(cli, "min-runs") || cli_has(cli, "max-runs"))) {
+		err_set(err, ERR_USAGE, EINVAL, "-n excludes --min-runs and --max-runs");
+		err_hint(err, "-n N asks for exactly N runs; leave one of them out");
+		return -EINVAL;
+	}
 	if (most < least && cli_has(cli, "min-runs")) {
 		err_set(err, ERR_USAGE, EINVAL, "--max-runs is below --min-runs");
 		err_hint(err, "-n N asks for exactly N runs");

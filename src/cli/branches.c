@@ -3,6 +3,8 @@
  *     assay branches run.assay --filter cond,ind_call */
 #include "render/branches.h"
 
+#include <errno.h>
+
 #include "code/block.h"
 #include "model/run.h"
 #include "site_job.h"
@@ -37,29 +39,19 @@ static void blocks_read(struct branches_view *view)
 	branches_add_instructions(view);
 }
 
-static int branches_show(struct branches_job *job, struct err *err)
+static void branches_draw(const void *context, const struct site_sheet *sheet)
 {
-	struct cli *cli = job->site.cli;
-	struct branches_page page = {.view = &job->view, .summary = &job->site.summary};
-	struct cli_page sheet = {.run = job->site.run, .to_stderr = cli->program != NULL};
-	str_auto struct str report = {0};
-	uint32_t limit = 0;
-	int r = site_job_limit(cli, &limit, err);
+	const struct branches_job *job = context;
+	const struct branches_page page = {&job->view, &job->site.summary, sheet->limit};
 
-	while (r >= 0 && cli_page_next(cli, &sheet)) {
-		page.limit = sheet.json || cli_has(cli, "limit") ? limit : SITE_ROWS;
-		if (sheet.json)
-			branches_json(sheet.json, &page);
-		else if (cli->mode == CLI_AGENT)
-			branches_agent(sheet.paper, &page);
-		else
-			branches_text(sheet.paper, &page);
-	}
-	if (r >= 0)
-		r = cli_page_end(cli, &sheet, err);
-	page.limit = cli_has(cli, "limit") ? limit : SITE_ROWS;
-	branches_markdown(&report, &page);
-	return r < 0 ? r : site_job_report(&job->site, &report, err);
+	if (sheet->json)
+		branches_json(sheet->json, &page);
+	else if (sheet->markdown)
+		branches_markdown(sheet->markdown, &page);
+	else if (sheet->agent)
+		branches_agent(sheet->paper, &page);
+	else
+		branches_text(sheet->paper, &page);
 }
 
 static int branches_run_job(struct branches_job *job, struct err *err)
@@ -73,6 +65,11 @@ static int branches_run_job(struct branches_job *job, struct err *err)
 	uint64_t hardware = 0;
 	int r = filter ? branch_types_parse(filter, &job->options.types, err) : 0;
 
+	job->options.whole = site_job_is_whole(cli);
+	if (r >= 0 && filter && job->options.whole) {
+		r = err_set(err, ERR_USAGE, EINVAL, "--filter and --level 1 exclude each other");
+		err_hint(err, "--filter chooses among the places, which --level 2 shows");
+	}
 	if (r >= 0)
 		r = branch_filter_parse(filter, &ways[0].branches, err);
 	if (r >= 0)
@@ -86,9 +83,7 @@ static int branches_run_job(struct branches_job *job, struct err *err)
 		return r;
 	blocks_read(&job->view);
 	branches_judge(&job->view, &job->site.arena, &job->site.summary);
-	site_job_advise(&job->site);
-	r = branches_show(job, err);
-	return r < 0 ? r : site_job_status(&job->site);
+	return site_job_answer(&job->site, branches_draw, job, err);
 }
 
 static int branches_run(struct cli *cli, struct err *err)
@@ -110,7 +105,8 @@ static const struct option_spec options[] = {
 const struct command branches_command = {
 	.name = "branches",
 	.summary = "which branches are mispredicted, and whether that explains the time",
-	.usage = "RUN | [--engine ENGINE] [--filter TYPES] [-o RUN] -- PROGRAM ARGS...",
+	.usage = "RUN | [--engine ENGINE] [--level N] [--filter TYPES] [-o RUN] -- PROGRAM "
+		 "ARGS...",
 	.examples = (const char *const[]){"assay branches -- ./program input",
 		"rates of the whole program, then the branches",
 		"assay branches --engine sim -- ./program",

@@ -17,29 +17,19 @@ static void cache_job_done(struct cache_job *job)
 	site_job_done(&job->site);
 }
 
-static int cache_show(struct cache_job *job, struct err *err)
+static void cache_draw(const void *context, const struct site_sheet *sheet)
 {
-	struct cli *cli = job->site.cli;
-	struct cache_page page = {.view = &job->view, .summary = &job->site.summary};
-	struct cli_page sheet = {.run = job->site.run, .to_stderr = cli->program != NULL};
-	str_auto struct str report = {0};
-	uint32_t limit = 0;
-	int r = site_job_limit(cli, &limit, err);
+	const struct cache_job *job = context;
+	const struct cache_page page = {&job->view, &job->site.summary, sheet->limit};
 
-	while (r >= 0 && cli_page_next(cli, &sheet)) {
-		page.limit = sheet.json || cli_has(cli, "limit") ? limit : SITE_ROWS;
-		if (sheet.json)
-			cache_json(sheet.json, &page);
-		else if (cli->mode == CLI_AGENT)
-			cache_agent(sheet.paper, &page);
-		else
-			cache_text(sheet.paper, &page);
-	}
-	if (r >= 0)
-		r = cli_page_end(cli, &sheet, err);
-	page.limit = cli_has(cli, "limit") ? limit : SITE_ROWS;
-	cache_markdown(&report, &page);
-	return r < 0 ? r : site_job_report(&job->site, &report, err);
+	if (sheet->json)
+		cache_json(sheet->json, &page);
+	else if (sheet->markdown)
+		cache_markdown(sheet->markdown, &page);
+	else if (sheet->agent)
+		cache_agent(sheet->paper, &page);
+	else
+		cache_text(sheet->paper, &page);
 }
 
 static int cache_run_job(struct cache_job *job, struct err *err)
@@ -51,18 +41,18 @@ static int cache_run_job(struct cache_job *job, struct err *err)
 		{.events = "cache-misses"},
 		{0},
 	};
-	const struct site_plan plan = {.set = "hierarchy", .ways = ways, .metrics = cache_metrics};
+	const struct site_plan plan = {
+		.set = "hierarchy", .own_sets = cache_sets, .ways = ways, .metrics = cache_metrics};
 	const char *by = cli_value(job->site.cli, "by");
 	int r = site_job_take(&job->site, &plan, err);
 
 	if (r < 0)
 		return r;
 	job->options.by_function = by && str_equal(by, "function");
+	job->options.whole = site_job_is_whole(job->site.cli);
 	cache_make(job->site.run, &job->site.summary, &job->options, &job->view);
 	cache_judge(&job->view, &job->site.arena, &job->site.summary);
-	site_job_advise(&job->site);
-	r = cache_show(job, err);
-	return r < 0 ? r : site_job_status(&job->site);
+	return site_job_answer(&job->site, cache_draw, job, err);
 }
 
 static int cache_run(struct cli *cli, struct err *err)
@@ -83,7 +73,7 @@ static const struct option_spec options[] = {
 const struct command cache_command = {
 	.name = "cache",
 	.summary = "which caches and TLBs miss, and where",
-	.usage = "RUN | [--engine ENGINE] [--by WHAT] [-o RUN] -- PROGRAM ARGS...",
+	.usage = "RUN | [--engine ENGINE] [--level N] [--by WHAT] [-o RUN] -- PROGRAM ARGS...",
 	.examples = (const char *const[]){"assay cache -- ./program input",
 		"accesses and misses of each level, then the lines",
 		"assay cache --engine sim --by function -- ./program",
@@ -91,9 +81,11 @@ const struct command cache_command = {
 		"assay cache run.assay --report cache.md",
 		"a stored or imported run, also as a report", NULL},
 	.details =
-		"With a PMU the program runs twice: once to count each level, once to sample loads with "
-		"their latency where the CPU can, else misses; it is said whether the place is "
-		"precise. A level that was not counted says why and is never 0.\n"
+		"With a PMU the program runs three times: for generic events, for this CPU's own ones "
+		"(L2, page walks, how many reads of memory are under way; not on a CPU that assay has no "
+		"table of), and to sample loads with their latency where the CPU can, else misses; it is "
+		"said whether the place is precise. A level that was not counted says why and is never "
+		"0.\n"
 		"Without a PMU the program runs once in a simulator (valgrind): L1 and the last level, "
 		"no L2, no TLBs, no prefetching; every number is labelled simulated.\n"
 		"Exit status 5 when the program failed, 6 when there is neither a PMU nor a simulator, "

@@ -219,6 +219,13 @@ static int seen(void *context, const struct causal_spot *spots, uint32_t count, 
 	return 0;
 }
 
+static enum causal_own own(void *context, const char *path, const struct place **ret_place)
+{
+	struct causal_job *job = context;
+
+	return causal_sites_own(job->sites, path, ret_place);
+}
+
 static uint32_t site_of_row(const struct causal_job *job, uint32_t row)
 {
 	for (uint32_t i = 0; i < job->row.count; i++)
@@ -406,28 +413,67 @@ static int job_options(struct causal_job *job, struct causal_run_options *option
 	return r;
 }
 
-/* Its experiments are whole, but whether a program that crashes does its work is another question.
- */
-static void crashes_note(struct run *run)
+static uint32_t crashes_count(const struct run *run, int *ret_signal)
 {
-	str_auto struct str line = {0};
-	unsigned crashes = 0;
-	int by = 0;
+	uint32_t count = 0;
 
 	for (row_id id = 1; id <= run->executions.count; id++) {
 		int signal = run_execution(run, id).signal;
 
 		if (signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS ||
 			signal == SIGILL || signal == SIGFPE) {
-			crashes++;
-			by = signal;
+			count++;
+			*ret_signal = signal;
 		}
 	}
+	return count;
+}
+
+/* Its experiments are whole, but whether a program that crashes does its work is another question.
+ */
+static void crashes_note(struct run *run)
+{
+	str_auto struct str line = {0};
+	int by = 0;
+	uint32_t crashes = crashes_count(run, &by);
+
 	if (!crashes)
 		return;
 	str_addf(&line, "the program crashed in %u of %u executions (%s)", crashes,
 		run->executions.count, strsignal(by));
 	run_add_note(run, "target-crashed", line.at, "see whether it does so without assay");
+}
+
+/* How many executions ended by themselves with a status that says failure; the last of these. */
+static uint32_t failures_count(
+	const struct run *run, const struct causal_summary *summary, int *ret_status)
+{
+	row_id end = run->executions.count - (summary->was_stopped && run->executions.count);
+	uint32_t count = 0;
+
+	for (row_id id = 1; id <= end; id++) {
+		struct execution_row execution = run_execution(run, id);
+
+		if (!execution.exit_status ||
+			execution.flags & (EXECUTION_NO_USAGE | EXECUTION_INTERRUPTED))
+			continue;
+		count++;
+		*ret_status = execution.exit_status;
+	}
+	return count;
+}
+
+static void failures_note(struct run *run, const struct causal_summary *summary)
+{
+	str_auto struct str line = {0};
+	int status = 0;
+	uint32_t failures = failures_count(run, summary, &status);
+
+	if (!failures)
+		return;
+	str_addf(&line, "the program failed in %u of %u executions (exit status %d)", failures,
+		run->executions.count, status);
+	run_add_note(run, "target-failed", line.at, "see whether it does so without assay");
 }
 
 static void no_bpf_note(struct run *run, const struct err *why)
@@ -448,6 +494,7 @@ static void notes_add(struct causal_job *job, const struct causal_summary *summa
 	if (summary->preload && summary->why.code)
 		no_bpf_note(job->run, &summary->why);
 	crashes_note(job->run);
+	failures_note(job->run, summary);
 	causal_sites_list(job->sites, &count);
 	if (*missing && (!count || !job->sites_are_fixed))
 		run_add_note(job->run, "no-lines", missing, "compile with -g to try single lines");
@@ -459,11 +506,17 @@ static void notes_add(struct causal_job *job, const struct causal_summary *summa
 	}
 }
 
-static int target_status(const struct causal_job *job, int status)
+/* A program that failed before there was anything to experiment with is the program's failure. */
+static int target_status(
+	const struct causal_job *job, const struct causal_summary *summary, int status)
 {
 	const struct run *run = job->run;
 	struct execution_row last;
+	int ignored;
 
+	if (!job->cli->target_status && status == EXIT_INCONCLUSIVE &&
+		failures_count(run, summary, &ignored) + crashes_count(run, &ignored))
+		return EXIT_TARGET;
 	if (!job->cli->target_status || !run->executions.count)
 		return status;
 	last = run_execution(run, run->executions.count);
@@ -477,6 +530,7 @@ static int causal_run_job(struct causal_job *job, struct err *err)
 		.stdout_to_stderr = job->cli->mode == CLI_JSON,
 		.interrupted = cli_interrupted,
 		.seen = seen,
+		.own = own,
 		.next = next,
 		.done = pair_done,
 		.context = job,
@@ -501,7 +555,7 @@ static int causal_run_job(struct causal_job *job, struct err *err)
 		job->cli, job->run, job->judge, true, r < 0 || stored < 0 ? &late : err);
 	if (r < 0 || stored < 0)
 		return r < 0 ? r : stored;
-	return shown < 0 ? shown : r > 0 ? EXIT_INTERRUPTED : target_status(job, shown);
+	return shown < 0 ? shown : r > 0 ? EXIT_INTERRUPTED : target_status(job, &summary, shown);
 }
 
 static int causal_command_run(struct cli *cli, struct err *err)
@@ -573,7 +627,8 @@ const struct command causal_command = {
 		"bring. Progress is counted by ASSAY_PROGRESS (assay.h), by coz's macros, or at a "
 		"function, line or system call that --progress names.\n"
 		"A program that ends early is started again while there is budget. Exit status 3 "
-		"when no experiment could be made, 6 when this machine or user cannot.\n"
+		"when no experiment could be made, 5 when that is because the program failed, 6 "
+		"when this machine or user cannot.\n"
 		"Without the rights for BPF the program samples itself and waits are seen through "
 		"interposed pthread functions; the output names this engine and what it does not "
 		"see.",

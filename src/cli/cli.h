@@ -77,7 +77,8 @@ struct cli {
 	enum cli_mode mode; /* CLI_JSON: the document is on stdout; --json=FILE alone is not this */
 	bool quiet;
 	bool target_status;
-	char **program; /* the target and its words, NULL-terminated; NULL: none */
+	int target_exit; /* a program that failed ended so; 0: none did, or the command tells it */
+	char **program;	 /* the target and its words, NULL-terminated; NULL: none */
 	vec_of(char *) operands;
 	vec_of(struct cli_option) options;
 };
@@ -143,13 +144,18 @@ int cli_take_fingerprint_of(struct run *run, const char *storage_path, struct er
 /* -o FILE is --json=FILE for a command whose product is the document. */
 int cli_output_as_json(struct cli *cli, struct err *err);
 
+/* Text that is the product of a command, whole, on stdout. */
+int cli_print(const char *text, size_t len, struct err *err);
+
 bool cli_page_next(const struct cli *cli, struct cli_page *page);
 int cli_page_end(const struct cli *cli, struct cli_page *page, struct err *err);
 
 /* Help texts from the table. */
 void help_overview(struct paper *paper);
 void help_command(struct paper *paper, const struct command *command);
-void help_man(struct str *out, const struct command *command); /* NULL: assay(1) itself */
+void help_man(struct str *out, const struct command *command);	/* NULL: assay(1) itself */
+void help_json(struct jsonw *w, const struct command *command); /* NULL: all commands */
+void help_agent(struct paper *paper, const struct command *command);
 const struct command *command_find(const char *name);
 int command_unknown(const char *name, struct err *err);
 

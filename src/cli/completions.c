@@ -1,9 +1,7 @@
 /* completions.c - `assay completions bash`: shell completions from the table of commands. */
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/io.h"
 #include "cli.h"
 
 static void words_of_options(struct str *out, const struct option_spec *spec)
@@ -132,11 +130,30 @@ static void completions_fish(struct str *out)
 	}
 }
 
+static int completions_show(
+	struct cli *cli, const char *shell, const struct str *script, struct err *err)
+{
+	struct cli_page page = {0};
+
+	while (cli_page_next(cli, &page)) {
+		if (page.json) {
+			jsonw_put_text(page.json, "shell", shell);
+			jsonw_put_text(page.json, "script", script->at);
+		} else if (cli->mode == CLI_AGENT) {
+			paper_add(page.paper,
+				"a %s script of %zu bytes\nnext: assay completions %s > FILE\n",
+				shell, script->len, shell);
+		} else {
+			str_add_bytes(page.paper->out, script->at, script->len);
+		}
+	}
+	return cli_page_end(cli, &page, err);
+}
+
 static int completions_run(struct cli *cli, struct err *err)
 {
 	const char *shell = cli->operands.at[0];
 	str_auto struct str out = {0};
-	int r;
 
 	if (str_equal(shell, "bash"))
 		completions_bash(&out);
@@ -150,10 +167,7 @@ static int completions_run(struct cli *cli, struct err *err)
 		err_hint(err, "it is one of bash, zsh, fish");
 		return -EINVAL;
 	}
-	r = io_write_all(STDOUT_FILENO, out.at, out.len);
-	if (r < 0)
-		return err_set(err, ERR_OUTPUT, -r, "cannot write to stdout: %s", err_words(-r));
-	return EXIT_DONE;
+	return completions_show(cli, shell, &out, err);
 }
 
 const struct command completions_command = {

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "analyze/topdown_plan.h"
 #include "base/str.h"
 
 const char *cpu_tables_core(const struct cpu_tables *tables, unsigned kind)
@@ -56,7 +57,19 @@ void cpu_tables_lend(const struct cpu_tables *tables, struct event_list *list)
 	list->aliases_count = tables->aliases.count;
 }
 
-/* A set of one kind of core means that kind alone, also where another one has the same names. */
+/* Events of one kind of core mean that kind alone, also where another one has the same names. */
+static int kind_parse(const struct cpu_tables *tables, unsigned kind, const char *groups,
+	struct event_list *list, struct err *err)
+{
+	int r;
+
+	list->aliases = tables->aliases.at + tables->alias_first[kind];
+	list->aliases_count = tables->alias_first[kind + 1] - tables->alias_first[kind];
+	r = event_list_parse(list, groups, err);
+	cpu_tables_lend(tables, list);
+	return r;
+}
+
 int cpu_tables_add_set(
 	const struct cpu_tables *tables, const char *name, struct event_list *list, struct err *err)
 {
@@ -68,12 +81,39 @@ int cpu_tables_add_set(
 
 		if (!set)
 			continue;
-		list->aliases = tables->aliases.at + tables->alias_first[k];
-		list->aliases_count = tables->alias_first[k + 1] - tables->alias_first[k];
-		r = event_list_parse(list, set->groups, err);
+		r = kind_parse(tables, k, set->groups, list, err);
 		added++;
 	}
-	cpu_tables_lend(tables, list);
+	return r < 0 ? r : added;
+}
+
+static unsigned counters_of(const struct pmu_report *report, const char *pmu)
+{
+	for (unsigned i = 0; i < report->cores; i++)
+		if (str_equal(report->core[i].name, pmu) || report->cores == 1)
+			return report->core[i].counters;
+	return 0;
+}
+
+int cpu_tables_add_fitting(const struct cpu_tables *tables, const char *const *sets,
+	const struct pmu_report *report, struct event_list *list, struct err *err)
+{
+	arena_auto struct arena arena = {0};
+	int added = 0, r = 0;
+
+	for (unsigned k = 0; r >= 0 && k < tables->identity.kinds; k++) {
+		const struct topdown_core core = {
+			.pmu = tables->identity.kind[k].pmu,
+			.table = tables->table[k],
+			.counters = counters_of(report, tables->identity.kind[k].pmu),
+		};
+		const char *groups = topdown_plan_sets(&core, sets, &arena);
+
+		if (!*groups)
+			continue;
+		r = kind_parse(tables, k, groups, list, err);
+		added++;
+	}
 	return r < 0 ? r : added;
 }
 

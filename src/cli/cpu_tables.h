@@ -5,6 +5,7 @@
 #include "analyze/cpu_book.h"
 #include "source/cpu_identity.h"
 #include "source/event.h"
+#include "source/pmu.h"
 
 struct cpu_tables {
 	struct cpu_book book;
@@ -29,6 +30,11 @@ void cpu_tables_lend(const struct cpu_tables *tables, struct event_list *list);
  * errno. */
 int cpu_tables_add_set(const struct cpu_tables *tables, const char *name, struct event_list *list,
 	struct err *err);
+
+/* The same of several sets (ends with NULL), their groups cut to the counters that `report` found.
+ */
+int cpu_tables_add_fitting(const struct cpu_tables *tables, const char *const *sets,
+	const struct pmu_report *report, struct event_list *list, struct err *err);
 
 /* Whether any CPU of the book has a set of this name. */
 bool cpu_tables_know_set(const struct cpu_tables *tables, const char *name);

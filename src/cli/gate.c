@@ -103,8 +103,10 @@ static int extras_write(const struct cli *cli, const struct gate_page *page, str
 	/* The runner reads both; stdout may be one JSON document, or end with the next command. */
 	r = io_write_all(
 		cli->mode == CLI_TEXT ? STDOUT_FILENO : STDERR_FILENO, str_text(&lines), lines.len);
-	if (r < 0)
+	if (r < 0) {
 		err_set(err, ERR_OUTPUT, -r, "cannot write the annotations: %s", err_words(-r));
+		err_hint(err, "leave --github out where nobody reads them");
+	}
 	return r;
 }
 

@@ -26,15 +26,17 @@ static enum harness_lang lang_choose(const struct cli *cli)
 /* Take the name for ourselves; whoever has it keeps it. */
 static int name_take(const char *path, struct err *err)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666), code = errno;
 
 	if (fd >= 0) {
 		close(fd);
 		return 0;
 	}
-	if (errno != EEXIST)
-		return err_set(
-			err, ERR_OUTPUT, errno, "cannot write %s: %s", path, err_words(errno));
+	if (code != EEXIST) {
+		err_set(err, ERR_OUTPUT, code, "cannot write %s: %s", path, err_words(code));
+		err_hint(err, "choose another place with -o FILE");
+		return -code;
+	}
 	err_set(err, ERR_USAGE, EEXIST, "%s is there already and was not touched", path);
 	err_hint(err, "choose another name, write elsewhere with -o FILE, or replace it with "
 		      "--force");
@@ -46,12 +48,6 @@ static int harness_write(const struct harness_view *view, bool force, struct err
 	size_t len = strlen(view->text);
 	int r;
 
-	if (str_equal(view->path, "-")) {
-		r = io_write_all(STDOUT_FILENO, view->text, len);
-		return r < 0 ? err_set(err, ERR_OUTPUT, -r, "cannot write to stdout: %s",
-				       err_words(-r))
-			     : 0;
-	}
 	r = force ? 0 : name_take(view->path, err);
 	if (r < 0)
 		return r;
@@ -78,8 +74,11 @@ static int harness_run(struct cli *cli, struct err *err)
 		err_hint(err, "write --json=FILE, or -o FILE");
 		return -EINVAL;
 	}
-	harness_make(name, lang, output ? output : harness_file(name, lang, &arena), &arena, &view);
-	r = harness_write(&view, cli_has(cli, "force"), err);
+	/* What goes to stdout gets its usual name somewhere: the commands below speak of that. */
+	harness_make(name, lang, output && !to_stdout ? output : harness_file(name, lang, &arena),
+		&arena, &view);
+	r = to_stdout ? cli_print(view.text, strlen(view.text), err)
+		      : harness_write(&view, cli_has(cli, "force"), err);
 	if (r < 0)
 		return r;
 	for (unsigned i = 0; i < HARNESS_STEPS; i++) /* a step that this assay cannot do */

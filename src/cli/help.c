@@ -62,11 +62,12 @@ void help_overview(struct paper *paper)
 
 	paper_add(
 		paper, "assay: what to change to make a program faster, why, and did it help\n\n");
+	paper_ink(paper, INK_BOLD, "  assay -- ./program input\n");
+	paper_wrap(paper, 6, INK_DIM,
+		"what to change first, with the evidence: the same as assay run -- ./program input");
 	paper_ink(paper, INK_BOLD, "  assay doctor\n");
 	paper_wrap(
 		paper, 6, INK_DIM, "what can be measured on this machine, and how to get the rest");
-	paper_ink(paper, INK_BOLD, "  assay stat -- ./program input\n");
-	paper_wrap(paper, 6, INK_DIM, "count what a program does");
 	paper_add(paper, "\nusage: assay COMMAND [OPTIONS] [-- PROGRAM ARGS...]\n\n");
 	table_column(&table, "", false);
 	table_column(&table, "", false);
@@ -76,9 +77,11 @@ void help_overview(struct paper *paper)
 	}
 	table_print(&table, paper, 2);
 	paper_add(paper,
-		"\n`assay help COMMAND` tells the rest.  Exit status: 0 done, 1 regression, "
-		"2 wrong usage,\n3 inconclusive, 4 not comparable, 5 target failed, 6 not "
-		"available here, 7 not written,\n130 interrupted (what was measured is kept).\n");
+		"\nEvery command has --json[=FILE] (one document), --agent (at most 40 plain lines), "
+		"--quiet\nand --color.  `assay help COMMAND` tells the rest.\n"
+		"Exit status: 0 done, 1 regression, 2 wrong usage, 3 inconclusive, 4 not "
+		"comparable,\n5 target failed, 6 not available here, 7 not written, 130 "
+		"interrupted (what was measured is kept).\n");
 }
 
 void help_command(struct paper *paper, const struct command *command)

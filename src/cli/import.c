@@ -115,6 +115,11 @@ static int show_experiments(
 	while (cli_page_next(cli, &page)) {
 		if (page.json) {
 			jsonw_put_text(page.json, "kind", report->kind);
+			jsonw_put_missing(page.json, "samples",
+				"it holds experiments, each with its own samples");
+			jsonw_key(page.json, "events");
+			jsonw_begin_array(page.json);
+			jsonw_end_array(page.json);
 			causal_json(page.json, &view, NULL);
 			skipped_json(page.json, report);
 		} else if (cli->mode == CLI_AGENT) {

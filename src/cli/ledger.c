@@ -63,6 +63,25 @@ static int ledger_show(struct cli *cli, const struct ledger_history *history, st
 	return cli_page_end(cli, &page, err);
 }
 
+static int none_meant(const struct cli *cli, const struct ledger_place *place,
+	const struct ledger_history *history, struct err *err)
+{
+	if (cli_has(cli, "target")) {
+		err_set(err, ERR_USAGE, ENOENT, "no run in %s is of '%s'", place->path,
+			cli_value(cli, "target"));
+		err_hint(err, "leave out --target, or see `assay ledger --last 100`");
+	} else if (place->run_id) {
+		err_set(err, ERR_USAGE, ENOENT, "%s holds nothing of the run %s", place->path,
+			place->run_id);
+		err_hint(err, "`assay ledger --last 100` shows the runs it holds");
+	} else {
+		err_set(err, ERR_USAGE, ENOENT, "%s holds no run (%u lines cannot be read)",
+			place->path, history->skipped);
+		err_hint(err, "assay run -- PROGRAM adds one");
+	}
+	return -ENOENT;
+}
+
 static int ledger_run(struct cli *cli, struct err *err)
 {
 	const char *folder = cli->operands.count ? cli->operands.at[0] : LEDGER_FOLDER;
@@ -82,11 +101,8 @@ static int ledger_run(struct cli *cli, struct err *err)
 	ledger_history_make(&ledger,
 		&(struct ledger_query){cli_value(cli, "target"), place.run_id, (uint32_t)last},
 		&arena, &history);
-	if (!history.count) {
-		err_set(err, ERR_USAGE, ENOENT, "no run in %s is meant", place.path);
-		err_hint(err, "leave out --target, or see `assay ledger --last 100`");
-		return -ENOENT;
-	}
+	if (!history.count)
+		return none_meant(cli, &place, &history, err);
 	r = ledger_show(cli, &history, err);
 	return r < 0 ? r : EXIT_DONE;
 }
@@ -108,8 +124,9 @@ const struct command ledger_command = {
 	.details =
 		"Each named explanation is judged by rules that are text (data/hypotheses). Supports "
 		"needs two independent witnesses that agree; one alone is inconclusive; witnesses that "
-		"contradict each other are a conflict. What no collector gave is untested, never "
-		"rejected. Lines of the file that cannot be read are counted and left out.",
+		"contradict each other are a conflict, and so is a verdict that hangs on a number which "
+		"two mechanisms tell differently of the same run. What no collector gave is untested, "
+		"never rejected. Lines of the file that cannot be read are counted and left out.",
 	.options = options,
 	.operands_max = 1,
 	.run = ledger_run,

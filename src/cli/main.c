@@ -1,5 +1,6 @@
 /* main.c - find the command, hand it its words, turn what it says into an exit status. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -69,10 +70,19 @@ int cli_status_of(const struct err *err)
 	return EXIT_USAGE;
 }
 
+/* A reader of stdout that has seen enough (`| head`) knows that it went away: the status tells the
+ * rest. */
+static bool reader_left(const struct err *err)
+{
+	return err->kind == ERR_OUTPUT && err->code == EPIPE;
+}
+
 static int fail(const struct err *err)
 {
 	str_auto struct str text = {0};
 
+	if (reader_left(err))
+		return cli_status_of(err);
 	str_addf(&text, "assay: %s\n", err->text);
 	if (err->hint[0])
 		str_addf(&text, "  %s\n", err->hint);
@@ -83,12 +93,8 @@ static int fail(const struct err *err)
 static int print_text(const char *text, size_t len)
 {
 	struct err err = {0};
-	int r = io_write_all(STDOUT_FILENO, text, len);
 
-	if (r == 0)
-		return EXIT_DONE;
-	err_set(&err, ERR_OUTPUT, -r, "cannot write to stdout: %s", err_words(-r));
-	return fail(&err);
+	return cli_print(text, len, &err) < 0 ? fail(&err) : EXIT_DONE;
 }
 
 static int print_help(const struct command *command)
@@ -119,7 +125,20 @@ static int run_command(struct cli *cli, char **words)
 		return print_help(cli->command);
 	if (r >= 0)
 		r = cli->command->run(cli, &err);
-	return r < 0 ? fail(&err) : r;
+	if (r >= 0)
+		return r;
+	r = fail(&err);
+	return cli->target_status && cli->target_exit ? cli->target_exit : r;
+}
+
+/* A descriptor 0, 1 or 2 that our caller closed would be given to the next file that is opened, and
+ * what we say would end up in a run file.  This holds its place, takes no byte, and is closed again
+ * in the target. */
+static void keep_places(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_PATH | O_CLOEXEC) < 0)
+			return;
 }
 
 int main(int argc, char **argv)
@@ -129,6 +148,7 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : "--help";
 	int status;
 
+	keep_places();
 	if (str_equal(name, "--help") || str_equal(name, "-h"))
 		return print_help(NULL);
 	if (str_equal(name, "--version"))

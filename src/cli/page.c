@@ -13,14 +13,21 @@
 #include "cli.h"
 #include "model/run.h"
 
+/* A terminal that understands neither colours nor a line that replaces itself. */
+static bool terminal_is_dumb(void)
+{
+	const char *term = getenv("TERM");
+
+	return term && str_equal(term, "dumb");
+}
+
 static bool color_wanted(const struct cli *cli, int fd)
 {
-	const char *when = cli_value(cli, "color"), *term = getenv("TERM");
-	const char *no_color = getenv("NO_COLOR");
+	const char *when = cli_value(cli, "color"), *no_color = getenv("NO_COLOR");
 
 	if (when && !str_equal(when, "auto"))
 		return str_equal(when, "always");
-	if ((no_color && *no_color) || (term && str_equal(term, "dumb")))
+	if ((no_color && *no_color) || terminal_is_dumb())
 		return false;
 	return isatty(fd);
 }
@@ -147,13 +154,27 @@ int cli_output_as_json(struct cli *cli, struct err *err)
 	return 0;
 }
 
-static int page_print(int fd, const struct str *text, struct err *err)
+int cli_print(const char *text, size_t len, struct err *err)
 {
-	int r = io_write_all(fd, str_text(text), text->len);
+	int r = io_write_all(STDOUT_FILENO, text, len);
 
 	if (r < 0) {
-		err_set(err, ERR_OUTPUT, -r, "cannot write the result to %s: %s",
-			fd == STDOUT_FILENO ? "stdout" : "stderr", err_words(-r));
+		err_set(err, ERR_OUTPUT, -r, "cannot write to stdout: %s", err_words(-r));
+		err_hint(err, "send it to a place that takes it: > FILE");
+	}
+	return r;
+}
+
+static int page_print(bool to_stderr, const struct str *text, struct err *err)
+{
+	int r;
+
+	if (!to_stderr)
+		return cli_print(str_text(text), text->len, err);
+	r = io_write_all(STDERR_FILENO, str_text(text), text->len);
+	if (r < 0) {
+		err_set(err, ERR_OUTPUT, -r, "cannot write the result to stderr: %s",
+			err_words(-r));
 		err_hint(err, "send it to a file with --json=FILE");
 	}
 	return r;
@@ -169,11 +190,10 @@ int cli_page_end(const struct cli *cli, struct cli_page *page, struct err *err)
 	if (page->json_text.len && path)
 		r = io_replace(path, page->json_text.at, page->json_text.len, err);
 	else if (page->json_text.len)
-		r = page_print(STDOUT_FILENO, &page->json_text, err);
+		r = page_print(false, &page->json_text, err);
 	if (page->paper_text.len) {
 		struct err second;
-		int r2 = page_print(page->to_stderr ? STDERR_FILENO : STDOUT_FILENO,
-			&page->paper_text, r < 0 ? &second : err);
+		int r2 = page_print(page->to_stderr, &page->paper_text, r < 0 ? &second : err);
 
 		r = r < 0 ? r : r2;
 	}
@@ -187,7 +207,7 @@ void cli_progress(const struct cli *cli, const char *format, ...)
 	str_auto struct str line = {0};
 	va_list args;
 
-	if (cli->quiet || cli->mode != CLI_TEXT || !isatty(STDERR_FILENO))
+	if (cli->quiet || cli->mode != CLI_TEXT || !isatty(STDERR_FILENO) || terminal_is_dumb())
 		return;
 	str_add(&line, "\r\033[K");
 	if (format) {

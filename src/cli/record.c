@@ -158,7 +158,8 @@ static int record_samples(struct record_job *job, struct err *err)
 	if (r >= 0)
 		r = record_target(&options, &job->events, &sink, err);
 	cli_progress(cli, NULL);
-	job->run->partial = r != 0;
+	/* Who watches without an end ends it with Ctrl-C: then nothing is missing. */
+	job->run->partial = r < 0 || (r > 0 && cli->program);
 	return r;
 }
 

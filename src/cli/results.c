@@ -160,6 +160,7 @@ static int add_folder(struct results *results, const char *path, struct err *err
 
 		err_set(err, ERR_USAGE, code, "cannot read the folder %s: %s", path,
 			err_words(code));
+		err_hint(err, "check its permissions, or name the files in it");
 		return -code;
 	}
 	for (int i = 0; i < count; i++) {

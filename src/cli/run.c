@@ -73,6 +73,8 @@ static int options_check(struct run_job *job, struct err *err)
 	if (r >= 0)
 		r = run_phases_choose(job, err);
 	if (r >= 0)
+		r = run_input_check(job, err);
+	if (r >= 0)
 		r = run_against_open(job, err);
 	return r < 0 ? r : binary_find(job->cli->program[0], &job->arena, &path, err);
 }
@@ -186,7 +188,7 @@ static int run_command_run(struct cli *cli, struct err *err)
 	run_job_open(&job, cli);
 	r = run_whole(&job, err);
 	run_job_done(&job);
-	return r;
+	return r > 0 && r != EXIT_INTERRUPTED && cli->target_status ? EXIT_DONE : r;
 }
 
 static const struct option_spec options[] = {
@@ -203,6 +205,8 @@ static const struct option_spec options[] = {
 		"stdin of each run (default: what comes on stdin, kept and replayed)"},
 	{"golden", 0, "FILE", false, NULL, "the program must print the bytes of this file"},
 	{"check", 0, "DIR", false, NULL, "run nothing: is this directory complete and unchanged?"},
+	{"target-status", 0, NULL, false, NULL,
+		"exit with the program's own status: how its first run ended"},
 	{0},
 };
 

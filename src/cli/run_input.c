@@ -16,16 +16,17 @@ enum { PATIENCE_MS = 10000, PIECE = 65536 };
 #define INPUT_LARGEST (1ULL << 30)
 #define INPUT_FILE "input"
 
-static int input_named(struct run_job *job, const char *path, struct err *err)
+/* A pipe would be opened for as long as nobody writes to it, so it is not waited for. */
+static int file_check(const char *path, const char *hint, struct err *err)
 {
-	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC);
+	io_auto int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat what = {0};
 
 	if (fd < 0 || fstat(fd, &what) < 0) {
 		int code = errno;
 
 		err_set(err, ERR_USAGE, code, "cannot read %s: %s", path, err_words(code));
-		err_hint(err, "--input names the file that the program reads");
+		err_hint(err, "%s", hint);
 		return -code;
 	}
 	if (!S_ISREG(what.st_mode) && !str_equal(path, "/dev/null")) {
@@ -34,9 +35,23 @@ static int input_named(struct run_job *job, const char *path, struct err *err)
 		err_hint(err, "store it in a file first, or send it to assay run by a pipe");
 		return -EINVAL;
 	}
-	job->input_path = path;
-	job->input_words = path;
 	return 0;
+}
+
+int run_input_check(struct run_job *job, struct err *err)
+{
+	const char *input = cli_value(job->cli, "input"), *golden = cli_value(job->cli, "golden");
+	int r = 0;
+
+	if (input)
+		r = file_check(input, "--input names the file that the program reads", err);
+	if (r >= 0 && golden)
+		r = file_check(golden, "--golden names the file with what it must print", err);
+	if (r >= 0 && input) {
+		job->input_path = input;
+		job->input_words = input;
+	}
+	return r;
 }
 
 /* 1: something comes, or the end; 0: nothing came; negative: Ctrl-C. */
@@ -46,6 +61,13 @@ static int input_comes(void)
 	int got = poll(&ready, 1, PATIENCE_MS);
 
 	return got < 0 ? -errno : got > 0;
+}
+
+static int unreadable(int r, struct err *err)
+{
+	err_set(err, ERR_USAGE, -r, "cannot read stdin: %s", err_words(-r));
+	err_hint(err, "--input FILE, or </dev/null, says what the program shall read");
+	return r;
 }
 
 static int too_large(struct err *err)
@@ -63,12 +85,13 @@ static int64_t input_copy(struct io_writer *writer, struct err *err)
 	ssize_t got;
 
 	while ((got = read(STDIN_FILENO, piece, sizeof(piece))) != 0) {
-		int r = got < 0 ? -errno : io_writer_write(writer, piece, (size_t)got);
+		int r = got < 0 ? -errno : 0;
 
 		if (r == -EINTR && !cli_interrupted().count)
 			continue;
-		if (r == -EINTR)
-			return err_set(err, ERR_USAGE, EINTR, "interrupted while reading stdin");
+		if (r < 0)
+			return r == -EINTR ? r : unreadable(r, err);
+		r = io_writer_write(writer, piece, (size_t)got);
 		if (r < 0)
 			return r;
 		bytes += (uint64_t)got;
@@ -106,12 +129,11 @@ static int input_spool(struct run_job *job, struct err *err)
 
 int run_input_take(struct run_job *job, struct err *err)
 {
-	const char *named = cli_value(job->cli, "input");
 	struct stat what, nowhere;
 	int comes;
 
-	if (named)
-		return input_named(job, named, err);
+	if (job->input_path) /* --input */
+		return 0;
 	if (fstat(STDIN_FILENO, &what) < 0 || isatty(STDIN_FILENO))
 		return 0;
 	if (stat("/dev/null", &nowhere) == 0 && what.st_rdev == nowhere.st_rdev &&

@@ -57,7 +57,9 @@ int run_job_keep(struct run_job *job, struct err *err);
 /* Write a file of the directory. */
 int run_job_write(struct run_job *job, const char *name, const struct str *text, struct err *err);
 
-/* run_input.c: stdin that is not a terminal, kept in the directory; or --input. */
+/* run_input.c: --input and --golden, before anything is made; stdin that is not a terminal, kept in
+ * the directory. */
+int run_input_check(struct run_job *job, struct err *err);
 int run_input_take(struct run_job *job, struct err *err);
 
 /* run_trial.c: machine, program and the first run. */
@@ -72,8 +74,9 @@ struct run_words {
 void run_words_add(struct run_words *words, const char *word);
 void run_words_addf(struct run_job *job, struct run_words *words, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* The program and its words; as one text for commands that take it so. */
-void run_words_add_program(struct run_job *job, struct run_words *words, bool as_text);
+/* The program and its words; one word alone is quoted for commands that would split it (bench).
+ * Never all of them as one text: the kernel takes 128 KiB of that. */
+void run_words_add_program(struct run_job *job, struct run_words *words, bool splits_one);
 
 struct run_step {
 	const char *name;	/* of the phase */

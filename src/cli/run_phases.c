@@ -34,7 +34,7 @@ struct run_phase {
 	const char *(*refused)(struct run_job *job, const char **ret_fix);
 	/* The command, without the -o FILE and the program that follow it. */
 	void (*words)(struct run_job *job, const struct plan_step *step, struct run_words *words);
-	bool program_as_text; /* bench takes it so */
+	bool splits_one; /* bench does: see run_words_add_program() */
 	bool has_no_program;
 };
 
@@ -210,7 +210,7 @@ static const struct run_phase phases[RUN_PHASES] = {
 		.kind = EVIDENCE_BASELINE,
 		.plan = PLAN_REPEATED,
 		.words = baseline_words,
-		.program_as_text = true},
+		.splits_one = true},
 	{.name = "events",
 		.file = "events.assay",
 		.kind = EVIDENCE_EVENTS,
@@ -352,7 +352,7 @@ static int phase_do(struct run_job *job, unsigned i, const struct plan_step *pla
 		.limit_ns = limit_of(job, phase, plan),
 		.planned_s = shown->skipped ? (double)NAN : (double)shown->expected_ns / 1e9,
 		.watches = plan->watches && phase->plan != PLAN_EXPERIMENT,
-		.takes_input = !phase->program_as_text && !phase->has_no_program,
+		.takes_input = !phase->splits_one && !phase->has_no_program,
 		.checks_output = phase->checks_output,
 		.tells_events = phase->tells_events,
 	};
@@ -362,7 +362,7 @@ static int phase_do(struct run_job *job, unsigned i, const struct plan_step *pla
 	run_words_add(&step.words, "-o");
 	run_words_add(&step.words, directory_path(&job->directory, phase->file));
 	if (!phase->has_no_program)
-		run_words_add_program(job, &step.words, phase->program_as_text);
+		run_words_add_program(job, &step.words, phase->splits_one);
 	return run_step_do(job, &step, err);
 }
 
@@ -459,6 +459,7 @@ static void reason_of_notes(struct manifest_phase *row, struct run_job *job, con
 
 void run_phases_load(struct run_job *job)
 {
+	job->evidence.directory = job->directory.path;
 	for (unsigned i = 0; i < RUN_PHASES; i++) {
 		const struct run_phase *phase = &phases[i];
 		struct evidence_piece *piece = &job->evidence.piece[phase->kind];

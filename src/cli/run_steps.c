@@ -37,13 +37,13 @@ void run_words_addf(struct run_job *job, struct run_words *words, const char *fo
 	vec_push(&words->at, arena_text(&job->arena, str_text(&text), text.len));
 }
 
-void run_words_add_program(struct run_job *job, struct run_words *words, bool as_text)
+void run_words_add_program(struct run_job *job, struct run_words *words, bool splits_one)
 {
-	if (as_text) {
+	run_words_add(words, "--");
+	if (splits_one && !job->cli->program[1]) {
 		run_words_addf(job, words, "%s", job->manifest.target);
 		return;
 	}
-	run_words_add(words, "--");
 	for (char **word = job->cli->program; *word; word++)
 		run_words_add(words, *word);
 }

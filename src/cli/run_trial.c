@@ -70,6 +70,8 @@ static int trial_failed(struct run_job *job, const struct run *run,
 			execution->exit_status, *words ? ": " : "", words);
 	err_hint(err, "make it run to its end with exit status 0 first; %s/log has its words",
 		job->directory.path);
+	job->cli->target_exit =
+		execution->signal ? 128 + execution->signal : execution->exit_status;
 	if (row) {
 		row->outcome = PHASE_FAILED;
 		row->reason = arena_text(&job->arena, err->text, strlen(err->text));

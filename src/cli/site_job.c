@@ -12,23 +12,24 @@
 #include "model/run.h"
 #include "source/pmu.h"
 
+enum { SITE_ROWS = 20, SITE_LIMIT_MOST = 10000000 };
+
 void site_job_done(struct site_job *job)
 {
 	ingest_done(&job->ingest);
 	store_close(job->store);
 	run_close(job->run);
 	metric_book_done(&job->metrics);
+	cpu_tables_done(&job->cpu);
 	advice_book_done(&job->advice);
 	arena_done(&job->arena);
 }
 
-int site_job_limit(const struct cli *cli, uint32_t *ret_limit, struct err *err)
+bool site_job_is_whole(const struct cli *cli)
 {
-	uint64_t limit = 0;
-	int r = cli_number(cli, "limit", 0, SITE_LIMIT_MOST, 0, &limit, err);
+	const char *level = cli_value(cli, "level");
 
-	*ret_limit = (uint32_t)limit;
-	return r;
+	return level && str_equal(level, "1");
 }
 
 /* ---- the engine ---- */
@@ -78,11 +79,9 @@ static int engine_choose(struct site_job *job, enum engine *ret_engine, struct e
 
 /* ---- the PMU: count, then sample ---- */
 
-static int count_once(
-	struct site_job *job, const struct site_plan *plan, const char *path, struct err *err)
+static int list_count(
+	struct site_job *job, struct event_list *events, const char *path, struct err *err)
 {
-	const struct event_set *set = event_set_find(&job->metrics, plan->set, err);
-	event_list_auto struct event_list events = {0};
 	struct wire_sink sink = ingest_sink(&job->ingest);
 	const struct count_options options = {
 		.path = path,
@@ -91,13 +90,46 @@ static int count_once(
 		.repeat = 1,
 		.interrupted = cli_interrupted,
 	};
-	int r = set ? event_list_parse(&events, set->events, err) : -EINVAL;
+	int r;
 
 	cli_progress(job->cli, "counting");
-	if (r >= 0)
-		r = count_target(&options, &events, &sink, err);
+	r = count_target(&options, events, &sink, err);
 	cli_progress(job->cli, NULL);
 	return r;
+}
+
+static int count_once(
+	struct site_job *job, const struct site_plan *plan, const char *path, struct err *err)
+{
+	const struct event_set *set = event_set_find(&job->metrics, plan->set, err);
+	event_list_auto struct event_list events = {0};
+	int r = set ? event_list_parse(&events, set->events, err) : -EINVAL;
+
+	return r < 0 ? r : list_count(job, &events, path, err);
+}
+
+/* What the CPU's own table counts, in a run of its own: its groups would leave the generic ones too
+ * little time on the PMU. */
+static int count_own(
+	struct site_job *job, const struct site_plan *plan, const char *path, struct err *err)
+{
+	event_list_auto struct event_list events = {0};
+	struct pmu_report report = {0};
+	struct err ignored;
+	bool known = false;
+	int r;
+
+	for (unsigned k = 0; plan->own_sets && k < job->cpu.identity.kinds; k++)
+		known |= job->cpu.table[k] != NULL;
+	if (!known)
+		return 0;
+	if (pmu_selftest(&report, &ignored) < 0)
+		report.cores = 0; /* then the table says how many counters there are */
+	r = cpu_tables_add_fitting(&job->cpu, plan->own_sets, &report, &events, err);
+	if (r <= 0)
+		return r;
+	ingest_next_source(&job->ingest);
+	return list_count(job, &events, path, err);
 }
 
 /* The ways one after the other, until one opens; none started the program that did not. */
@@ -138,7 +170,9 @@ static int pmu_measure(struct site_job *job, const struct site_plan *plan, struc
 
 	if (r >= 0)
 		r = count_once(job, plan, path, err);
-	if (r != 0) /* failed, or stopped by the user */
+	if (r == 0)
+		r = count_own(job, plan, path, err);
+	if (r != 0 || site_job_is_whole(job->cli)) /* failed, stopped by the user, or enough */
 		return r;
 	ingest_next_source(&job->ingest);
 	r = sample_once(job, plan, path, &refused);
@@ -217,9 +251,10 @@ static int measure(struct site_job *job, const struct site_plan *plan, struct er
 	ingest_end(&job->ingest);
 	cli_take_fingerprint(job->run, &ignored);
 	ingest_name(job->run, &(struct ingest_naming){.ingest = &job->ingest});
-	r = job->store ? store_finish(job->store, job->run, err) : 0;
+	if (job->store) /* what cannot be kept is shown all the same */
+		(void)store_finish(job->store, job->run, &job->unstored);
 	run_freeze(job->run);
-	return r;
+	return 0;
 }
 
 static int operands_check(const struct cli *cli, struct err *err)
@@ -245,10 +280,14 @@ int site_job_take(struct site_job *job, const struct site_plan *plan, struct err
 		r = metric_book_load(&job->metrics, err);
 	if (r >= 0)
 		r = advice_book_load(&job->advice, err);
+	if (r >= 0 && plan->own_sets)
+		r = cpu_tables_load(&job->cpu, err);
 	if (r >= 0)
 		r = job->cli->program
 			    ? measure(job, plan, err)
 			    : cli_load_run(job->cli, job->cli->operands.at[0], &job->run, err);
+	if (r >= 0 && plan->own_sets)
+		r = cpu_book_metrics(&job->cpu.book, job->run, plan->own_sets, &job->metrics, err);
 	if (r < 0)
 		return r;
 	site_summary_make(job->run, &job->metrics, plan->metrics, &job->arena, &job->summary);
@@ -268,7 +307,7 @@ static const char *language_of(struct site_job *job)
 	return binary_language_name(facts.language);
 }
 
-void site_job_advise(struct site_job *job)
+static void advise(struct site_job *job)
 {
 	const struct verdict_subject subject = {
 		.program = job->cli->program ? run_text(job->run, job->run->target) : "PROGRAM",
@@ -284,15 +323,12 @@ void site_job_advise(struct site_job *job)
 			&job->arena, "assay record -o run.assay -- %s", subject.program);
 }
 
-int site_job_report(const struct site_job *job, const struct str *text, struct err *err)
+static int status_of(const struct site_job *job, struct err *err)
 {
-	const char *path = cli_value(job->cli, "report");
-
-	return path ? io_replace(path, str_text(text), text->len, err) : 0;
-}
-
-int site_job_status(const struct site_job *job)
-{
+	if (job->unstored.code) {
+		*err = job->unstored;
+		return -err->code;
+	}
 	if (job->interrupted)
 		return EXIT_INTERRUPTED;
 	if (!job->cli->program)
@@ -303,4 +339,40 @@ int site_job_status(const struct site_job *job)
 			       : e->signal		? 128 + e->signal
 							: e->exit_status;
 	return EXIT_DONE;
+}
+
+static int report_write(
+	struct site_job *job, uint32_t limit, site_draw *draw, const void *context, struct err *err)
+{
+	const char *path = cli_value(job->cli, "report");
+	str_auto struct str text = {0};
+	const struct site_sheet sheet = {.markdown = &text, .limit = limit};
+
+	if (!path)
+		return 0;
+	draw(context, &sheet);
+	return io_replace(path, str_text(&text), text.len, err);
+}
+
+int site_job_answer(struct site_job *job, site_draw *draw, const void *context, struct err *err)
+{
+	struct cli *cli = job->cli;
+	struct cli_page page = {.run = job->run, .to_stderr = cli->program != NULL};
+	struct site_sheet sheet = {.agent = cli->mode == CLI_AGENT};
+	uint64_t limit = 0;
+	int r = cli_number(cli, "limit", 0, SITE_LIMIT_MOST, 0, &limit, err);
+
+	advise(job);
+	while (r >= 0 && cli_page_next(cli, &page)) {
+		sheet.json = page.json;
+		sheet.paper = page.paper;
+		sheet.limit = page.json || cli_has(cli, "limit") ? (uint32_t)limit : SITE_ROWS;
+		draw(context, &sheet);
+	}
+	if (r >= 0)
+		r = cli_page_end(cli, &page, err);
+	if (r >= 0)
+		r = report_write(job, cli_has(cli, "limit") ? (uint32_t)limit : SITE_ROWS, draw,
+			context, err);
+	return r < 0 ? r : status_of(job, err);
 }

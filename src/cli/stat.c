@@ -115,6 +115,11 @@ static int watch_choose(const struct cli *cli, struct count_options *options, st
 	uint64_t id;
 	int r;
 
+	if (cli_has(cli, "time-limit")) {
+		err_set(err, ERR_USAGE, EINVAL, "--time-limit is of the simulator only");
+		err_hint(err, "add --engine sim, or leave it out");
+		return -EINVAL;
+	}
 	if (chosen > 1) {
 		err_set(err, ERR_USAGE, EINVAL, "-p, -t and -a exclude each other");
 		err_hint(err, "count one process, one thread or the whole machine");
@@ -212,7 +217,8 @@ static int stat_count(struct stat_job *job, struct err *err)
 	options.watch_proc = cli_has(cli, "proc");
 	r = count_target(&options, &job->events, &sink, err);
 	cli_progress(cli, NULL);
-	job->run->partial = r != 0;
+	/* Who watches without an end ends it with Ctrl-C: then nothing is missing. */
+	job->run->partial = r < 0 || (r > 0 && cli->program);
 	return r;
 }
 
@@ -242,6 +248,20 @@ static bool event_is_missing(const struct run *run)
 	return false;
 }
 
+/* Of what others run only events can tell: without one there is no result. */
+static bool nothing_is_told(const struct run *run)
+{
+	if (run->facts.count) /* --proc */
+		return false;
+	vec_foreach (const struct event_row, event, &run->events)
+		if (event->status == EVENT_COUNTED)
+			return false;
+	vec_foreach (const struct execution_packed, e, &run->executions)
+		if (!(e->flags & EXECUTION_NO_USAGE))
+			return false;
+	return true;
+}
+
 static int stat_status(const struct stat_job *job, bool interrupted)
 {
 	const struct run *run = job->run;
@@ -258,7 +278,8 @@ static int stat_status(const struct stat_job *job, bool interrupted)
 					: failed->exit_status;
 	if (failed)
 		return EXIT_TARGET;
-	if (cli_has(job->cli, "strict") && event_is_missing(run))
+	if ((cli_has(job->cli, "strict") && event_is_missing(run)) ||
+		(!job->simulated && nothing_is_told(run)))
 		return EXIT_UNAVAILABLE;
 	return EXIT_DONE;
 }

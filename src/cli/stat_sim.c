@@ -17,7 +17,7 @@ static void tell(void *context, const char *text)
 	struct stat_job *job = context;
 	str_auto struct str line = {0};
 
-	if (job->cli->quiet)
+	if (job->cli->quiet || job->cli->mode != CLI_TEXT)
 		return;
 	str_addf(&line, "assay: %s\n", text);
 	(void)io_write_all(STDERR_FILENO, line.at, line.len);
@@ -42,7 +42,7 @@ static int each_execution(void *context, uint32_t execution, struct err *err)
 /* The simulator starts a program of its own; it cannot look at one that runs. */
 static int options_check(const struct cli *cli, struct err *err)
 {
-	static const char *const foreign[] = {"pid", "tid", "all-cpus", "interval"};
+	static const char *const foreign[] = {"pid", "tid", "all-cpus", "interval", "proc"};
 
 	for (unsigned i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
 		if (cli_has(cli, foreign[i])) {
@@ -116,8 +116,9 @@ int stat_simulate(struct stat_job *job, struct err *err)
 
 void stat_note_simulator(struct stat_job *job)
 {
-	if (!job->cli->program || job->run->frozen)
-		return;
+	if (!job->cli->program || job->run->frozen || cli_has(job->cli, "pid") ||
+		cli_has(job->cli, "tid") || cli_has(job->cli, "all-cpus"))
+		return; /* it only simulates what it starts */
 	vec_foreach (const struct event_row, event, &job->run->events)
 		if (event->status == EVENT_NOT_SUPPORTED &&
 			cachegrind_columns_of(run_text(job->run, event->name))) {

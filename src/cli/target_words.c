@@ -1,6 +1,7 @@
 /* target_words.c - what is measured, in words for people. */
 #include "cli.h"
 #include "model/run.h"
+#include "render/shorten.h"
 
 text_id cli_target_words(const struct cli *cli, struct run *run)
 {
@@ -15,7 +16,9 @@ text_id cli_target_words(const struct cli *cli, struct run *run)
 		str_add(&text, "the whole machine");
 	if (text.len && cli->program)
 		str_add(&text, " during ");
-	for (char **word = cli->program; word && *word; word++)
-		str_addf(&text, "%s%s", word == cli->program ? "" : " ", *word);
+	for (char **word = cli->program; word && *word; word++) {
+		str_add(&text, word == cli->program ? "" : " ");
+		word_quote(*word, &text); /* it is shown in commands that can be typed */
+	}
 	return run_intern(run, str_text(&text));
 }

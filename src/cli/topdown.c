@@ -34,9 +34,11 @@ static int pmu_usable(struct pmu_report *ret_report, struct err *err)
 
 static int options_check(const struct cli *cli, struct err *err)
 {
-	const char *clash = NULL;
+	const char *clash = NULL, *engine = cli_value(cli, "engine");
 
-	if (cli_has(cli, "once") && cli_has(cli, "repeat"))
+	if (engine && str_equal(engine, "sim") && cli_has(cli, "quick"))
+		clash = "--engine sim and --quick";
+	else if (cli_has(cli, "once") && cli_has(cli, "repeat"))
 		clash = "--once and -r";
 	else if (cli_has(cli, "once") && cli_has(cli, "quick"))
 		clash = "--once and --quick";

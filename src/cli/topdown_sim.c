@@ -57,7 +57,7 @@ static void tell(void *context, const char *text)
 	struct simulated_job *job = context;
 	str_auto struct str line = {0};
 
-	if (job->cli->quiet)
+	if (job->cli->quiet || job->cli->mode != CLI_TEXT)
 		return;
 	str_addf(&line, "assay: %s\n", text);
 	(void)io_write_all(STDERR_FILENO, line.at, line.len);
@@ -284,6 +284,31 @@ static int show(struct simulated_job *job, struct err *err)
 	return r < 0 ? r : report_write(job, &view, &how, err);
 }
 
+/* Stopped in the first run: without simulated counts there is no cause to tell. */
+static int show_nothing(struct simulated_job *job, struct err *err)
+{
+	static const char why[] = "it was stopped before anything was simulated";
+	struct cli_page page = {.run = job->simulated, .to_stderr = true};
+	int r;
+
+	job->simulated->partial = true;
+	while (cli_page_next(job->cli, &page)) {
+		if (page.json) {
+			jsonw_put_text(page.json, "engine", "sim");
+			jsonw_put_missing(page.json, "arch", why);
+			jsonw_put_missing(page.json, "metrics", why);
+			jsonw_put_missing(page.json, "verdict", why);
+		} else {
+			paper_add(page.paper, "no cause is told: %s\n", why);
+			if (job->cli->mode == CLI_AGENT)
+				paper_add(page.paper, "next: assay topdown -- %s\n",
+					run_text(job->simulated, job->simulated->target));
+		}
+	}
+	r = cli_page_end(job->cli, &page, err);
+	return r < 0 ? r : EXIT_INTERRUPTED;
+}
+
 static int status_of(const struct simulated_job *job)
 {
 	const struct run *runs[] = {job->clock, job->simulated};
@@ -329,9 +354,25 @@ static int prepare(struct simulated_job *job, struct err *err)
 	return r;
 }
 
+/* Options that choose among counters have nothing to choose here. */
+static void unused_note(struct simulated_job *job)
+{
+	static const char *const names[] = {"level", "repeat", "once"};
+	str_auto struct str text = {0};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (cli_has(job->cli, names[i]))
+			str_addf(&text, "%s--%s", text.len ? ", " : "", names[i]);
+	if (!text.len)
+		return;
+	str_add(&text, " changed nothing: the simulator runs the program once and has no tree");
+	run_add_note(job->simulated, "option-unused", text.at, "leave it out, or use --engine pmu");
+}
+
 /* What there is to say about the sampled run stands in the one that is shown and stored. */
 static void notes_copy(struct simulated_job *job)
 {
+	unused_note(job);
 	vec_foreach (const struct note_row, note, &job->clock->notes)
 		run_add_note(job->simulated, run_text(job->clock, note->code),
 			run_text(job->clock, note->text), run_text(job->clock, note->hint));
@@ -343,12 +384,12 @@ static void notes_copy(struct simulated_job *job)
 static int job_run(struct simulated_job *job, struct err *err)
 {
 	struct err late = {0};
-	int r = prepare(job, err);
+	int r = prepare(job, err), stored;
 
 	if (r >= 0)
 		r = clock_record(job, err);
 	if (r > 0)
-		return EXIT_INTERRUPTED; /* before anything was simulated */
+		return show_nothing(job, err);
 	if (r >= 0)
 		r = simulate(job, err);
 	if (r < 0)
@@ -360,10 +401,11 @@ static int job_run(struct simulated_job *job, struct err *err)
 	vec_foreach (const struct execution_packed, e, &job->simulated->executions)
 		job->simulated->partial |= (e->flags & EXECUTION_TIMED_OUT) != 0;
 	cli_take_fingerprint(job->simulated, &late);
-	r = job->store ? store_finish(job->store, job->simulated, err) : 0;
+	stored = job->store ? store_finish(job->store, job->simulated, err) : 0;
 	run_freeze(job->simulated);
-	if (r >= 0)
-		r = show(job, err);
+	r = show(job, stored < 0 ? &late : err); /* it is shown also when it cannot be kept */
+	if (stored < 0)
+		return stored;
 	return r < 0 ? r : status_of(job);
 }
 

@@ -74,9 +74,25 @@ static bool choice_is_valid(const char *choices, const char *value)
 	return false;
 }
 
+/* No file has an empty name: a variable of the shell was not set. */
+static bool names_nothing(const struct option_spec *spec, const char *value)
+{
+	static const char *const files[] = {"FILE", "RUN", "DIR", "DOC", "PATH"};
+
+	for (unsigned i = 0; i < sizeof(files) / sizeof(*files); i++)
+		if (value && !*value && str_equal(spec->value, files[i]))
+			return true;
+	return false;
+}
+
 static int option_add(
 	struct cli *cli, const struct option_spec *spec, const char *value, struct err *err)
 {
+	if (names_nothing(spec, value)) {
+		err_set(err, ERR_USAGE, EINVAL, "--%s was given an empty name", spec->name);
+		err_hint(err, "see whether a variable of the shell has no value");
+		return -EINVAL;
+	}
 	if (value && spec->choices && !choice_is_valid(spec->choices, value)) {
 		err_set(err, ERR_USAGE, EINVAL, "--%s cannot be '%s'", spec->name, value);
 		err_hint(err, "it is one of %s", spec->choices);
@@ -191,9 +207,13 @@ int cli_parse(struct cli *cli, char **words, struct err *err)
 		if (str_equal(*word, "--")) {
 			if (word[1])
 				cli->program = word + 1;
-			if (cli->program && cli->command->program == PROGRAM_NONE)
-				return err_set(err, ERR_USAGE, EINVAL, "assay %s runs no program",
+			if (cli->program && cli->command->program == PROGRAM_NONE) {
+				err_set(err, ERR_USAGE, EINVAL, "assay %s runs no program",
 					cli->command->name);
+				err_hint(err, "usage: assay %s %s", cli->command->name,
+					cli->command->usage);
+				return -EINVAL;
+			}
 			break;
 		}
 		if (str_starts(*word, "--"))

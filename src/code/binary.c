@@ -53,11 +53,16 @@ static int check_type(const struct binary_image *image, const char *name, struct
 		err_hint(err, "link it first");
 		return -ENOEXEC;
 	}
-	if (image->head.e_type == ET_CORE)
-		return err_set(err, ERR_TARGET, ENOEXEC, "%s is a core dump, not a program", name);
-	if (image->head.e_type != ET_EXEC && image->head.e_type != ET_DYN)
-		return err_set(
-			err, ERR_TARGET, ENOEXEC, "%s is an ELF file of an unknown type", name);
+	if (image->head.e_type == ET_CORE) {
+		err_set(err, ERR_TARGET, ENOEXEC, "%s is a core dump, not a program", name);
+		err_hint(err, "name the program that left it");
+		return -ENOEXEC;
+	}
+	if (image->head.e_type != ET_EXEC && image->head.e_type != ET_DYN) {
+		err_set(err, ERR_TARGET, ENOEXEC, "%s is an ELF file of an unknown type", name);
+		err_hint(err, "build or copy it again");
+		return -ENOEXEC;
+	}
 	if (!binary_image_segment(image, PT_LOAD)) {
 		err_set(err, ERR_TARGET, ENOEXEC,
 			"%s is cut short or damaged: nothing to load in it", name);
@@ -131,6 +136,7 @@ static int map_program(const char *path, struct binary_file *ret_file, struct er
 		err_hint(err, "read it as its owner or root");
 	} else if (r < 0) {
 		err_set(err, ERR_TARGET, -r, "cannot read %s: %s", path, err_words(-r));
+		err_hint(err, "see whether the file and its disk are whole");
 	}
 	return r;
 }
@@ -159,17 +165,22 @@ static int script_interpreter(const char *path, const struct binary_file *file, 
 
 	line[strcspn(line, "\r\n")] = '\0';
 	word = next_word(&line);
-	if (!word)
-		return err_set(
-			err, ERR_TARGET, ENOEXEC, "the #! line of %s names no interpreter", path);
+	if (!word) {
+		err_set(err, ERR_TARGET, ENOEXEC, "the #! line of %s names no interpreter", path);
+		err_hint(err, "correct the first line of the script: #!/bin/sh");
+		return -ENOEXEC;
+	}
 	base = strrchr(word, '/');
 	if (base && str_equal(base, "/env")) {
 		do
 			word = next_word(&line);
 		while (word && (*word == '-' || strchr(word, '=')));
-		if (!word)
-			return err_set(err, ERR_TARGET, ENOEXEC,
+		if (!word) {
+			err_set(err, ERR_TARGET, ENOEXEC,
 				"the #! line of %s starts env without a program", path);
+			err_hint(err, "correct the first line of the script");
+			return -ENOEXEC;
+		}
 	}
 	if (binary_find(word, arena, ret_path, err) < 0) {
 		err_set(err, ERR_TARGET, ENOENT, "the interpreter of %s, %s, cannot be run", path,
@@ -202,6 +213,7 @@ static int open_program(const char *name, struct arena *arena, struct subject *s
 		} else if (depth == SCRIPT_DEPTH) {
 			r = err_set(err, ERR_TARGET, ELOOP,
 				"%s is a script whose interpreters lead nowhere", name);
+			err_hint(err, "correct the first line of the script");
 		} else {
 			facts->script = facts->script ? facts->script : path;
 			r = script_interpreter(path, &subject->file, arena, &subject->path, err);

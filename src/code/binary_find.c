@@ -28,9 +28,11 @@ static int check_path(const char *path, struct err *err)
 		err_hint(err, "name a program in it");
 		return -EISDIR;
 	}
-	if (!S_ISREG(status.st_mode))
-		return err_set(
-			err, ERR_TARGET, EACCES, "%s is not a plain file, it cannot be run", path);
+	if (!S_ISREG(status.st_mode)) {
+		err_set(err, ERR_TARGET, EACCES, "%s is not a plain file, it cannot be run", path);
+		err_hint(err, "name a program");
+		return -EACCES;
+	}
 	if (access(path, X_OK) == 0)
 		return 0;
 	if (status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) {
@@ -93,8 +95,11 @@ int binary_find(const char *name, struct arena *arena, const char **ret_path, st
 	const char *folders = getenv("PATH"), *rest;
 	struct err blocked = {0};
 
-	if (!*name)
-		return err_set(err, ERR_TARGET, ENOENT, "the name of the program is empty");
+	if (!*name) {
+		err_set(err, ERR_TARGET, ENOENT, "the name of the program is empty");
+		err_hint(err, "see whether a variable of the shell has no value");
+		return -ENOENT;
+	}
 	if (strchr(name, '/')) {
 		int r = check_path(name, err);
 

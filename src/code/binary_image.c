@@ -78,12 +78,18 @@ static int image_check(struct binary_image *image, const void *bytes, size_t len
 {
 	const unsigned char *ident = bytes;
 
-	if (ident[EI_CLASS] != ELFCLASS64)
-		return err_set(err, ERR_TARGET, ENOEXEC,
+	if (ident[EI_CLASS] != ELFCLASS64) {
+		err_set(err, ERR_TARGET, ENOEXEC,
 			"%s is a 32-bit program, assay measures 64-bit programs", name);
-	if (ident[EI_DATA] != ELFDATA2LSB)
-		return err_set(err, ERR_TARGET, ENOEXEC,
+		err_hint(err, "build it for 64 bits");
+		return -ENOEXEC;
+	}
+	if (ident[EI_DATA] != ELFDATA2LSB) {
+		err_set(err, ERR_TARGET, ENOEXEC,
 			"%s is for big-endian machines, assay reads little-endian programs", name);
+		err_hint(err, "build it for this machine");
+		return -ENOEXEC;
+	}
 	if (len < sizeof(image->head)) {
 		err_set(err, ERR_TARGET, ENOEXEC, "%s is cut short: its ELF header is not whole",
 			name);
@@ -157,8 +163,11 @@ static int image_init(struct binary_image *image, const struct binary_file *file
 	int r = 0;
 
 	*image = (struct binary_image){.bytes = file->bytes, .len = file->len};
-	if (file->len < EI_NIDENT + 4 || memcmp(file->bytes, ELFMAG, SELFMAG) != 0)
-		return err_set(err, ERR_TARGET, ENOEXEC, "%s is not an ELF program", name);
+	if (file->len < EI_NIDENT + 4 || memcmp(file->bytes, ELFMAG, SELFMAG) != 0) {
+		err_set(err, ERR_TARGET, ENOEXEC, "%s is not an ELF program", name);
+		err_hint(err, "name the program itself");
+		return -ENOEXEC;
+	}
 	if (!any_machine)
 		r = image_check_machine(file->bytes, name, err);
 	if (r == 0)

@@ -277,6 +277,39 @@ bool place_of_function(struct names *names, const char *function, struct place *
 	return ret_place->ranges.count > 0;
 }
 
+static void unit_search_scope(
+	struct debug_unit *unit, const struct scope *scope, struct place *place)
+{
+	const struct debug_lines *lines = debug_unit_lines(unit);
+	enum { UNKNOWN, IN, OUT };
+	mem_auto uint8_t *state = mem_new((size_t)lines->files.count + 1, sizeof(*state));
+
+	for (uint32_t i = 0; i < lines->rows.count; i++) {
+		const struct debug_row *row = &lines->rows.at[i];
+
+		if (row->file > lines->files.count || !row->line)
+			continue;
+		if (state[row->file] == UNKNOWN)
+			state[row->file] =
+				scope_has(scope, debug_unit_path(unit, row->file)) ? IN : OUT;
+		if (state[row->file] == IN)
+			range_add(place, row->addr, row_end(lines, i));
+	}
+}
+
+bool place_of_scope(struct names *names, const struct scope *scope, struct place *ret_place)
+{
+	*ret_place = (struct place){0};
+	if (names->debug)
+		vec_foreach (struct debug_unit, unit, &names->debug->units) {
+			debug_unit_head(unit);
+			if (unit->type != DW_UT_partial)
+				unit_search_scope(unit, scope, ret_place);
+		}
+	place_tidy(ret_place);
+	return ret_place->ranges.count > 0;
+}
+
 int place_frame(const struct scope *scope, const struct names_frame *frames, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)

@@ -4,6 +4,7 @@
  * function unwind_compile.c     the program of an FDE -> rows: from this address on, this rule
  *     unwind_expression.c  the few DWARF expressions that occur in rules
  *     unwind_table.c       address -> FDE -> row -> rule, compiled on the first hit
+ *     unwind_steps.c       all plain rules of a table, for walks that cannot ask
  *     unwind.c             rules + registers + stack bytes -> return addresses
  *
  * Only three registers are followed (program counter, stack pointer, frame pointer, on aarch64 the
@@ -106,6 +107,12 @@ bool expression_evaluate(const struct image_bytes *frames, int32_t offset, const
  * rule that cannot be followed has CFA_UNKNOWN. */
 const struct unwind_rule *unwind_table_rule(struct unwind_table *table, uint64_t addr);
 const struct image_bytes *unwind_table_frames(const struct unwind_table *table);
+
+/* Every rule of the table and where it begins, function by function (`begins`: the first one);
+ * behind each function a rule with CFA_UNKNOWN. */
+void unwind_table_each(struct unwind_table *table,
+	void (*take)(void *context, uint64_t addr, const struct unwind_rule *rule, bool begins),
+	void *context);
 
 /* The instruction that ends at `addr` is a call. */
 bool unwind_table_has_call_before(const struct unwind_table *table, uint64_t addr);

@@ -434,3 +434,23 @@ enum unwind_gap unwind_table_gap(const struct unwind_table *table, uint64_t addr
 		return GAP_START;
 	return GAP_UNKNOWN;
 }
+
+void unwind_table_each(struct unwind_table *table,
+	void (*take)(void *context, uint64_t addr, const struct unwind_rule *rule, bool begins),
+	void *context)
+{
+	if (!table->ready)
+		table_prepare(table);
+	for (uint32_t i = 0; i < table->fde_count; i++) {
+		uint64_t pc = fde_pc(table, i);
+		const struct row *rows;
+
+		if (!table->first_row[i])
+			table_compile(table, i);
+		rows = &table->rows.at[table->first_row[i]];
+		for (uint32_t row = 1; row <= rows->rule; row++)
+			take(context, pc + rows[row].pc_offset, &table->rules.at[rows[row].rule],
+				row == 1);
+		take(context, pc + rows->pc_offset, &table->rules.at[RULE_NONE], false);
+	}
+}

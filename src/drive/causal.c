@@ -18,7 +18,7 @@
 enum { PAIRS_BETWEEN_LOOKS = 16 };
 /* The first watch is short: each experiment shows more of the program, and it is looked at again.
  */
-static const uint64_t look_ns = 5000000, window_first_ns = 200000000, watch_ns = 350000000;
+static const uint64_t look_ns = 5000000, watch_ns = 350000000;
 static const uint64_t runtime_patience_ns = 3000000000, stop_patience_ns = 2000000000;
 
 /* ---- starting ---- */
@@ -179,32 +179,46 @@ static int spots_show(struct causal_runner *c, struct err *err)
 }
 
 /* Watch the program without a target, to see where it is.  1, or 0 when it ended. */
-static int look_around(struct causal_runner *c, struct err *err)
+static int watch(struct causal_runner *c, struct err *err)
 {
 	struct causal_result ignored;
-	int shown, r = 1;
+	int r = causal_window_begin(c->causal, &(struct causal_target){0}, 0, err);
 
-	if (!c->options->seen)
-		return 1;
-	if (!c->looked) {
-		r = causal_window_begin(c->causal, &(struct causal_target){0}, 0, err);
-		if (r < 0)
-			return r;
-		r = causal_wait_ns(c, watch_ns, err);
-		causal_window_mark(c->causal);
-		causal_window_end(c->causal, &ignored);
-		c->looked = r > 0;
-	} else if (c->summary->pairs % PAIRS_BETWEEN_LOOKS) {
-		return 1;
-	}
+	if (r < 0)
+		return r;
+	r = causal_wait_ns(c, watch_ns, err);
+	causal_window_mark(c->causal);
+	causal_window_end(c->causal, &ignored);
+	return r;
+}
+
+static int look(struct causal_runner *c, struct err *err)
+{
+	int shown, r = causal_learn_files(c, err);
+
+	if (r < 0 || !c->options->seen)
+		return r < 0 ? r : 1;
+	r = c->looked ? 1 : watch(c, err);
 	if (r < 0)
 		return r;
 	shown = spots_show(c, err);
-	if (shown == -ENOENT || shown == -ESRCH) { /* it has just ended */
-		*err = (struct err){0};
-		return 0;
-	}
+	c->looked = c->looked || r > 0;
 	return shown < 0 ? shown : r;
+}
+
+/* 1, or 0 when it ended. */
+static int look_around(struct causal_runner *c, struct err *err)
+{
+	int r;
+
+	if (c->looked && c->summary->pairs % PAIRS_BETWEEN_LOOKS)
+		return 1;
+	r = look(c, err);
+	if (r == -ENOENT || r == -ESRCH) { /* it has just ended */
+		*err = (struct err){0};
+		r = 0;
+	}
+	return r;
 }
 
 /* 1: there is enough, 0: the program ended or someone stopped it. */
@@ -237,11 +251,11 @@ static int execution_await(struct causal_runner *c, bool stop, struct err *err)
 	int r = 0;
 
 	if (stop && !c->ended)
-		spawner_signal(c->execution.spawner, SIGTERM);
+		spawner_end(c->execution.spawner, SIGTERM);
 	while (r >= 0 && !c->ended) {
 		r = causal_wait_ns(c, look_ns, err);
 		if (stop && !c->ended && clock_monotonic_ns() > kill_at)
-			spawner_signal(c->execution.spawner, SIGKILL);
+			spawner_end(c->execution.spawner, SIGKILL);
 	}
 	return r < 0 ? r : execution_finish(&c->execution, err);
 }
@@ -275,6 +289,7 @@ static int execution_run(struct causal_runner *c, struct err *err)
 	if (c->options->path) {
 		bool stop = enough < 0 || (enough && c->options->stop_target);
 
+		c->summary->was_stopped = stop && !c->ended;
 		r = execution_await(c, stop, enough < 0 ? &later : err);
 		if (enough >= 0 && r < 0)
 			return r;
@@ -324,7 +339,7 @@ int causal_run(const struct causal_run_options *options, const struct wire_sink 
 		.sink = sink,
 		.summary = ret_summary,
 		.execution = {.watched = -1},
-		.window_ns = options->window_ns ? options->window_ns : window_first_ns,
+		.window_ns = options->window_ns ? options->window_ns : CAUSAL_WINDOW_QUICK_NS,
 		.until_ns =
 			options->budget_ns ? clock_monotonic_ns() + options->budget_ns : UINT64_MAX,
 	};
@@ -338,6 +353,7 @@ int causal_run(const struct causal_run_options *options, const struct wire_sink 
 	if (r >= 0)
 		r = run(&c, err);
 	causal_close(c.causal);
+	map_done(&c.files_known);
 	execution_close(&c.execution);
 	urgency_end(&urgency);
 	return r;

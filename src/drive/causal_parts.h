@@ -1,9 +1,13 @@
 /* causal_parts.h - what the files of the causal runner share. */
 #pragma once
 
+#include "base/map.h"
 #include "base/random.h"
 #include "drive/causal.h"
 #include "drive/execution.h"
+
+/* The first pairs are short: a rough answer soon, then time goes where it teaches most. */
+enum { CAUSAL_WINDOW_QUICK_NS = 100000000 };
 
 struct causal_runner {
 	const struct causal_run_options *options;
@@ -15,6 +19,7 @@ struct causal_runner {
 	uint64_t until_ns;	      /* the budget's end, UINT64_MAX: none */
 	uint64_t window_ns;	      /* of the next pair */
 	uint32_t targets;	      /* emitted */
+	struct map files_known;	      /* whose code was looked at */
 	bool ended;		      /* the program has */
 	bool looked;		      /* where the program is, for a while */
 	bool searched;		      /* for a progress point */
@@ -27,6 +32,10 @@ int causal_wait_ns(struct causal_runner *c, uint64_t ns, struct err *err);
 
 /* Search for a progress point and count it from now on.  1: done, found or not; 0: cut short. */
 int causal_search_points(struct causal_runner *c, struct err *err);
+
+/* Tell the engine how to leave the code of others in files that the program has loaded meanwhile.
+ */
+int causal_learn_files(struct causal_runner *c, struct err *err);
 
 /* Measure one pair and emit it.  1: done, 0: cut short, or a negative errno. */
 int causal_measure_pair(struct causal_runner *c, struct causal_choice *choice, struct err *err);

@@ -1,68 +1,41 @@
-/* causal_sites.c - see causal_sites.h.
- *
- * Every address that was sampled is named once; what is summed up again each time are numbers. */
-#include "drive/causal_sites.h"
-
+/* causal_sites.c - see causal_sites.h: files of code, and what a user names in them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/map.h"
 #include "base/str.h"
-#include "code/image.h"
-#include "code/names.h"
-#include "code/places.h"
+#include "causal_sites_parts.h"
 #include "code/usdt.h"
 
-enum { CHAIN = 64, HOT_PERMILLE = 5 };
-
-struct module {
-	const char *path;
-	struct image *image; /* NULL: cannot be read */
-	struct names *names;
-};
-
-/* A line in scope, or a function where there are no lines, that samples fell on. */
-struct heat {
-	uint32_t module;
-	const char *file, *function;
-	uint32_t line;
-	uint64_t ns;
-	bool is_site;
-	uint32_t site;
-};
-
-struct causal_sites {
-	const struct scope *scope;
-	const char *program;
-	vec_of(struct module) modules;
-	struct map module_by_path, heat_by_key, heat_by_spot;
-	vec_of(struct heat) heats;
-	vec_of(struct causal_site) sites;
-	uint64_t all_ns, outside_ns;
-	struct arena arena;
-};
-
-static const char *text_keep(struct causal_sites *sites, const char *text)
+const char *causal_sites_keep(struct causal_sites *sites, const char *text)
 {
 	return text ? arena_text(&sites->arena, text, strlen(text)) : NULL;
 }
 
-static uint32_t module_of(struct causal_sites *sites, const char *path)
+/* A system library is not the user's, whatever its debug information calls its files. */
+static bool may_be_own(const struct causal_sites *sites, const char *path)
 {
-	struct module module = {0};
+	bool narrowed = sites->scope && sites->scope->patterns && *sites->scope->patterns;
+
+	return narrowed || scope_has(NULL, path);
+}
+
+uint32_t causal_sites_module(struct causal_sites *sites, const char *path)
+{
+	struct causal_module module = {0};
 	struct err ignored = {0};
 	uint32_t known;
 
 	if (map_get(&sites->module_by_path, path, strlen(path), &known))
 		return known;
-	module.path = text_keep(sites, path);
+	module.path = causal_sites_keep(sites, path);
 	if (image_open(path, &module.image, &ignored) < 0 ||
 		names_open(&(struct names_options){.path = path}, &module.names, &ignored) < 0) {
 		image_close(module.image);
 		module.image = NULL;
 	}
+	if (module.names && (!sites->modules.count || may_be_own(sites, path)))
+		(void)place_of_scope(module.names, sites->scope, &module.own);
 	known = sites->modules.count;
 	map_put(&sites->module_by_path, path, strlen(path), known);
 	vec_push(&sites->modules, module);
@@ -76,8 +49,8 @@ int causal_sites_open(const char *program, const struct scope *scope,
 	mem_auto char *real = realpath(program, NULL);
 
 	sites->scope = scope;
-	sites->program = text_keep(sites, real ? real : program);
-	(void)module_of(sites, sites->program); /* the first */
+	sites->program = causal_sites_keep(sites, real ? real : program);
+	(void)causal_sites_module(sites, sites->program); /* the first */
 	if (sites->modules.at[0].names) {
 		*ret_sites = sites;
 		return 0;
@@ -92,9 +65,10 @@ void causal_sites_close(struct causal_sites *sites)
 {
 	if (!sites)
 		return;
-	vec_foreach (struct module, module, &sites->modules) {
+	vec_foreach (struct causal_module, module, &sites->modules) {
 		names_close(module->names);
 		image_close(module->image);
+		place_done(&module->own);
 	}
 	vec_done(&sites->modules);
 	vec_done(&sites->heats);
@@ -106,9 +80,20 @@ void causal_sites_close(struct causal_sites *sites)
 	free(sites);
 }
 
+enum causal_own causal_sites_own(
+	struct causal_sites *sites, const char *path, const struct place **ret_place)
+{
+	uint32_t module = causal_sites_module(sites, path);
+
+	*ret_place = &sites->modules.at[module].own;
+	if ((*ret_place)->ranges.count)
+		return CAUSAL_OWN_LINES;
+	return module ? CAUSAL_OWN_NOTHING : CAUSAL_OWN_ALL;
+}
+
 /* ---- a name into bytes of a file ---- */
 
-static uint32_t places_of(struct causal_sites *sites, const struct module *module,
+uint32_t causal_sites_places(struct causal_sites *sites, const struct causal_module *module,
 	const struct place *place, const struct causal_place **ret_places)
 {
 	struct causal_place *places =
@@ -127,7 +112,7 @@ static uint32_t places_of(struct causal_sites *sites, const struct module *modul
 	return count;
 }
 
-static const char *name_of_line(struct causal_sites *sites, const char *file, uint32_t line)
+const char *causal_sites_line_name(struct causal_sites *sites, const char *file, uint32_t line)
 {
 	const char *slash = strrchr(file, '/');
 
@@ -150,13 +135,13 @@ static bool line_parse(
 }
 
 /* Where the text stands in one module.  The place is the caller's to free in each case. */
-static bool text_find(struct causal_sites *sites, const struct module *module, const char *text,
-	struct place *ret_place, struct causal_site *ret_site)
+static bool text_find(struct causal_sites *sites, const struct causal_module *module,
+	const char *text, struct place *ret_place, struct causal_site *ret_site)
 {
 	const char *file;
 	uint32_t line;
 
-	*ret_site = (struct causal_site){.name = text_keep(sites, text)};
+	*ret_site = (struct causal_site){.name = causal_sites_keep(sites, text)};
 	*ret_place = (struct place){0};
 	if (!module->names)
 		return false;
@@ -167,9 +152,9 @@ static bool text_find(struct causal_sites *sites, const struct module *module, c
 		if (!place_of_line(
 			    module->names, &(struct scope){everything}, file, line, ret_place))
 			return false;
-		ret_site->file = text_keep(sites, ret_place->file);
+		ret_site->file = causal_sites_keep(sites, ret_place->file);
 		ret_site->line = line;
-		ret_site->name = name_of_line(sites, ret_site->file, line);
+		ret_site->name = causal_sites_line_name(sites, ret_site->file, line);
 		return true;
 	}
 	ret_site->function = ret_site->name;
@@ -221,7 +206,7 @@ static int caller_add(
 	if (r < 0)
 		return r;
 	site->what.caller_count =
-		places_of(sites, &sites->modules.at[module], &place, &site->what.callers);
+		causal_sites_places(sites, &sites->modules.at[module], &place, &site->what.callers);
 	site->name = arena_format(&sites->arena, "%s@%s", site->name, caller.name);
 	place_done(&place);
 	return 0;
@@ -238,7 +223,8 @@ int causal_sites_add(struct causal_sites *sites, const char *text, bool waits, s
 
 	if (r < 0)
 		return r;
-	site.what.count = places_of(sites, &sites->modules.at[module], &place, &site.what.places);
+	site.what.count =
+		causal_sites_places(sites, &sites->modules.at[module], &place, &site.what.places);
 	site.what.waits = waits;
 	site.is_fixed = true;
 	place_done(&place);
@@ -262,7 +248,7 @@ static bool usdt_is(const struct usdt_probe *probe, const char *text)
  * switches on is switched on by the kernel while it is counted. */
 static bool usdt_points(struct causal_sites *sites, const char *text, causal_point_vec *ret_points)
 {
-	const struct module *program = &sites->modules.at[0];
+	const struct causal_module *program = &sites->modules.at[0];
 	const char *bare = str_starts(text, usdt_prefix) ? text + strlen(usdt_prefix) : text;
 	uint32_t before = ret_points->count;
 	usdt_probe_vec probes = {0};
@@ -277,7 +263,7 @@ static bool usdt_points(struct causal_sites *sites, const char *text, causal_poi
 		if (probe->semaphore &&
 			!image_offset_of_addr(program->image, probe->semaphore, &point.semaphore))
 			continue;
-		point.name = text_keep(sites, bare);
+		point.name = causal_sites_keep(sites, bare);
 		vec_push(ret_points, point);
 	}
 	vec_done(&probes);
@@ -331,169 +317,4 @@ int causal_sites_points(
 	}
 	place_done(&place);
 	return 0;
-}
-
-/* ---- where the time goes ---- */
-
-static bool same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && str_equal(a, b));
-}
-
-/* The heat of a line or function, new or known. */
-static uint32_t heat_of(struct causal_sites *sites, const struct heat *heat)
-{
-	str_auto struct str key = {0};
-	uint32_t known;
-
-	if (heat->line)
-		str_addf(&key, "%s:%u", heat->file, heat->line);
-	else
-		str_addf(&key, "%u %s", heat->module, heat->function);
-	if (map_get(&sites->heat_by_key, key.at, key.len, &known))
-		return known;
-	known = sites->heats.count;
-	map_put(&sites->heat_by_key, key.at, key.len, known);
-	vec_push(&sites->heats, (struct heat){.module = heat->module,
-					.file = text_keep(sites, heat->file),
-					.function = text_keep(sites, heat->function),
-					.line = heat->line});
-	return known;
-}
-
-/* The innermost frame in scope; of the program without lines, its function.  UINT32_MAX: neither.
- */
-static uint32_t spot_name(struct causal_sites *sites, const struct causal_spot *spot)
-{
-	uint32_t module = module_of(sites, spot->path);
-	const struct module *m = &sites->modules.at[module];
-	struct names_frame frames[CHAIN];
-	struct heat heat = {.module = module};
-	uint64_t addr;
-	unsigned count;
-	int at;
-
-	if (!m->names || !image_addr_of_offset(m->image, spot->offset, &addr))
-		return UINT32_MAX;
-	count = names_find(m->names, addr, UINT64_MAX, frames, CHAIN);
-	at = place_frame(sites->scope, frames, count);
-	if (at >= 0) {
-		heat.file = frames[at].file;
-		heat.line = frames[at].line;
-		heat.function = frames[at].function;
-	} else if (count && !frames[count - 1].file && !module && frames[count - 1].function) {
-		heat.function = frames[count - 1].function;
-	} else {
-		return UINT32_MAX;
-	}
-	return heat_of(sites, &heat);
-}
-
-static uint32_t spot_heat(struct causal_sites *sites, const struct causal_spot *spot)
-{
-	str_auto struct str key = {0};
-	uint32_t known;
-
-	str_addf(&key, "%s %llx", spot->path, (unsigned long long)spot->offset);
-	if (map_get(&sites->heat_by_spot, key.at, key.len, &known))
-		return known;
-	known = spot_name(sites, spot);
-	map_put(&sites->heat_by_spot, key.at, key.len, known);
-	return known;
-}
-
-/* Does a site that the user named stand for this line or function? */
-static bool heat_find_site(struct causal_sites *sites, struct heat *heat)
-{
-	vec_foreach (struct causal_site, site, &sites->sites)
-		if (site->line == heat->line &&
-			(heat->line ? same_text(site->file, heat->file)
-				    : same_text(site->function, heat->function))) {
-			heat->is_site = true;
-			heat->site = (uint32_t)(site - sites->sites.at);
-			return true;
-		}
-	return false;
-}
-
-static void heat_promote(struct causal_sites *sites, struct heat *heat)
-{
-	const struct module *module = &sites->modules.at[heat->module];
-	struct causal_site site = {
-		.file = heat->file, .function = heat->function, .line = heat->line};
-	struct place place = {0};
-	bool found;
-
-	if (heat_find_site(sites, heat))
-		return;
-	found = heat->line
-			? place_of_line(module->names, sites->scope, heat->file, heat->line, &place)
-			: place_of_function(module->names, heat->function, &place);
-	if (found) {
-		site.name =
-			heat->line ? name_of_line(sites, heat->file, heat->line) : heat->function;
-		site.what.count = places_of(sites, module, &place, &site.what.places);
-		heat->is_site = true;
-		heat->site = sites->sites.count;
-		vec_push(&sites->sites, site);
-	}
-	place_done(&place);
-}
-
-/* The hottest line that is no site yet and hot enough to be one. */
-static struct heat *hottest(struct causal_sites *sites)
-{
-	struct heat *found = NULL;
-
-	vec_foreach (struct heat, heat, &sites->heats)
-		if (!heat->is_site && heat->ns * 1000 > sites->all_ns * HOT_PERMILLE &&
-			(!found || heat->ns > found->ns))
-			found = heat;
-	return found;
-}
-
-void causal_sites_see(
-	struct causal_sites *sites, const struct causal_spot *spots, uint32_t count, uint32_t most)
-{
-	struct heat *heat;
-
-	sites->all_ns = sites->outside_ns = 0;
-	vec_foreach (struct heat, each, &sites->heats)
-		each->ns = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t at = spot_heat(sites, &spots[i]);
-
-		sites->all_ns += spots[i].ns;
-		if (at == UINT32_MAX)
-			sites->outside_ns += spots[i].ns;
-		else
-			sites->heats.at[at].ns += spots[i].ns;
-	}
-	while (sites->sites.count < most && (heat = hottest(sites))) {
-		heat_promote(sites, heat);
-		if (!heat->is_site)
-			heat->ns = 0; /* no code of its own: not asked again in this round */
-	}
-	vec_foreach (struct causal_site, site, &sites->sites)
-		site->ns = 0;
-	vec_foreach (struct heat, each, &sites->heats)
-		if (each->is_site || heat_find_site(sites, each))
-			sites->sites.at[each->site].ns += each->ns;
-}
-
-const struct causal_site *causal_sites_list(const struct causal_sites *sites, uint32_t *ret_count)
-{
-	*ret_count = sites->sites.count;
-	return sites->sites.at;
-}
-
-uint64_t causal_sites_ns(const struct causal_sites *sites, uint64_t *ret_outside_ns)
-{
-	*ret_outside_ns = sites->outside_ns;
-	return sites->all_ns;
-}
-
-const char *causal_sites_missing(const struct causal_sites *sites)
-{
-	return names_missing(sites->modules.at[0].names);
 }

@@ -16,6 +16,7 @@
 
 static const uint64_t warm_up_ns = 30000000, rest_ns = 5000000, shuffle_ns = 15000000;
 static const uint64_t window_least_ns = 200000000, window_most_ns = 2000000000;
+enum { PAIRS_QUICK = 6 };
 
 /* Fewer visits than this in a window are mostly chance at its two ends. */
 enum { VISITS_FEW = 20, VISITS_MANY = 80 };
@@ -162,13 +163,16 @@ static uint64_t visits_least(const struct causal_half *half)
 static void window_adapt(struct causal_runner *c)
 {
 	uint64_t visits = visits_least(&c->halves[0]);
+	uint64_t least = c->summary->pairs < PAIRS_QUICK ? CAUSAL_WINDOW_QUICK_NS : window_least_ns;
 
 	if (c->options->window_ns)
 		return;
-	if (visits < VISITS_FEW && c->window_ns < window_most_ns)
+	if (visits < VISITS_FEW)
 		c->window_ns *= 2;
-	else if (visits > VISITS_MANY && c->window_ns > window_least_ns)
+	else if (visits > VISITS_MANY)
 		c->window_ns /= 2;
+	if (c->window_ns < least)
+		c->window_ns = least;
 	if (c->window_ns > window_most_ns)
 		c->window_ns = window_most_ns;
 }

@@ -378,9 +378,13 @@ static int revision_build(struct revisions *r, unsigned index, struct str *ret_l
 	};
 	int status;
 
-	if (out < 0)
-		return err_set(
-			err, ERR_OUTPUT, errno, "cannot write %s: %s", log, err_words(errno));
+	if (out < 0) {
+		int code = errno;
+
+		err_set(err, ERR_OUTPUT, code, "cannot write %s: %s", log, err_words(code));
+		err_hint(err, "make room, or make the folder writable");
+		return -code;
+	}
 	if (r->options.progress)
 		r->options.progress(r->options.context, "building", one->name);
 	status = helper_run(&how, err);

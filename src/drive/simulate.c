@@ -209,7 +209,7 @@ static void limit_check(struct simulation *s, uint64_t now_ns)
 		since < limit + s->stops * (uint64_t)PATIENCE_NS)
 		return;
 	s->timed_out = true;
-	spawner_signal(s->execution.spawner, signals[s->stops++]);
+	spawner_end(s->execution.spawner, signals[s->stops++]);
 }
 
 static uint64_t next_wake(const struct simulation *s, uint64_t now_ns)
@@ -443,11 +443,32 @@ static int simulation_run(struct simulation *s, struct err *err)
 	return r < 0 ? r : s->execution.stopped;
 }
 
+/* Valgrind is a shell to files without a #! line, and complains of a missing interpreter in its own
+ * words: what exec would refuse is refused here, as by the other commands. */
+static int program_check(struct simulation *s, struct err *err)
+{
+	struct binary_options options = {.without_libraries = true};
+	struct binary_facts facts;
+	struct stat file;
+	int r = binary_inspect(s->options->path, &options, &s->arena, &facts, err);
+
+	if (r < 0 || facts.script || stat(s->options->path, &file) < 0 ||
+		!(file.st_mode & (S_ISUID | S_ISGID)))
+		return r;
+	err_set(err, ERR_UNAVAILABLE, EPERM,
+		"%s gains rights when it starts (set-uid), and valgrind runs no such program",
+		s->options->path);
+	err_hint(err, "simulate a copy, which has no such rights: cp %s copy", s->options->path);
+	return -EPERM;
+}
+
 static int simulation_open(struct simulation *s, struct err *err)
 {
 	struct cache_sizes sizes;
 	int r = valgrind_find(&s->arena, &s->valgrind, err);
 
+	if (r >= 0)
+		r = program_check(s, err);
 	if (r >= 0)
 		r = folder_make(s, err);
 	if (r < 0)

@@ -22,6 +22,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -38,6 +39,7 @@ enum { TRIM_BYTES = 1 << 20 };
 struct spawner_page {
 	_Atomic pid_t target; /* 0: none runs */
 	_Atomic int signal;   /* the last one sent since these runs were asked for; 0: none */
+	_Atomic bool ends;    /* with all that the target started */
 	char errors[SPAWNER_ERRORS_BYTES + 1];
 };
 
@@ -73,6 +75,25 @@ static bool leftovers_run(void)
 	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
 		;
 	return pid == 0;
+}
+
+/* End what the target left behind: its orphans have come to us, and theirs will. */
+static void leftovers_end(void)
+{
+	enum { ROUNDS = 200, ROUND_NS = 5000000 };
+
+	for (unsigned round = 0; round < ROUNDS && leftovers_run(); round++) {
+		char list[4096], *at = list, *end;
+		io_auto int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
+		ssize_t got = fd < 0 ? -1 : read(fd, list, sizeof(list) - 1);
+
+		if (got <= 0)
+			return;
+		list[got] = '\0';
+		for (long pid; (pid = strtol(at, &end, 10)) > 0 && *end == ' '; at = end)
+			kill((pid_t)pid, SIGKILL);
+		nanosleep(&(struct timespec){.tv_nsec = ROUND_NS}, NULL);
+	}
 }
 
 /* The pid is taken off the page while it is still a zombie's: a signal never hits a stranger that
@@ -215,6 +236,8 @@ static void run_once(struct starter *starter, const struct spawner_request *requ
 	if (starter->machine)
 		machine_watch_end(starter->machine, result);
 	errors_keep(starter, result->exit_status || result->signal);
+	if (atomic_load(&page->ends))
+		leftovers_end();
 	result->leftovers = leftovers_run();
 }
 
@@ -523,6 +546,12 @@ void spawner_signal(const struct spawner *spawner, int signal)
 	target = spawner_target(spawner);
 	if (target > 0)
 		kill(spawner->own_group ? -target : target, signal);
+}
+
+void spawner_end(const struct spawner *spawner, int signal)
+{
+	atomic_store(&spawner->page->ends, true);
+	spawner_signal(spawner, signal);
 }
 
 void spawner_close(struct spawner *spawner)

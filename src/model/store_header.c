@@ -45,9 +45,12 @@ static int check_origin(
 		err_hint(err, "run files are made by `assay record` and by -o of other commands");
 		return -EINVAL;
 	}
-	if (u32_at(header, AT_APPLICATION_ID) != STORE_APPLICATION_ID)
-		return err_set(err, ERR_USAGE, EINVAL,
-			"%s is a SQLite database, but not an assay run", name);
+	if (u32_at(header, AT_APPLICATION_ID) != STORE_APPLICATION_ID) {
+		err_set(err, ERR_USAGE, EINVAL, "%s is a SQLite database, but not an assay run",
+			name);
+		err_hint(err, "run files are made by `assay record` and by -o of other commands");
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -82,9 +85,11 @@ static int check_size(const unsigned char *header, uint64_t size, const char *na
 
 	if (page == 1)
 		page = 65536;
-	if (page < 512 || page & (page - 1) || u32_at(header, AT_ENCODING) != 1)
-		return err_set(
-			err, ERR_USAGE, EINVAL, "%s is corrupt: its header is damaged", name);
+	if (page < 512 || page & (page - 1) || u32_at(header, AT_ENCODING) != 1) {
+		err_set(err, ERR_USAGE, EINVAL, "%s is corrupt: its header is damaged", name);
+		err_hint(err, "copy it again from where it was written, or measure again");
+		return -EINVAL;
+	}
 	expected = page * u32_at(header, AT_PAGE_COUNT);
 	if (u32_at(header, AT_CHANGES) != u32_at(header, AT_PAGE_COUNT_OF) || size >= expected)
 		return 0;

@@ -82,7 +82,10 @@ static int corrupt_row(
 static int unreadable(struct reader *reader, int code)
 {
 	err_set(reader->err, ERR_USAGE, code, "cannot read %s: %s", reader->name, err_words(code));
-	err_hint(reader->err, code == ENOENT ? "check the path" : "check its permissions");
+	if (code == EISDIR)
+		err_hint(reader->err, "name a run file in it: ls %s/*.assay", reader->name);
+	else
+		err_hint(reader->err, code == ENOENT ? "check the path" : "check its permissions");
 	return -code;
 }
 
@@ -196,8 +199,11 @@ static int check_file(struct reader *reader, const char *path)
 		return unreadable(reader, errno);
 	if (S_ISDIR(there.st_mode))
 		return unreadable(reader, EISDIR);
-	if (!S_ISREG(there.st_mode))
-		return err_set(reader->err, ERR_USAGE, EINVAL, "%s is not a plain file", path);
+	if (!S_ISREG(there.st_mode)) {
+		err_set(reader->err, ERR_USAGE, EINVAL, "%s is not a plain file", path);
+		err_hint(reader->err, "a run file is read in place: store it in a file first");
+		return -EINVAL;
+	}
 	got = pread(fd, header, sizeof(header), 0);
 	if (got < 0)
 		return unreadable(reader, errno);

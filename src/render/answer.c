@@ -262,18 +262,25 @@ void answer_agent(struct paper *paper, const struct answer_page *page)
 	for (uint32_t i = 0; i < view->hotspot_count && i < ROWS_SHOWN; i++) {
 		const struct hotspot *spot = &view->hotspots[i];
 
-		paper_add(paper, "%u. %s %s() %s %.0f %% agree %u/%u score %.1f\n", spot->rank,
-			spot->location, spot->function, hotspot_category_word(spot->category),
-			isnan(spot->value) ? 0.0 : 100 * spot->value, spot->agree, spot->asked,
-			spot->score);
+		paper_add(paper, "%u. %s %s() %s ", spot->rank, spot->location, spot->function,
+			hotspot_category_word(spot->category));
+		if (isnan(spot->value))
+			paper_add(paper, "share not measured");
+		else
+			paper_add(paper, "%.0f %%", 100 * spot->value);
+		paper_add(
+			paper, " agree %u/%u score %.1f\n", spot->agree, spot->asked, spot->score);
 	}
 	for (uint32_t i = 0; i < view->flat_count && i < FLAT_SHOWN; i++)
 		paper_add(paper, "not worth touching: %s %s()\n", view->flat[i].location,
 			view->flat[i].function);
-	for (uint32_t i = 0; view->ledger && i < view->ledger->count && i < 8; i++)
-		if (view->ledger->rows[i].verdict == HYPOTHESIS_SUPPORTS)
-			paper_add(paper, "supports %s: %s\n", view->ledger->rows[i].name,
-				view->ledger->rows[i].why);
+	for (uint32_t i = 0; view->ledger && i < view->ledger->count && i < 8; i++) {
+		const struct ledger_row *row = &view->ledger->rows[i];
+
+		if (row->verdict == HYPOTHESIS_SUPPORTS || row->verdict == HYPOTHESIS_CONFLICT)
+			paper_add(paper, "%s %s: %s\n", hypothesis_verdict_word(row->verdict),
+				row->name, row->why);
+	}
 	paper_add(paper, "untested: %u explanations; not measured: %u (see report.md)\n",
 		ledger_count(view->ledger, HYPOTHESIS_UNTESTED), view->missing_count);
 	if (page->partial)

@@ -107,6 +107,36 @@ static void first_json(struct jsonw *json, const struct answer_view *view)
 	jsonw_end_object(json);
 }
 
+static void told_json(struct jsonw *json, const char *key, const struct signal *signal)
+{
+	jsonw_key(json, key);
+	jsonw_begin_object(json);
+	jsonw_put_text(json, "signal", signal->name);
+	jsonw_put_double(json, "value", signal->value);
+	jsonw_put_text(json, "unit", signal->unit);
+	jsonw_put_text(json, "witness", signal->witness);
+	jsonw_end_object(json);
+}
+
+/* null: no number that it rests on is told otherwise. */
+static void dispute_json(struct jsonw *json, const struct ledger_dispute *dispute)
+{
+	jsonw_key(json, "dispute");
+	if (!dispute) {
+		jsonw_null(json);
+		return;
+	}
+	jsonw_begin_object(json);
+	jsonw_put_text(json, "quantity", dispute->quantity);
+	jsonw_put_text(json, "title", dispute->title);
+	told_json(json, "low", dispute->low);
+	told_json(json, "high", dispute->high);
+	jsonw_put_double(json, "apart_share", dispute->apart);
+	jsonw_put_double(json, "limit_share", dispute->limit);
+	jsonw_put_text(json, "next", dispute->next);
+	jsonw_end_object(json);
+}
+
 static void witness_json(struct jsonw *json, const struct ledger_witness *witness)
 {
 	jsonw_begin_object(json);
@@ -118,6 +148,7 @@ static void witness_json(struct jsonw *json, const struct ledger_witness *witnes
 	for (uint32_t i = 0; i < witness->signal_count; i++)
 		jsonw_text(json, witness->signals[i]->name);
 	jsonw_end_array(json);
+	dispute_json(json, witness->dispute);
 	jsonw_end_object(json);
 }
 

@@ -272,6 +272,23 @@ static void agent_more(
 			paper, "disturbed = %u of %u\n", command->dirty_count, command->used_count);
 }
 
+static void next_line(struct paper *paper, const struct bench_view *view)
+{
+	str_auto struct str line = {0};
+
+	if (view->command_count == 2) {
+		str_add(&line, "assay ab ");
+		word_quote(view->commands[0].name, &line);
+		str_add(&line, " -- ");
+		word_quote(view->commands[1].name, &line);
+	} else {
+		str_addf(&line, "assay record -- %s",
+			view->command_count == 1 ? view->commands[0].name : "PROGRAM");
+	}
+	str_flatten(line.at);
+	paper_add(paper, "next: %s\n", line.at);
+}
+
 void bench_agent(struct paper *paper, const struct bench_view *view)
 {
 	for (uint32_t i = 0; i < view->command_count && i < AGENT_COMMANDS; i++) {
@@ -283,6 +300,5 @@ void bench_agent(struct paper *paper, const struct bench_view *view)
 			view->command_count - AGENT_COMMANDS);
 	for (uint32_t i = 0; i < view->ratio_count && i < AGENT_COMMANDS; i++)
 		ratio_text(paper, view, &view->ratios[i]);
-	paper_add(paper, "next: %s\n",
-		view->command_count == 2 ? "assay ab A -- B" : "assay record -- PROGRAM");
+	next_line(paper, view);
 }

@@ -180,8 +180,8 @@ void bench_command_json(struct jsonw *w, const struct bench_command *command)
 	jsonw_put_u64(w, "dirty", command->dirty_count);
 	series_json(w, "cpu_ns", &command->cpu);
 	series_json(w, "max_rss_bytes", &command->rss);
-	number(w, "user_ns", command->user_ns, few);
-	number(w, "system_ns", command->system_ns, few);
+	number(w, "user_ns", round(command->user_ns), few);
+	number(w, "system_ns", round(command->system_ns), few);
 	known(w, "max_rss_floor_bytes", command->rss_floor_bytes, command->rss_floor_bytes,
 		foreign);
 	jsonw_put_u64(w, "failed", command->failed_count);

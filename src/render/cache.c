@@ -55,8 +55,22 @@ static const char *level_reason(const struct cache_level_row *row)
 	return isnan(row->mpki) ? row->mpki_reason : "";
 }
 
+/* Why the row has gaps, what its numbers are of, and by what they are judged. */
+static void level_words(struct str *out, const struct cache_level_row *row)
+{
+	const char *const parts[] = {level_reason(row), isnan(row->misses) ? "" : row->note,
+		row->judge ? row->judge->threshold : ""};
+
+	for (unsigned i = 0; i < 3; i++)
+		if (*parts[i])
+			str_addf(out, "%s%s", out->len ? "; " : "", parts[i]);
+}
+
 static void level_cells(struct table *table, const struct cache_level_row *row)
 {
+	str_auto struct str words = {0};
+
+	level_words(&words, row);
 	table_cell(table, INK_PLAIN, "%s", row->name);
 	table_cell(table, INK_DIM, "%s", row->size);
 	count_cell(table, row->accesses);
@@ -71,12 +85,7 @@ static void level_cells(struct table *table, const struct cache_level_row *row)
 		table_cell(table, INK_BOLD, "%.3g", row->mpki);
 	table_cell(table, site_assessment_ink(row->assessment), "%s",
 		row->assessment == METRIC_NONE ? "" : metric_assessment_word(row->assessment));
-	if (*level_reason(row))
-		table_cell(table, INK_DIM, "%s", level_reason(row));
-	else
-		table_cell(table, INK_DIM, "%s%s%s", row->note,
-			*row->note && row->judge ? "; " : "",
-			row->judge ? row->judge->threshold : "");
+	table_cell(table, INK_DIM, "%s", str_text(&words));
 }
 
 static void levels_table(struct paper *paper, const struct cache_view *view)
@@ -219,6 +228,8 @@ static void agent_level(struct paper *paper, const struct cache_level_row *row)
 		paper_add(paper, ", rate %.4g", row->rate);
 	if (!isnan(row->mpki))
 		paper_add(paper, ", %.4g per 1,000 instructions", row->mpki);
+	if (!isnan(row->load_mpki))
+		paper_add(paper, ", of loads %.4g", row->load_mpki);
 	if (row->assessment != METRIC_NONE)
 		paper_add(paper, ", %s", metric_assessment_word(row->assessment));
 	if (isnan(row->misses))
@@ -279,8 +290,9 @@ void cache_markdown(struct str *out, const struct cache_page *page)
 		markdown_number(out, row->rate * 100, "%");
 		markdown_number(out, row->mpki, "");
 		str_addf(out, " %s |\n",
-			*level_reason(row) ? level_reason(row)
-					   : metric_assessment_word(row->assessment));
+			row->assessment == METRIC_NONE && *level_reason(row)
+				? level_reason(row)
+				: metric_assessment_word(row->assessment));
 	}
 	str_add(out, "\n## Where\n\nFrom ");
 	cache_witness_add(out, view);

@@ -17,6 +17,7 @@ static void level_json(struct jsonw *w, const struct cache_level_row *row, bool 
 	site_number_json(w, "misses", row->misses, row->misses_reason);
 	site_number_json(w, "miss_rate", row->rate, row->rate_reason);
 	site_number_json(w, "mpki", row->mpki, row->mpki_reason);
+	site_number_json(w, "load_mpki", row->load_mpki, row->load_reason);
 	jsonw_put_text(w, "assessment", metric_assessment_word(row->assessment));
 	if (row->judge)
 		jsonw_put_text(w, "threshold", row->judge->threshold);

@@ -46,6 +46,14 @@ static void slope_json(struct jsonw *json, const struct causal_curve *curve)
 		jsonw_put_missing(json, "max_gain", why);
 }
 
+static void known_text(struct jsonw *json, const char *key, const char *text)
+{
+	if (*text)
+		jsonw_put_text(json, key, text);
+	else
+		jsonw_put_missing(json, key, "the experiments do not tell it");
+}
+
 static void target_json(
 	struct jsonw *json, const struct causal_view *view, const struct causal_target_view *target)
 {
@@ -54,12 +62,12 @@ static void target_json(
 	causal_sentence(&sentence, view, target);
 	jsonw_begin_object(json);
 	jsonw_put_text(json, "location", target->name);
-	jsonw_put_text(json, "file", *target->file ? target->file : NULL);
+	known_text(json, "file", target->file);
 	if (target->line)
 		jsonw_put_u64(json, "line", target->line);
 	else
 		jsonw_put_missing(json, "line", "the target is a function");
-	jsonw_put_text(json, "function", *target->function ? target->function : NULL);
+	known_text(json, "function", target->function);
 	jsonw_put_text(json, "kind", target->waits ? "waits" : "cpu");
 	slope_json(json, &target->curve);
 	jsonw_put_text(json, "class", causal_class_name(target->curve.class));

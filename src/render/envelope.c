@@ -73,14 +73,14 @@ static void series_json(struct jsonw *w, const struct envelope_series *one)
 	jsonw_put_text(w, "metric", one->metric);
 	jsonw_put_text(w, "statistic", one->statistic);
 	jsonw_put_text(w, "class", envelope_class_name(one->class));
-	jsonw_put_double(w, "reference_ns", one->reference);
+	jsonw_put_double(w, "reference_ns", round(one->reference));
 	jsonw_put_double(w, "drift_share", one->drift);
 	jsonw_put_u64(w, "worst_repeat", one->worst + 1);
 	jsonw_put_u64(w, "in_a_row", one->in_a_row);
 	jsonw_key(w, "values_ns");
 	jsonw_begin_array(w);
 	for (uint32_t i = 0; i < one->count; i++)
-		jsonw_double(w, one->values[i]);
+		jsonw_double(w, round(one->values[i]));
 	jsonw_end_array(w);
 	jsonw_key(w, "drift_shares");
 	jsonw_begin_array(w);

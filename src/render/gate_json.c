@@ -58,8 +58,8 @@ static void item_json(
 	jsonw_put_text(w, "severity", gate_severity_name(item->severity));
 	jsonw_put_text(w, "decision", gate_decision_name(item->decision));
 	jsonw_put_bool(w, "clear", item->clear);
-	jsonw_put_double(w, bytes ? "baseline_bytes" : "baseline_ns", one->median_a);
-	jsonw_put_double(w, bytes ? "candidate_bytes" : "candidate_ns", one->median_b);
+	jsonw_put_double(w, bytes ? "baseline_bytes" : "baseline_ns", round(one->median_a));
+	jsonw_put_double(w, bytes ? "candidate_bytes" : "candidate_ns", round(one->median_b));
 	effect_json(w, one);
 	jsonw_put_double(w, "p_unadjusted", one->p);
 	jsonw_put_double(w, "alpha", one->alpha);

@@ -1,6 +1,8 @@
 /* imported.c - see imported.h.  People and agents get the same lines: there are few. */
 #include "render/imported.h"
 
+#include "render/shorten.h"
+
 static void events_table(struct paper *paper, const struct imported_view *view)
 {
 	table_auto struct table table = {0};
@@ -40,6 +42,19 @@ static void fact(struct paper *paper, const char *word, uint64_t value)
 			paper, ", %s %s", paper_count(number, sizeof(number), (double)value), word);
 }
 
+void imported_next(
+	struct paper *paper, const struct imported_step *step, const char *path, const char *stored)
+{
+	str_auto struct str word = {0};
+
+	word_quote(stored ? stored : path, &word);
+	if (stored)
+		paper_add(paper, "next: %s %s%s\n", step->before, word.at, step->behind);
+	else
+		paper_add(paper, "nothing was stored; next: assay import %s -o run.assay%s\n",
+			word.at, str_equal(path, "-") ? " < FILE" : "");
+}
+
 void imported_text(
 	struct paper *paper, const struct imported_view *view, const char *path, const char *stored)
 {
@@ -62,10 +77,7 @@ void imported_text(
 	fact(paper, "stacks cut short", view->truncated);
 	fact(paper, "stacks broken", view->broken);
 	paper_add(paper, "\n");
-	if (stored)
-		paper_add(paper, "next: assay report %s\n", stored);
-	else
-		paper_add(paper, "nothing was stored; next: assay import %s -o run.assay\n", path);
+	imported_next(paper, &(struct imported_step){"assay report", ""}, path, stored);
 }
 
 static void event_json(struct jsonw *w, const struct imported_event *event)

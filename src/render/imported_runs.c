@@ -6,7 +6,7 @@
 #include "render/imported.h"
 #include "render/shorten.h"
 
-enum { ROWS = 20, NAME_COLUMNS = 48, TIME_ROOM = 32 };
+enum { ROWS = 20, AGENT_ROWS = 12, NAME_COLUMNS = 48, TIME_ROOM = 32 };
 
 static void time_cell(struct table *table, enum ink ink, double ns)
 {
@@ -59,24 +59,22 @@ void imported_runs_text(
 	table_auto struct table table = {0};
 	static const char *const headings[] = {
 		"runs", "median", "min", "max", "spread", "user+sys", "peak RSS"};
+	uint32_t rows = paper->ascii ? AGENT_ROWS : ROWS;
 
 	table_column(&table, "command", false);
 	for (unsigned i = 0; i < sizeof(headings) / sizeof(*headings); i++)
 		table_column(&table, headings[i], true);
-	for (uint32_t i = 0; i < view->command_count && i < ROWS; i++)
+	for (uint32_t i = 0; i < view->command_count && i < rows; i++)
 		command_row(&table, &view->commands[i]);
 	table_print(&table, paper, 2);
-	if (view->command_count > ROWS)
-		paper_add(paper, "  and %u more commands\n", view->command_count - ROWS);
-	for (uint32_t i = 0; i < view->command_count && i < ROWS; i++)
+	if (view->command_count > rows)
+		paper_add(paper, "  and %u more commands\n", view->command_count - rows);
+	for (uint32_t i = 0; i < view->command_count && i < rows; i++)
 		failures_line(paper, &view->commands[i]);
 	paper_add(paper, "\n  - is not measured: the file does not hold it\n");
 	if (view->blocked && view->command_count > 1)
 		paper_add(paper, "  the commands were not measured in turns: no ratio is told\n");
-	if (stored)
-		paper_add(paper, "next: assay audit %s\n", stored);
-	else
-		paper_add(paper, "nothing was stored; next: assay import %s -o run.assay\n", path);
+	imported_next(paper, &(struct imported_step){"assay audit", ""}, path, stored);
 }
 
 void imported_runs_json(

@@ -48,6 +48,19 @@ void plan_text(struct paper *paper, const struct plan_page *page)
 	table_print(&table, paper, 2);
 }
 
+/* As every time of ours in whole nanoseconds, and in the seconds of MANIFEST.json. */
+static void put_seconds(
+	struct jsonw *w, const char *key_ns, const char *key_s, double seconds, const char *reason)
+{
+	if (isfinite(seconds)) {
+		jsonw_put_u64(w, key_ns, (uint64_t)llround(1e9 * seconds));
+		jsonw_put_double(w, key_s, seconds);
+	} else {
+		jsonw_put_missing(w, key_ns, reason);
+		jsonw_put_missing(w, key_s, reason);
+	}
+}
+
 void plan_json(struct jsonw *w, const struct plan_page *page)
 {
 	jsonw_key(w, "plan");
@@ -59,23 +72,14 @@ void plan_json(struct jsonw *w, const struct plan_page *page)
 		step_words(&words, step);
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "phase", step->phase);
-		if (step->skipped)
-			jsonw_put_missing(w, "seconds", step->reason);
-		else
-			jsonw_put_double(w, "seconds", (double)step->expected_ns / 1e9);
+		put_seconds(w, "expected_ns", "seconds",
+			step->skipped ? (double)NAN : (double)step->expected_ns / 1e9,
+			step->reason);
 		jsonw_put_text(w, "reason", step->skipped ? step->reason : str_text(&words));
 		jsonw_put_text(w, "fix", step->fix);
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);
-}
-
-static void put_seconds(struct jsonw *w, const char *key, double seconds, const char *reason)
-{
-	if (isfinite(seconds))
-		jsonw_put_double(w, key, seconds);
-	else
-		jsonw_put_missing(w, key, reason);
 }
 
 static void phases_json(struct jsonw *w, const struct job_phase *phases, uint32_t count)
@@ -94,8 +98,9 @@ static void phases_json(struct jsonw *w, const struct job_phase *phases, uint32_
 			jsonw_put_i64(w, "status", phase->status);
 		else
 			jsonw_put_missing(w, "status", "it was not started");
-		put_seconds(w, "planned_seconds", phase->planned_s, "it was not planned");
-		put_seconds(w, "seconds", phase->seconds, "it was not started");
+		put_seconds(
+			w, "planned_ns", "planned_seconds", phase->planned_s, "it was not planned");
+		put_seconds(w, "wall_ns", "seconds", phase->seconds, "it was not started");
 		jsonw_put_text(w, "reason", phase->reason);
 		jsonw_put_text(w, "fix", phase->fix);
 		jsonw_end_object(w);
@@ -109,9 +114,10 @@ void job_json(struct jsonw *w, const struct job_view *view)
 	jsonw_put_text(w, "directory", view->directory);
 	jsonw_put_text(w, "state", view->state);
 	jsonw_put_text(w, "target", view->target);
-	jsonw_put_double(w, "budget_seconds", view->budget_s);
-	put_seconds(w, "planned_seconds", view->planned_s, "it ended before the plan");
-	put_seconds(w, "seconds", view->seconds, "it did not end");
+	put_seconds(w, "budget_ns", "budget_seconds", view->budget_s, "");
+	put_seconds(
+		w, "planned_ns", "planned_seconds", view->planned_s, "it ended before the plan");
+	put_seconds(w, "wall_ns", "seconds", view->seconds, "it did not end");
 	phases_json(w, view->phases, view->phase_count);
 	jsonw_key(w, "artifacts");
 	jsonw_begin_array(w);

@@ -27,7 +27,11 @@ static void step_json(
 	jsonw_key(json, "numbers");
 	jsonw_begin_object(json);
 	for (uint32_t i = 0; i < step->input_count; i++)
-		jsonw_put_double(json, step->inputs[i].name, step->inputs[i].value);
+		if (isfinite(step->inputs[i].value))
+			jsonw_put_double(json, step->inputs[i].name, step->inputs[i].value);
+		else
+			jsonw_put_missing(
+				json, step->inputs[i].name, "it was not measured in that run");
 	jsonw_end_object(json);
 	jsonw_end_object(json);
 }

@@ -17,8 +17,10 @@ void metric_results_json(
 			jsonw_put_missing(w, "value", row->reason);
 		jsonw_put_text(w, "unit", row->metric->unit);
 		jsonw_put_text(w, "assessment", metric_assessment_word(row->assessment));
-		jsonw_put_text(
-			w, "threshold", *row->metric->threshold ? row->metric->threshold : NULL);
+		if (*row->metric->threshold)
+			jsonw_put_text(w, "threshold", row->metric->threshold);
+		else
+			jsonw_put_missing(w, "threshold", "this metric is not judged");
 		jsonw_put_text(w, "meaning", row->metric->meaning);
 		jsonw_put_bool(w, "simulated", simulated);
 		if (*row->core)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "render/shorten.h"
 
 enum { PAPER_WIDTH = 100 };
 
@@ -131,6 +132,15 @@ void paper_hang(struct paper *paper, unsigned indent, const char *text)
 	unsigned width = paper_width(paper);
 
 	paper_fill(paper, indent, width > indent + 20 ? width - indent : 20, INK_PLAIN, text);
+}
+
+void paper_target(struct paper *paper, const char *words)
+{
+	unsigned width = paper->width ? paper->width : 100;
+	str_auto struct str text = {0};
+
+	words_shorten(words, 2 * width - 20, &text);
+	paper_ink(paper, INK_BOLD, "%s", str_text(&text));
 }
 
 void table_column(struct table *table, const char *heading, bool right)

@@ -87,7 +87,8 @@ static void end_line(struct paper *paper, const struct record_view *view)
 void record_text(struct paper *paper, const struct record_view *view)
 {
 	paper_add(paper, "\n");
-	paper_ink(paper, INK_BOLD, "%s\n\n", view->target);
+	paper_target(paper, view->target);
+	paper_add(paper, "\n\n");
 	samples_line(paper, view);
 	file_line(paper, view);
 	cost_line(paper, view);

@@ -188,8 +188,10 @@ void report_text(struct paper *paper, const struct report_page *page)
 		shown = page->limit;
 	quality_line(paper, page->quality);
 	events_line(paper, page->quality);
-	if (*page->quality->target)
-		paper_ink(paper, INK_BOLD, "%s\n", page->quality->target);
+	if (*page->quality->target) {
+		paper_target(paper, page->quality->target);
+		paper_add(paper, "\n");
+	}
 	paper_add(paper, "\n");
 	if (!view) {
 		tree_lines(paper, page);

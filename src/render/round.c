@@ -142,8 +142,8 @@ void round_json(struct jsonw *w, const struct round_view *view)
 	jsonw_put_bool(w, "advisory", true);
 	jsonw_put_text(w, "class", fingerprint_class_name(view->class));
 	jsonw_put_bool(w, "output_changed", view->output_changed);
-	put_number(w, "before_ns", view->before_ns, none);
-	put_number(w, "after_ns", view->after_ns, none);
+	put_number(w, "before_ns", round(view->before_ns), none);
+	put_number(w, "after_ns", round(view->after_ns), none);
 	put_number(w, "ratio", view->ratio, none);
 	put_number(w, "ratio_lo", view->ratio_lo, few);
 	put_number(w, "ratio_hi", view->ratio_hi, few);

@@ -72,10 +72,10 @@ static void law_json(struct jsonw *w, const struct scale_view *view)
 	number(w, "tail_slope_hi", law->tail.hi, few);
 	number(w, "growth_lo", law->growth.lo, few);
 	number(w, "growth_hi", law->growth.hi, few);
-	number(w, "start_ns", law->fitted ? law->fit.lines[law->best].a : (double)NAN, few);
+	number(w, "start_ns", law->fitted ? round(law->fit.lines[law->best].a) : (double)NAN, few);
 	number(w, "doubling_times", law->fitted ? law->doubling : (double)NAN, few);
 	number(w, "tenfold_times", law->fitted ? law->tenfold : (double)NAN, few);
-	number(w, "tenfold_ns", law->fitted ? law->tenfold_ns : (double)NAN, few);
+	number(w, "tenfold_ns", law->fitted ? round(law->tenfold_ns) : (double)NAN, few);
 	jsonw_put_bool(w, "tenfold_extrapolated", true);
 	jsonw_put_bool(w, "misfit", law->misfit);
 	if (view->cpu_is_clear)
@@ -175,14 +175,14 @@ static void point_json(
 {
 	jsonw_begin_object(w);
 	jsonw_put_u64(w, view->options.threads ? "threads" : "n", point->size);
-	number(w, "median_ns", point->time->median, few);
-	number(w, "median_lo_ns", point->time->median_interval.lo, few);
-	number(w, "median_hi_ns", point->time->median_interval.hi, few);
+	number(w, "median_ns", round(point->time->median), few);
+	number(w, "median_lo_ns", round(point->time->median_interval.lo), few);
+	number(w, "median_hi_ns", round(point->time->median_interval.hi), few);
 	number(w, "runs_per_second", point->rate, few);
 	number(w, "times_first", point->times, few);
 	number(w, "p95_times_first", point->times_p95, few);
 	number(w, "per_unit_ns", point->per_unit_ns, few);
-	number(w, "predicted_ns", point->predicted_ns, not_fitted);
+	number(w, "predicted_ns", round(point->predicted_ns), not_fitted);
 	number(w, "off_share", point->off_share, not_fitted);
 	number(w, "pressure_share", point->pressure_share, "the kernel does not tell it");
 	number(w, "cpus_used", point->parallelism, few);

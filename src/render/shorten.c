@@ -135,20 +135,16 @@ void path_shorten(const char *path, unsigned columns, struct str *out)
 	str_addf(out, "..%s", slash && slash[1] ? slash : from);
 }
 
-void word_quote(const char *word, struct str *out)
+void words_shorten(const char *words, unsigned columns, struct str *out)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-				    "_-./:@%+=,";
+	size_t from = out->len;
 
-	if (*word && strspn(word, plain) == strlen(word)) {
-		str_add(out, word);
-		return;
+	if (columns_of(words, strlen(words)) > columns) {
+		str_add_bytes(out, words, (size_t)(skip_columns(words, columns - 3) - words));
+		str_add(out, " ..");
+	} else {
+		str_add(out, words);
 	}
-	str_add_char(out, '\'');
-	for (; *word; word++)
-		if (*word == '\'')
-			str_add(out, "'\\''");
-		else
-			str_add_char(out, *word);
-	str_add_char(out, '\'');
+	if (out->len > from)
+		str_flatten(out->at + from);
 }

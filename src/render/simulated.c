@@ -126,7 +126,7 @@ void simulated_text(
 	char time[32];
 
 	paper_add(paper, "\n");
-	paper_ink(paper, INK_BOLD, "%s", page->target);
+	paper_target(paper, page->target);
 	paper_ink(paper, INK_DIM, "   engine: simulator (cachegrind) and clock samples\n");
 	if (*page->reason)
 		paper_wrap(paper, 2, INK_DIM, page->reason);

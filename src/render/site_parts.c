@@ -183,7 +183,7 @@ void site_head_json(struct jsonw *w, const struct site_summary *summary)
 void site_head_text(struct paper *paper, const struct site_summary *summary)
 {
 	paper_add(paper, "\n");
-	paper_ink(paper, INK_BOLD, "%s", summary->target);
+	paper_target(paper, summary->target);
 	if (*summary->arch)
 		paper_ink(paper, INK_DIM, "   %s", summary->arch);
 	paper_add(paper, "\n");

@@ -277,7 +277,7 @@ static void executions_text(struct paper *paper, const struct stat_view *view)
 void stat_text(struct paper *paper, const struct stat_view *view)
 {
 	paper_add(paper, "\n");
-	paper_ink(paper, INK_BOLD, "%s", view->target);
+	paper_target(paper, view->target);
 	if (view->used_count > 1)
 		paper_ink(paper, INK_DIM, "   median of %u runs", view->used_count);
 	paper_add(paper, "\n\n");

@@ -165,6 +165,7 @@ static void facts_json(struct jsonw *w, const struct stat_view *view)
 
 void stat_json(struct jsonw *w, const struct stat_view *view)
 {
+	jsonw_put_text(w, "target", view->target);
 	jsonw_put_text(w, "engine", view->simulated ? "sim" : "pmu");
 	stat_json_counts(w, view);
 	summary_json(w, view);

@@ -129,7 +129,9 @@ static void runs_text(struct paper *paper, const struct topdown_view *view)
 	str_auto struct str failed = {0};
 	char time[32];
 
-	paper_ink(paper, INK_DIM, "  %s%s%s", view->stat.target, *view->stat.target ? "   " : "",
+	paper_add(paper, "  ");
+	paper_target(paper, view->stat.target);
+	paper_ink(paper, INK_DIM, "%s%s", *view->stat.target ? "   " : "",
 		paper_time(time, sizeof(time), view->stat.wall_ns));
 	if (facts->once)
 		paper_ink(paper, INK_DIM, ", one run with all events at once");

@@ -377,10 +377,13 @@ static void noise_json(struct jsonw *w, const struct knob_view *view)
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);
-	if (view->busy_seconds > 0)
+	if (view->busy_seconds > 0) {
+		jsonw_put_u64(w, "busy_ns", (uint64_t)(1e9 * view->busy_seconds));
 		jsonw_put_double(w, "busy_seconds", view->busy_seconds);
-	else
+	} else {
+		jsonw_put_missing(w, "busy_ns", "the processes were not watched");
 		jsonw_put_missing(w, "busy_seconds", "the processes were not watched");
+	}
 }
 
 static void process_json(struct jsonw *w, const struct knob_process *process)

@@ -17,7 +17,6 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -26,7 +25,7 @@
 #include "runtime_parts.h"
 #include "wire/causal_release.h"
 
-enum { LOOK_TICKS = 32, FRAMES = 24, CARRY_PERIODS = 32, ROBBED_MOST_NS = 200000000 };
+enum { LOOK_TICKS = 32, CARRY_PERIODS = 32, ROBBED_MOST_NS = 200000000 };
 
 static struct wire_causal_board *board;
 static struct wire_causal_seat *seats;
@@ -341,81 +340,6 @@ void inside_release(const volatile void *object)
 
 /* ---- samples ---- */
 
-static bool range_has(const struct assay_causal_range *ranges, uint32_t n, uint64_t addr)
-{
-	for (uint32_t i = 0; i < n && i < WIRE_CAUSAL_RANGES; i++)
-		if (addr >= ranges[i].low && addr < ranges[i].high)
-			return true;
-	return false;
-}
-
-#if defined(__x86_64__)
-static uint64_t context_ip(const ucontext_t *context)
-{
-	return (uint64_t)context->uc_mcontext.gregs[REG_RIP];
-}
-static uint64_t context_frame(const ucontext_t *context)
-{
-	return (uint64_t)context->uc_mcontext.gregs[REG_RBP];
-}
-/* In a function without a frame the return address is the first word on the stack. */
-static uint64_t context_leaf_return(const ucontext_t *context)
-{
-	uint64_t at = 0;
-	struct iovec to = {&at, sizeof(at)};
-	struct iovec from = {(void *)(uintptr_t)context->uc_mcontext.gregs[REG_RSP], sizeof(at)};
-
-	(void)process_vm_readv(getpid(), &to, 1, &from, 1, 0);
-	return at;
-}
-#elif defined(__aarch64__)
-static uint64_t context_ip(const ucontext_t *context)
-{
-	return context->uc_mcontext.pc;
-}
-static uint64_t context_frame(const ucontext_t *context)
-{
-	return context->uc_mcontext.regs[29];
-}
-/* In a function without a frame the return address is still in its register. */
-static uint64_t context_leaf_return(const ucontext_t *context)
-{
-	return context->uc_mcontext.regs[30];
-}
-#endif
-
-/* By frame pointers; what is none points anywhere, so the kernel reads it for us. */
-static bool caller_has(const ucontext_t *context)
-{
-	const struct assay_causal_settings *settings = &inside->control.settings;
-	uint64_t frame[2] = {context_frame(context), 0};
-	struct iovec to = {frame, sizeof(frame)};
-	pid_t self = getpid();
-
-	if (range_has(settings->caller, settings->callers, context_leaf_return(context) - 1))
-		return true;
-	for (int i = 0; i < FRAMES && frame[0]; i++) {
-		uint64_t at = frame[0];
-		struct iovec from = {(void *)(uintptr_t)at, sizeof(frame)};
-
-		if (process_vm_readv(self, &to, 1, &from, 1, 0) != sizeof(frame))
-			return false;
-		if (range_has(settings->caller, settings->callers, frame[1] - 1))
-			return true;
-		if (frame[0] <= at)
-			return false;
-	}
-	return false;
-}
-
-static bool sample_in_target(const ucontext_t *context)
-{
-	const struct assay_causal_settings *settings = &inside->control.settings;
-
-	return range_has(settings->range, settings->ranges, context_ip(context)) &&
-	       (!settings->callers || caller_has(context));
-}
-
 /* Only without a speed-up: pauses shift who is seen where. */
 static void spot_count(uint64_t addr, uint64_t weight)
 {
@@ -467,15 +391,17 @@ static void sample_take(const ucontext_t *context, uint64_t now)
 	struct assay_causal *control = &inside->control;
 	uint64_t from = inside_sampler_time(&me.sampler, now), weight;
 	struct causal_account *account = account_now();
+	struct inside_place place;
 
 	count(&control->counts.samples, 1);
 	if (me.since_ns || account->pause_ns)
 		return;
 	weight = weight_now(account) + robbed_ns(from);
 	mark_set();
+	place = inside_place_find(inside, context);
 	if (!control->settings.speedup_permille)
-		spot_count(context_ip(context), weight);
-	if (sample_in_target(context)) {
+		spot_count(place.addr, weight);
+	if (place.hit) {
 		count(&control->counts.hits, 1);
 		count(&control->counts.hit_ns, weight);
 		owed_raise(causal_hit(account, load64(&board->owed_ns), weight,

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <ucontext.h>
 
 #include "wire/causal_inside.h"
 
@@ -21,6 +22,16 @@ enum wire_causal_sampler inside_sampler_open(
 void inside_sampler_close(struct inside_sampler *sampler);
 /* When the sample was taken that brought the signal; `now_ns` where that is not known. */
 uint64_t inside_sampler_time(const struct inside_sampler *sampler, uint64_t now_ns);
+
+/* ---- inside_walk.c ---- */
+
+/* What a sample counts for. */
+struct inside_place {
+	uint64_t addr; /* in the program's own code if it can be told, or where the thread is */
+	bool hit;      /* that, or code of others on the way to it, is the target's */
+};
+struct inside_place inside_place_find(
+	const struct wire_causal_inside *inside, const ucontext_t *context);
 
 /* ---- inside.c: accounts of the threads of this process, each written by its own thread ---- */
 

@@ -44,6 +44,8 @@ STEPS = {
     "codes": "assay stat --json -e r0008:u,armv8_pmuv3/cpu_cycles/u,cpu_cycles:u -- count",
     "default": "assay stat --json -- count",
     "topdown": "assay topdown --json -- count",
+    "cache": "assay cache --json -o cache.assay -- count",
+    "cache-again": "assay cache --json cache.assay",
     "doctor": "assay doctor --json",
     "env": "assay env --json",
     **{f"record-{kind}-{stack}": f"assay record --json -e cycles:u -c 100000 --stack {stack} "
@@ -208,6 +210,21 @@ def _():
         for metric in json.loads(step.out)["data"]["metrics"]:
             if "stall" in metric["name"] or "bound" in metric["name"]:
                 assert metric["value"] is None, metric
+
+
+@case("assay cache asks for this CPU's own events in a run of its own, and zeros fill no row")
+def _():
+    for name in ("cache", "cache-again"):
+        data = document(name)["data"]
+        levels = {level["name"]: level for level in data["levels"]}
+        # Neoverse N1 has a table: L2 and the walks were asked for, and read 0 here.
+        for level in ("L2", "dTLB", "iTLB"):
+            assert levels[level]["misses"] is None, levels[level]
+            assert "0" in levels[level]["misses_reason"], levels[level]
+            assert "not known" not in levels[level]["misses_reason"], levels[level]
+        assert data["verdict"]["category"] == "unclear", data["verdict"]
+        ipc = next(m for m in data["metrics"] if m["name"] == "ipc")
+        assert abs(ipc["value"] - 0.5) < 0.01, ipc  # two cycles for each instruction, by QEMU
 
 
 @case("samples of cycles lie in the hot function, one for each period")

@@ -237,6 +237,7 @@ def _():
 def _():
     r = assay("attest", "--template")
     assert re.findall(r"^([a-z-]+)=$", r.out, re.MULTILINE) == list(KEYS), r
+    assert json.loads(assay("attest", "--template", "--json").out)["data"]["template"] == r.out
     bench("run.assay")
     r = assay("attest", "--template", "run.assay")
     assert set(re.findall(r"^([a-z-]+)=$", r.out, re.MULTILINE)) == set(ASKED), r

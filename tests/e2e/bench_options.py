@@ -106,6 +106,12 @@ def _():
         assert r.status == 2 and len(r.err.splitlines()) == 2, r
 
 
+@case("an exact number of runs and bounds of it exclude each other")
+def _():
+    r = assay("bench", "-n", "3", "--min-runs", "5", "true")
+    assert r.status == 2 and "-n excludes" in r.err and len(r.err.splitlines()) == 2, r
+
+
 @case("--golden-save keeps the first output, --golden holds every run against it")
 def _():
     d = bench("-n", "3", "--golden-save", "golden", "seq 30000")

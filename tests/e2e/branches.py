@@ -285,6 +285,17 @@ def _():
     assert "simulated" in text.out, text
 
 
+@case("--level 1 has the rates of the whole program, and takes no filter")
+def _():
+    need("valgrind")
+    whole = branches("--engine", "sim", "--level", "1", "-o", "whole.assay", "--", built(), "1000")
+    assert whole["sites"] is None and "--level 1" in whole["sites_reason"], whole
+    deep = branches("whole.assay", "--level", "2")
+    assert deep["sites"] and deep["metrics"] == whole["metrics"], deep
+    r = assay("branches", "whole.assay", "--level", "1", "--filter", "cond")
+    assert r.status == 2 and "exclude each other" in r.err and len(r.err.splitlines()) == 2, r
+
+
 @case("auto takes the simulator where there is no PMU, and says why")
 def _():
     if has_pmu():

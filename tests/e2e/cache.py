@@ -109,6 +109,41 @@ def _():
     assert data["sites"] is None and data["sites_reason"], data
 
 
+PERF_STAT = """\
+300000000 inst_retired.any
+40000000 l2_rqsts.references
+24000000 l2_rqsts.miss
+18000000 mem_load_retired.l2_miss
+900000 dtlb_load_misses.walk_completed
+60000 dtlb_store_misses.walk_completed
+600 itlb_misses.walk_completed
+3000000000 cpu_clk_unhalted.thread
+150000000 offcore_requests_outstanding.data_rd.cmask4
+2550000000 offcore_requests_outstanding.cycles_with_data_rd
+"""
+
+
+@case("a run from elsewhere is judged by the table that its events are of, in any case of letters")
+def _():
+    with open("stat.json", "w", encoding="ascii") as file:
+        for line in PERF_STAT.splitlines():
+            value, name = line.split()
+            file.write(json.dumps({"counter-value": value + ".000000", "unit": "", "event": name,
+                                   "event-runtime": 1000000000, "pcnt-running": 100.0}) + "\n")
+    r = assay("import", "stat.json", "-o", "s.assay", "--quiet")
+    assert r.status == 0, r
+    data = cache("s.assay")
+    levels = {level["name"]: level for level in data["levels"]}
+    l2 = levels["L2"]
+    assert (l2["miss_rate"], l2["mpki"], l2["load_mpki"]) == (0.6, 80, 60), l2
+    assert l2["assessment"] == "investigate" and "20" in l2["threshold"], l2
+    assert abs(levels["dTLB"]["mpki"] - 3.2) < 1e-9, levels["dTLB"]
+    assert levels["dTLB"]["accesses"] is None and levels["dTLB"]["accesses_reason"], levels["dTLB"]
+    assert levels["L1D"]["load_mpki"] is None and levels["L1D"]["load_mpki_reason"], levels["L1D"]
+    assert data["verdict"]["category"] == "memory_latency", data["verdict"]
+    assert "80 %" in data["verdict"]["why"], data["verdict"]
+
+
 @case("the simulator finds the line that misses, with two data levels and said so")
 def _():
     need("valgrind")
@@ -131,6 +166,18 @@ def _():
                for s in functions["sites"]), functions["sites"][:3]
     text = assay("cache", "sim.assay")
     assert text.status == 0 and "simulated" in text.out and "chase" in text.out, text
+
+
+@case("--level 1 has the levels of the whole program, and says why there are no places")
+def _():
+    need("valgrind")
+    whole = cache("--engine", "sim", "--level", "1", "-o", "whole.assay", "--", built())
+    assert whole["sites"] is None and "--level 1" in whole["sites_reason"], whole
+    deep = cache("whole.assay", "--level", "2")
+    assert deep["sites"] and deep["levels"] == whole["levels"], deep
+    assert deep["verdict"]["category"] == whole["verdict"]["category"], (deep, whole)
+    r = assay("cache", "whole.assay", "--level", "3")
+    assert r.status == 2 and "1|2" in r.err, r
 
 
 @case("agent text is short and plain, and the report has the levels")
@@ -163,6 +210,23 @@ def _():
     document = json.loads(r.out)
     assert document["data"]["engine"] == "sim", document
     assert "no-pmu" in [w["code"] for w in document["warnings"]], document["warnings"]
+
+
+@case("a run that cannot be kept is shown all the same, with exit 7")
+def _():
+    need("valgrind")
+    if os.geteuid() != 0:
+        skip("only root can mount a small file system")
+    os.mkdir("small")
+    if run("mount", "-t", "tmpfs", "-o", "size=128k", "tmpfs", "small").status:
+        skip("this container may not mount a tmpfs")
+    try:
+        for words in (("cache",), ("topdown",)):
+            r = assay(*words, "--engine", "sim", "-o", "small/run.assay", "--", "true")
+            assert r.status == 7 and "no space left" in r.err, r
+            assert "not simulated" in r.err or "counts of valgrind's model" in r.err, r
+    finally:
+        run("umount", "small")
 
 
 @case("a run or a program is needed, not both")

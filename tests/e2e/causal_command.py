@@ -10,10 +10,11 @@ import subprocess
 import tempfile
 import time
 
-from tap import ASSAY, BUILD, assay, case, main, need, no_kernel_engine, run, skip
+from tap import ASSAY, BUILD, SOURCE, assay, case, main, need, no_kernel_engine, run, skip
 
 SHAPES = os.path.join(BUILD, "tests/workloads/shapes")
 POINTS = os.path.join(BUILD, "tests/workloads/points")
+LIBRARY = os.path.join(BUILD, "tests/workloads/library")
 FOLDER = tempfile.TemporaryDirectory()  # gone at the end
 
 COZ_HEADER = r"""
@@ -128,6 +129,76 @@ def _():
         assert [p["speedup"] for p in target["points"]] == [.25, .5, .75, 1], target
     assert data["progress"][0]["name"] == "round" and data["progress"][0]["chosen"], data
     assert data["pairs"] > 3 and data["coz_file"] is None and data["coz_file_reason"], data
+
+
+@case("time in a library without frame pointers counts for the line that called it")
+def _():
+    path = os.path.join(SOURCE, "tests", "workloads", "causal", "library.c")
+    with open(path, encoding="ascii") as file:
+        lines = file.read().splitlines()
+    a, b = ("library.c:%d" % (1 + next(i for i, line in enumerate(lines) if mark in line))
+            for mark in ("/* work a */", "/* work b */"))
+    for engine in ("bpf", "preload"):
+        for last in (False, True):
+            document = answer("--engine", engine, "--budget", "8s", "--speedup", "50", "--",
+                              LIBRARY, "60")
+            data = document["data"]
+            gains = [gain(data, name, .5) for name in (a, b)]
+            if None not in gains and abs(gains[0] - .35) < .1 and abs(gains[1] - .15) < .1:
+                break
+            if last and next(g for g in data["guards"] if g["name"] == "crowded")["bad"]:
+                skip("the machine is busy: the target's threads waited for a CPU")
+            assert not last, (engine, gains, data["targets"])
+        shares = {t["location"]: t["sample_share"] for t in data["targets"]}
+        assert .6 < shares[a] < .8 and .2 < shares[b] < .4, shares
+        assert "outside-scope" not in [w["code"] for w in document["warnings"]], document
+
+
+CALLER = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+__attribute__((noinline)) int format(char *to, unsigned i)
+{
+	return snprintf(to, 64, "%08.3f %x %s", i / 7.0, i, "text"); /* in the C library */
+}
+__attribute__((noinline)) long enter(int fd, char *page)
+{
+	return read(fd, page, 65536); /* in the kernel */
+}
+int main(int argc, char **argv)
+{
+	static char page[65536];
+	FILE *zeros = fopen("/dev/zero", "r");
+	char text[64];
+	long sum = 0;
+
+	for (unsigned i = 0; i < strtoul(argv[argc - 1], NULL, 10); i++) {
+		for (int j = 0; j < 1000; j++)
+			sum += format(text, i + j);
+		for (int j = 0; j < 100; j++)
+			sum += enter(fileno(zeros), page);
+		write(1, "x", 1);
+	}
+	return sum == 0;
+}
+"""
+
+
+@case("so does time in Debian's C library and in the kernel")
+def _():
+    with open("caller.c", "w", encoding="ascii") as file:
+        file.write(CALLER)
+    assert run(need("gcc"), "-O1", "-g", "caller.c", "-o", "caller").status == 0
+    data = answer("--progress", "syscall:write", "--budget", "4s", "--", "./caller", "100000",
+                  stdout=subprocess.PIPE)["data"]
+    shares = {t["location"]: t["sample_share"] for t in data["targets"]}
+    lines = CALLER.splitlines()
+    for mark in ("in the C library", "in the kernel"):
+        name = "caller.c:%d" % (1 + next(i for i, line in enumerate(lines) if mark in line))
+        assert shares.get(name, 0) > .15, (name, shares)
+    assert sum(shares.values()) > .8, shares
 
 
 def same_gains(first, data):
@@ -280,6 +351,8 @@ def _():
                       "2")
     assert document["data"]["pairs"] >= 1, document
     assert "target-crashed" in [w["code"] for w in document["warnings"]], document
+    document = answer("--budget", "2s", "--", "/bin/false", status=5)
+    assert "target-failed" in [w["code"] for w in document["warnings"]], document
     assert causal("--", "/no/such/program", status=5).err
     assert causal("--", "/etc/passwd", status=5).err
 

@@ -160,4 +160,18 @@ def _():
     assert d["data"]["skipped"]["truncated_lines"] == 1 and d["partial"] is True, d
 
 
+@case("an agent gets at most 40 lines, however much a program says")
+def _():
+    with open("many.ndjson", "w", encoding="utf-8") as file:
+        for i in range(100):
+            file.write(json.dumps({"event": "perf.profile.span_summary", "span": f"span {i}" * 9,
+                                   "count": i, "cumulative_us": i, "evidence": "long " * 40}))
+            file.write("\n")
+            file.write(json.dumps({"event": "perf.profile.hypothesis_evaluated", "name": f"h{i}",
+                                   "verdict": "supports", "evidence": "long " * 40}) + "\n")
+    r = assay("import", "--agent", "many.ndjson")
+    assert r.status == 0 and r.out.isascii() and len(r.out.splitlines()) <= 40, r
+    assert r.out.splitlines()[-1].endswith("assay import many.ndjson -o run.assay"), r
+
+
 main()

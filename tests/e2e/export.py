@@ -2,6 +2,7 @@
 import json
 import os
 import re
+import socket
 
 import runs
 from tap import assay, case, main, need, run
@@ -278,6 +279,28 @@ def _():
         assert file.read() == "old"
     r = assay("export", path, "--format", "json", "-o", "/dev/full")
     assert r.status == 7 and "space" in r.err, r
+
+
+@case("-o - writes to whatever stdout is: a file behind other text, a pipe, a socket")
+def _():
+    path = runs.made(runs.MIXED)
+    assert assay("export", path, "--format", "folded", "--quiet", "-o", "text").status == 0
+    with open("text", encoding="utf-8") as file:
+        text = file.read()
+    words = ("export", path, "--format", "folded", "--quiet", "-o", "-")
+    assert assay(*words).out == text
+    with open("behind", "w+", encoding="utf-8") as file:
+        file.write("head\n")
+        file.flush()
+        assert assay(*words, stdout=file).status == 0
+        file.seek(0)
+        assert file.read() == "head\n" + text
+    ours, its = socket.socketpair()
+    with ours, its:
+        r = assay(*words, stdout=its)
+        its.close()
+        assert r.status == 0, r
+        assert b"".join(iter(lambda: ours.recv(65536), b"")).decode() == text
 
 
 @case("a run without samples says how to take some")

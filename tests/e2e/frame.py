@@ -63,6 +63,14 @@ def _():
         assert r.status == 2 and len(r.err.splitlines()) == 2, r
 
 
+@case("an empty name of a file is wrong usage, told before anything runs")
+def _():
+    for words in (("stat", "-o", "", "--", "true"), ("stat", "--json=", "--", "true"),
+                  ("run", "-o", "", "--", "true"), ("run", "--check", ""), ("env", "-o", "")):
+        r = assay(*words)
+        assert r.status == 2 and "empty name" in r.err and len(r.err.splitlines()) == 2, r
+
+
 @case("too many words and too few words exit 2 and show the usage")
 def _():
     for words in (("completions",), ("completions", "bash", "zsh"), ("help", "a", "b")):
@@ -82,7 +90,7 @@ def _():
 @case("a program handed to a command that runs none is refused")
 def _():
     r = assay("completions", "bash", "--", "true")
-    assert r.status == 2 and "runs no program" in r.err, r
+    assert r.status == 2 and "runs no program" in r.err and "usage: " in r.err, r
 
 
 @case("--json and --agent together want the same stdout and are refused")
@@ -115,13 +123,50 @@ def _():
         assert r.status == 7, r
 
 
-@case("a reader that goes away does not kill it by SIGPIPE")
+@case("a reader that goes away (| head) ends it with 7, without a signal and without a word")
 def _():
-    read_end, write_end = os.pipe()
-    os.close(read_end)
-    r = assay("completions", "bash", stdout=write_end)
-    os.close(write_end)
-    assert r.status == 7, r
+    for words in (("completions", "bash"), ("env",), ("doctor", "--json")):
+        read_end, write_end = os.pipe()
+        os.close(read_end)
+        r = assay(*words, stdout=write_end)
+        os.close(write_end)
+        assert r.status == 7 and not r.err, r
+
+
+@case("help opens with the main job")
+def _():
+    lines = assay("--help").out.splitlines()
+    assert lines[2] == "  assay -- ./program input", lines[:4]
+
+
+@case("help --json is the table of commands: each option, its value and its choices")
+def _():
+    r = assay("help", "--json")
+    assert r.status == 0 and not r.err, r
+    document = json.loads(r.out)
+    assert document["schema"] == "assay.help/1", document["schema"]
+    found = {c["name"]: c for c in document["data"]["commands"]}
+    assert list(found) == commands(), list(found)
+    common = {o["name"] for o in document["data"]["common_options"]}
+    for name, command in found.items():
+        assert options_of(name) >= common | {o["name"] for o in command["options"]}, name
+        assert command["examples"][0]["line"].startswith("assay "), command
+    engine = next(o for o in found["stat"]["options"] if o["name"] == "engine")
+    assert engine["choices"] == ["auto", "pmu", "sim"], engine
+    one = json.loads(assay("help", "--json", "stat").out)["data"]["commands"]
+    assert one == [found["stat"]], one
+    assert json.loads(assay("completions", "fish", "--json").out)["data"]["script"] == \
+        assay("completions", "fish").out
+
+
+@case("help --agent is plain, at most 40 lines, and ends with a command")
+def _():
+    for words in ([], *([name] for name in commands())):
+        r = assay("help", "--agent", *words)
+        lines = r.out.splitlines()
+        assert r.status == 0 and r.out.isascii() and len(lines) <= 40, (len(lines), str(r))
+        assert lines[-1].startswith("next: "), r
+    assert len(assay("completions", "bash", "--agent").out.splitlines()) == 2
 
 
 def on_terminal(*words, **env):
@@ -153,6 +198,10 @@ def _():
     assert "\033[" not in on_terminal("env", NO_COLOR="1")
     assert "\033[" not in on_terminal("env", TERM="dumb")
     assert "\033[" not in on_terminal("env", "--color=never")
+    # The line of progress replaces itself, which a dumb terminal cannot do.
+    progress = ("bench", "-n", "10", "sleep 0.05", "--color=never")
+    assert "\033[K" in on_terminal(*progress)
+    assert "\033" not in on_terminal(*progress, TERM="dumb")
 
 
 @case("--json of a command that needs no program is one document in the envelope")

@@ -132,6 +132,7 @@ def _():
     assert r.status == 7 and "missing/x.c" in r.err, r
     r = assay("harness", "x", "-o", "-")
     assert r.status == 0 and r.out.startswith("/* x.c - ") and "x_work" in r.out, r
+    assert r.err.splitlines()[-1].endswith(" -o x x.c"), r
     assert "build" in r.err and not os.listdir("."), r
     r = assay("harness", "x", "-o", "-", "--json")
     assert r.status == 2 and "both want stdout" in r.err, r

@@ -253,6 +253,26 @@ def _():
     assert seen > 0
 
 
+@case("the experiments of coz have the members of every import, and the next command can be typed")
+def _():
+    with open("profile.coz", "w", encoding="ascii") as file:
+        for speedup, visits in (("0.00", 100), ("0.50", 150)):
+            file.write(f"experiment\tselected=w.c:5\tspeedup={speedup}\tduration=100000000\t"
+                       f"selected-samples=10\nprogress-point\tname=x\ttype=source\t"
+                       f"delta={visits}\n")
+    data = json.loads(assay("import", "--json", "profile.coz").out)["data"]
+    assert data["kind"] == "coz" and data["events"] == [] and data["skipped"], data
+    assert data["samples"] is None and data["samples_reason"], data
+    target = (data["targets"] + data["flat"])[0]
+    assert target["function"] is None and target["function_reason"], target
+    with open("my stacks", "w", encoding="ascii") as file:
+        file.write("main;work 3\n")
+    r = assay("import", "my stacks", "-o", "my run.assay", "--agent")
+    assert r.out.splitlines()[-1] == "next: assay report 'my run.assay'", r
+    r = assay("import", "-", stdin="main;work 3\n")
+    assert r.out.splitlines()[-1].endswith("next: assay import - -o run.assay < FILE"), r
+
+
 @case("content of no known format is refused with the list of what can be read")
 def _():
     with open(path_of("noise"), "wb") as file:

@@ -70,6 +70,11 @@ def blamed(document):
             if row["verdict"] == "supports" and not row["place"] and row["category"] != "noise"]
 
 
+def disputes(document):
+    """Quantities that two mechanisms tell differently of the same run."""
+    return sorted({name for row in document["ledger"] for name in row["disputes"]})
+
+
 @case("every number is found again by its query in the run file")
 def _():
     phases("planted/faults", "600")
@@ -143,6 +148,44 @@ def _():
         phases(program, words)
         document = evaluate()
         assert not blamed(document), (program, document["ledger"])
+        assert not disputes(document), (program, document["ledger"])
+
+
+@case("tasks too short to be sampled make a conflict of what the samples alone decide")
+def _():
+    loop = "i=0; while [ $i -lt 900 ]; do env true; i=$((i + 1)); done"
+    r = assay("record", "-F", "99", "-o", "profile.assay", "--", "sh", "-c", loop)
+    assert r.status == 0, r
+    document = evaluate()
+    row = [row for row in document["ledger"] if row["hypothesis"] == "garbage_collection"][0]
+    reason = [s["reason"] for s in document["signals"] if s["name"] == "sampled_cpu_ns"][0]
+    if reason:
+        assert row["verdict"] == "rejects" and not disputes(document), row
+        skip(f"the CPU time of the samples is not known here: {reason}")
+    values = signals(document)
+    assert values["sampled_cpu_ns"] < 0.8 * values["profile_cpu_ns"], values
+    assert row["verdict"] == "conflict" and row["disputes"] == ["sampled_time"], row
+    assert " by rusage and " in row["why"] and " by samples cannot both" in row["why"], row
+    assert row["next"].startswith("assay record ") and row["next"] in row["why"], row
+
+
+@case("page faults, switches and CPU time of one run are the same by every mechanism")
+def _():
+    pairs = (("planted/faults", "600", ("rusage_faults", "event_faults")),
+             ("pingpong", "400000", ("rusage_switches", "status_switches")),
+             ("spin", "1500", ("observed_cpu_ns", "clock_cpu_ns", "schedstat_cpu_ns")))
+    seen = 0
+    for program, words, names in pairs:
+        r = assay("stat", "--proc", "-o", "observed.assay", "--", planted(program), words)
+        assert r.status == 0, r
+        values = signals(evaluate())
+        os.remove("observed.assay")
+        if None in (values[name] for name in names):
+            continue
+        low, *_, high = sorted(values[name] for name in names)
+        assert low > 0 and 1 - low / high <= 0.2, (program, names, low, high)
+        seen += 1
+    assert seen, "no two mechanisms told the same thing"
 
 
 @case("without privilege what cannot be seen is untested, never rejected")
@@ -262,6 +305,17 @@ def _():
                   ("ledger", "full", "--target", "zzz"), ("ledger", "--last", "0")):
         r = assay(*words)
         assert r.status == 2 and len(r.err.splitlines()) == 2, r
+
+
+@case("a ledger without a run that is meant says which of the reasons it is")
+def _():
+    os.mkdir("out")
+    with open("out/ledger.ndjson", "w", encoding="ascii") as file:
+        file.write("no line of a ledger\n")
+    r = assay("ledger", "out")
+    assert r.status == 2 and "holds no run (1 lines" in r.err and "assay run" in r.err, r
+    r = assay("ledger", "out", "--target", "x")
+    assert r.status == 2 and "is of 'x'" in r.err and len(r.err.splitlines()) == 2, r
 
 
 main(tries=2)

@@ -310,6 +310,16 @@ def _():
     assert sql("select value from meta where key='partial'") == "1"
 
 
+@case("a caller that closed stdout and stderr does not get our words into the run file")
+def _():
+    r = run("sh", "-c", 'exec "$0" record -o run.assay -- "$1" 1 <&- >&- 2>&-', ASSAY, SPIN)
+    assert r.status == 7, r
+    r = run(need("sqlite3"), "run.assay", "PRAGMA integrity_check")
+    assert r.status == 0 and r.out.strip() == "ok", r
+    with open("run.assay", "rb") as file:
+        assert b"next: assay report" not in file.read()
+
+
 @case("--agent is plain ASCII within 40 lines and ends with the next command")
 def _():
     r = assay("record", "--agent", "--", SPIN, "20")

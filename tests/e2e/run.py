@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import signal
 
 from run_parts import ALWAYS, SHORT, manifest, phase, program, read
 from tap import ASSAY, assay, case, main, need, run, script
@@ -51,6 +52,8 @@ def _():
     assert {p["phase"] for p in data["plan"]} >= {"baseline", "profile", "causal"}, data["plan"]
     for step in data["plan"]:
         assert step["seconds"] is not None or step["seconds_reason"], step
+        assert step["seconds"] is None or abs(step["expected_ns"] - 1e9 * step["seconds"]) < 1, step
+    assert data["budget_ns"] == 8000000000 and isinstance(data["wall_ns"], int), data["wall_ns"]
     kept = json.loads(read(os.path.join(data["directory"], "report.json")))
     assert kept["data"]["answer"] == data["answer"]
     assert data["round"] is None and data["round_reason"], data
@@ -145,6 +148,36 @@ def _():
     assert not os.path.exists("assay-out"), "nothing was started"
 
 
+@case("--target-status is how the program ended, and 0 when that was well")
+def _():
+    for last, status in (("exit 7", 7), ("kill -USR1 $$", 128 + signal.SIGUSR1)):
+        r = assay("run", *SHORT, "--target-status", "--", script("fails", last))
+        assert r.status == status and len(r.err.splitlines()) == 2, r
+    r = assay("run", *SHORT, "--phase", "baseline", "--target-status", "--", "true")
+    assert r.status == 0, r
+
+
+@case("a command line longer than one word may be is measured as it stands")
+def _():
+    words = map(str, range(40000))
+    r = assay("run", *SHORT, "-o", "d", "--phase", "baseline", "--", "true", *words)
+    assert r.status in (0, 3), (r.status, r.err[-300:])
+    assert phase("baseline", "d")["outcome"] == "done", phase("baseline", "d")["reason"]
+    with open("my program", "wb") as file, open(program(), "rb") as from_file:
+        file.write(from_file.read())
+    os.chmod("my program", 0o755)
+    r = assay("run", *SHORT, "-o", "e", "--phase", "baseline", "--", "./my program")
+    assert r.status in (0, 3), r
+    assert phase("baseline", "e")["outcome"] == "done", phase("baseline", "e")
+
+
+@case("a stdin that cannot be read is told in one sentence")
+def _():
+    r = run("sh", "-c", 'exec "$0" run -- true < .', ASSAY)
+    assert r.status == 2 and "cannot read stdin: it is a directory" in r.err, r
+    assert len(r.err.splitlines()) == 2, r
+
+
 @case("the golden output that the user names must come")
 def _():
     with open("right", "w", encoding="ascii") as file:
@@ -225,6 +258,9 @@ def _():
             (("--phase", "profil", "--", "true"), "no phase 'profil'"),
             (("--skip", "a,b", "--", "true"), "no phase 'a'"),
             (("--against", "latest", "--", "true"), "no evidence directory"),
+            (("--input", "nowhere", "--", "true"), "cannot read nowhere"),
+            (("--input", ".", "--", "true"), "no plain file"),
+            (("--golden", "nowhere", "--", "true"), "cannot read nowhere"),
             ((), "no program")):
         r = assay("run", *words)
         assert r.status == 2 and what in r.err, r

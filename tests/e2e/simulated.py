@@ -3,6 +3,7 @@ stopped, missing, or meets code that it does not know."""
 import json
 import os
 import platform
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -133,6 +134,15 @@ def _():
     assert d["data"]["runs"][0]["timed_out"], d
 
 
+@case("what a program started ends with it when the time is up")
+def _():
+    both = script("both", f"{SPIN} 100000000 & echo $! > child", f"{SPIN} 100000000")
+    stat("-e", "instructions", "--time-limit", "2s", "--", both)
+    with open("child", encoding="ascii") as file:
+        child = int(file.read())
+    assert not os.path.exists(f"/proc/{child}"), "it is still simulated"
+
+
 @case("Ctrl-C ends it with 130 and keeps what was simulated")
 def _():
     need("valgrind")
@@ -176,11 +186,13 @@ def _():
 
 @case("what the simulator cannot do with stat is refused in one sentence")
 def _():
-    for words in (("-p", "1"), ("-a",), ("-I", "100")):
+    for words in (("-p", "1"), ("-a",), ("-I", "100"), ("--proc",)):
         r = assay("stat", "--engine", "sim", "-e", "instructions", *words, "--", NOP)
         assert r.status == 2 and "--engine sim cannot" in r.err, r
     r = assay("stat", "--engine", "sim", "-e", "no-such-event", "--", NOP)
     assert r.status == 2 and len(r.err.splitlines()) == 2, r
+    r = assay("stat", "--time-limit", "5s", "--", NOP)
+    assert r.status == 2 and "--engine sim" in r.err, r
 
 
 @case("a stored run and an imported cachegrind.out hold the cost of each line")
@@ -257,6 +269,55 @@ def _():
     r = assay("topdown", "--engine", "sim", "--agent", "--", PLANTED, "chain")
     lines = r.err.splitlines()
     assert r.status == 0 and len(lines) <= 40 and lines[-1].startswith("next: "), r
+
+
+@case("Ctrl-C before anything was simulated is 130, and one document that says so")
+def _():
+    need("valgrind")
+    with subprocess.Popen([ASSAY, "topdown", "--engine", "sim", "--json", "--", "sleep", "30"],
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as child:
+        time.sleep(1)
+        child.send_signal(signal.SIGINT)
+        out = child.communicate(timeout=20)[0]
+    document = json.loads(out)
+    assert child.returncode == 130 and document["partial"] is True, (child.returncode, document)
+    assert document["data"]["verdict"] is None and document["data"]["verdict_reason"], document
+
+
+@case("a command of many lines is simulated, whatever its lines look like")
+def _():
+    plain = events(stat("-e", "instructions", "--", "sh", "-c", ":"))
+    lines = "\n" * 80 + ": <<'END'\nevents: Ir\nfn=(1) x\n1 2 3\nEND\n:\n"
+    long = events(stat("-e", "instructions", "--", "sh", "-c", lines))
+    assert long["instructions"]["value"] >= plain["instructions"]["value"] > 1000, (plain, long)
+
+
+@case("what exec would not start is refused as by every other command, and not simulated")
+def _():
+    need("valgrind")
+    for words in (("stat", "--engine", "sim"), ("cache", "--engine", "sim")):
+        for head, why in (("", "#! line"), ("#!/no/such/interpreter", "interpreter")):
+            r = assay(*words, "--", script("started", "echo hello", head=head))
+            assert r.status == 5 and why in r.err and not r.out, r
+            assert len(r.err.splitlines()) == 2, r
+
+
+@case("a set-uid program cannot be simulated, and the way out is told")
+def _():
+    need("valgrind")
+    shutil.copy(NOP, "gains")
+    os.chmod("gains", 0o4755)
+    r = assay("stat", "--engine", "sim", "--", "./gains")
+    assert r.status == 6 and "set-uid" in r.err and len(r.err.splitlines()) == 2, r
+
+
+@case("options that only counters know are told to have changed nothing")
+def _():
+    need("valgrind")
+    r = assay("topdown", "--engine", "sim", "--level", "1", "-r", "2", "--json", "--", NOP)
+    assert r.status == 0, r
+    unused = [w for w in json.loads(r.out)["warnings"] if w["code"] == "option-unused"]
+    assert len(unused) == 1 and "--level, --repeat" in unused[0]["text"], unused
 
 
 # The verdicts rest on measured time on a machine that others use too.

@@ -406,4 +406,29 @@ def _():
     assert r.err.isascii() and len(lines) <= 40 and lines[-1].startswith("next: assay "), r
 
 
+@case("words with newlines and escapes are shown on one line, as a shell reads them back")
+def _():
+    words = ("sh", "-c", "true\n" * 60, "\033[2J", "a b")
+    target = stat("--", *words)["data"]["target"]
+    assert "\n" not in target and "\033" not in target, target
+    back = run(need("bash"), "-c", f"printf '%s\\0' {target}")
+    assert back.out.split("\0")[:-1] == list(words), back
+    for form in ((), ("--agent",)):
+        r = assay("stat", *form, "--", *words)
+        assert r.status == 0 and "\033" not in r.err and len(r.err.splitlines()) <= 40, r
+    r = assay("stat", "--", "true", *map(str, range(20000)))
+    assert r.status == 0 and len(r.err) < 5000, len(r.err)
+
+
+@case("with no right to count what others run there is no result, and that is exit 6")
+def _():
+    if os.geteuid() != 0:
+        skip("not root, so nothing to drop")
+    with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as f:
+        if int(f.read()) <= 0:
+            skip("perf_event_paranoid lets everybody count the whole machine")
+    r = run(*NOBODY, ASSAY, "stat", "-a", "-e", "task-clock,page-faults", "--", NOP)
+    assert r.status == 6 and "not permitted" in r.err, r
+
+
 main()

@@ -55,6 +55,7 @@ def _():
     refused(assay("topdown", "--once", "-r", "3", "--", NOP), 2, "--once and -r")
     refused(assay("topdown", "--once", "--quick", "--", NOP), 2, "--once and --quick")
     refused(assay("topdown", "--quick", "--level", "1", "--", NOP), 2, "--quick and --level")
+    refused(assay("topdown", "--quick", "--engine", "sim", "--", NOP), 2, "sim and --quick")
 
 
 @case("bad words are refused: an unknown engine, a level that is none, no program")

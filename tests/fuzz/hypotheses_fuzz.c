@@ -16,13 +16,22 @@ static void judge(const struct hypothesis_book *book, double value)
 	signals_auto struct signals signals = {0};
 	struct ledger_view view;
 
+	/* Each another number, so that quantities are in dispute too. */
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		vec_push(&signals.rows, (struct signal){names[i], i % 2 ? "share" : "ns", "w", "p",
-						"q", "m", isnan(value) ? "none" : "", value});
+		vec_push(&signals.rows,
+			(struct signal){names[i], i % 2 ? "share" : "ns", "w", "p", "q", "m",
+				isnan(value) ? "none" : "", (double)i * value});
 	ledger_evaluate(book, &signals, &arena, &view);
-	for (uint32_t i = 0; i < view.count; i++)
-		if (view.rows[i].verdict >= HYPOTHESIS_VERDICTS || !view.rows[i].why)
+	for (uint32_t i = 0; i < view.count; i++) {
+		const struct ledger_row *row = &view.rows[i];
+
+		if (row->verdict >= HYPOTHESIS_VERDICTS || !row->why)
 			abort();
+		for (uint32_t j = 0; j < row->witness_count; j++)
+			if (row->witnesses[j].dispute && !(row->witnesses[j].dispute->apart >
+								 row->witnesses[j].dispute->limit))
+				abort();
+	}
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

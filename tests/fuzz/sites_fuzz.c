@@ -8,6 +8,7 @@
 
 #include "analyze/branches.h"
 #include "analyze/cache.h"
+#include "analyze/cpu_book.h"
 #include "model/run.h"
 #include "render/branches.h"
 #include "render/cache.h"
@@ -54,7 +55,32 @@ static void places_add(struct bytes *bytes, struct run *run)
 				   .value = take(bytes, 999)});
 }
 
-static void row_add(struct bytes *bytes, struct run *run)
+/* All events of one set of a CPU's table, some of them without a value, as `assay cache` counts
+ * them. */
+static void own_add(struct bytes *bytes, struct run *run, const struct cpu_book *cpus)
+{
+	const struct cpu_table *table = &cpus->tables.at[take(bytes, cpus->tables.count - 1)];
+	const struct cpu_set *set = cpu_table_set(table, cache_sets[take(bytes, 2)]);
+	text_id core = run_intern(run, take(bytes, 1) ? "cpu_core" : "");
+	uint32_t group = take(bytes, 3);
+
+	for (uint32_t i = 0; set && i < set->events_count; i++) {
+		bool counted = take(bytes, 7) > 0;
+		row_id event = run_add_event(
+			run, &(struct event_row){
+				     .name = run_intern(run, table->events[set->events[i]].name),
+				     .core = core,
+				     .group = group,
+				     .status = counted ? EVENT_COUNTED : EVENT_NOT_TRUSTED,
+				     .scale = 1});
+
+		if (counted)
+			run_add_count(run,
+				&(struct count_row){.event = event, .value = take(bytes, 65535)});
+	}
+}
+
+static void row_add(struct bytes *bytes, struct run *run, const struct cpu_book *cpus)
 {
 	switch (take(bytes, 7)) {
 	case 0:
@@ -82,6 +108,9 @@ static void row_add(struct bytes *bytes, struct run *run)
 		break;
 	case 5:
 		places_add(bytes, run);
+		break;
+	case 6:
+		own_add(bytes, run, cpus);
 		break;
 	default:
 		run_add_branch(run, &(struct branch_row){take(bytes, run->samples.count),
@@ -143,17 +172,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	run_auto struct run *run = run_open();
 	static struct metric_book book; /* read once: it takes longer than all the rest */
+	static struct cpu_book cpus;
+	metric_book_auto struct metric_book own = {0};
 	arena_auto struct arena arena = {0};
 	struct bytes bytes = {data, size};
 	struct site_summary summary;
 	struct err err = {0};
 
-	while (bytes.left)
-		row_add(&bytes, run);
-	run_freeze(run);
 	need(book.metrics.count || metric_book_load(&book, &err) == 0);
+	need(cpus.tables.count || cpu_book_load(&cpus, &err) == 0);
+	while (bytes.left)
+		row_add(&bytes, run, &cpus);
+	run_freeze(run);
 	site_summary_make(run, &book, cache_metrics, &arena, &summary);
 	check_branches(run, &summary, &arena);
+	check_cache(run, &summary, &arena);
+	/* With the metrics of the tables that its events are of, as a stored run is shown. */
+	need(cpu_book_metrics(&cpus, run, cache_sets, &own, &err) == 0);
+	if (!own.metrics.count)
+		return 0;
+	site_summary_make(run, &own, cache_metrics, &arena, &summary);
 	check_cache(run, &summary, &arena);
 	return 0;
 }

@@ -50,6 +50,17 @@ static void walk_functions(struct image *image, struct unwind_table *table)
 	}
 }
 
+static void take_steps(struct unwind_table *table)
+{
+	unwind_step_vec steps = {0};
+
+	unwind_table_steps(table, &steps);
+	for (uint32_t i = 1; i < steps.count; i++)
+		if (steps.at[i].addr <= steps.at[i - 1].addr)
+			__builtin_trap();
+	vec_done(&steps);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct image *image = NULL;
@@ -63,6 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	image_code(image, 0x1000, 64);
 	table = unwind_table_open(image);
 	walk_functions(image, table);
+	take_steps(table);
 	unwind_table_bytes(table);
 	unwind_table_close(table);
 	image_close(image);

@@ -148,7 +148,7 @@ static void the_hottest_place_is_named_when_there_is_nothing_else(void **state)
 	assert_int_equal(view->first->category, HOTSPOT_CPU);
 	assert_true(isnan(view->gain));
 	assert_string_equal(view->gain_reason, "it was not asked for");
-	assert_non_null(strstr(view->next, "assay causal -f prog.c:10"));
+	assert_non_null(strstr(view->next, "assay causal --progress auto -f prog.c:10"));
 	scene_done(&scene);
 }
 
@@ -231,8 +231,10 @@ static void a_flat_profile_has_nothing_that_stands_out(void **state)
 	for (unsigned i = 0; i < 50; i++)
 		str_addf(&text, "2 main:1;f%u:%u\n", i, 10 * i + 2);
 	scene = scene_of(text.at);
+	scene.evidence.directory = "my out/1";
 	assert_int_equal(scene_answer(&scene)->kind, ANSWER_NOTHING);
 	assert_null(scene.view.first);
+	assert_string_equal(scene.view.next, "assay report 'my out/1/profile.assay' --total");
 	scene_done(&scene);
 }
 
@@ -244,6 +246,30 @@ static void without_samples_it_is_not_measured_because(void **state)
 	scene.evidence.piece[EVIDENCE_PROFILE].reason = "perf_event_paranoid is 4";
 	assert_int_equal(scene_answer(&scene)->kind, ANSWER_NOT_MEASURED);
 	assert_non_null(strstr(scene.view.sentence, "perf_event_paranoid is 4"));
+	scene_done(&scene);
+}
+
+static void the_next_command_can_be_typed(void **state)
+{
+	struct scene scene = scene_of("event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"
+				      "90 main;a::run(int)\n10 main;cool\n");
+	struct run *baseline = run_open();
+
+	(void)state;
+	scene.evidence.directory = "my out/1";
+	baseline->target = run_intern(baseline, "'./my prog' 1");
+	scene_put(&scene, EVIDENCE_BASELINE, baseline);
+	scene_answer(&scene);
+	assert_string_equal(
+		scene.view.next, "assay causal --progress auto -f 'a::run(int)' -- './my prog' 1");
+	scene_done(&scene);
+
+	scene = scene_of(NULL);
+	baseline = run_open();
+	baseline->target = run_intern(baseline, "'./my prog' 1");
+	scene_put(&scene, EVIDENCE_BASELINE, baseline);
+	scene_answer(&scene);
+	assert_string_equal(scene.view.next, "assay doctor './my prog'");
 	scene_done(&scene);
 }
 
@@ -328,6 +354,7 @@ int main(void)
 		cmocka_unit_test(a_machine_that_is_too_small_is_the_answer_and_no_line_is),
 		cmocka_unit_test(a_flat_profile_has_nothing_that_stands_out),
 		cmocka_unit_test(without_samples_it_is_not_measured_because),
+		cmocka_unit_test(the_next_command_can_be_typed),
 		cmocka_unit_test(noise_is_the_answer_only_when_nothing_else_is),
 		cmocka_unit_test(code_without_lines_is_named_by_its_function),
 		cmocka_unit_test(every_form_says_the_place_the_gain_and_what_was_not_measured),

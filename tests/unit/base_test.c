@@ -515,7 +515,7 @@ static void a_place_that_cannot_be_written_is_named_with_a_way_out(void **state)
 	(void)state;
 	assert_int_equal(io_replace("missing/file", "x", 1, &err), -ENOENT);
 	assert_string_equal(err.text, "cannot write missing/file: no such file or directory");
-	assert_string_equal(err.hint, "choose another place with -o");
+	assert_string_equal(err.hint, "make its folder first, or choose another place");
 	assert_int_equal(mkdir("folder", 0777), 0);
 	assert_true(io_replace("folder", "x", 1, &err) < 0);
 	assert_int_equal(err.kind, ERR_OUTPUT);
@@ -633,7 +633,7 @@ static void a_full_disk_leaves_the_old_file_and_nothing_else(void **state)
 	assert_int_equal(io_replace("small/file", "old", 3, &err), 0);
 	assert_int_equal(io_replace("small/file", large, 1 << 20, &err), -ENOSPC);
 	assert_string_equal(err.text, "cannot write small/file: no space left on the disk");
-	assert_string_equal(err.hint, "free some space, or choose another place with -o");
+	assert_string_equal(err.hint, "free some space, or choose another place");
 	assert_holds("small/file", "old");
 	assert_int_equal(count_files("small"), 1);
 	assert_int_equal(umount("small"), 0);

@@ -80,6 +80,20 @@ static void the_same_program_is_equivalent_once_the_interval_says_so(void **stat
 	assert_true(compare_is_settled(&many) && !compare_is_settled(&few));
 }
 
+static void a_large_change_in_few_pairs_needs_a_few_more_and_not_thousands(void **state)
+{
+	double a[PAIRS], b[PAIRS];
+	struct comparison few, enough;
+
+	(void)state;
+	make_pairs(40, a, b);
+	few = compared(a, b, 6, COMPARE_WALL); /* p of the test is 1 / 32 at best */
+	assert_int_equal(few.outcome, COMPARE_INCONCLUSIVE);
+	assert_in_range(few.pairs_needed, 7, 10);
+	enough = compared(a, b, few.pairs_needed, COMPARE_WALL);
+	assert_int_equal(enough.outcome, COMPARE_REGRESSED);
+}
+
 static void a_true_change_below_the_smallest_effect_is_not_called(void **state)
 {
 	double a[PAIRS], b[PAIRS];
@@ -318,11 +332,27 @@ static void a_summary_of_next_to_nothing_says_so(void **state)
 	assert_int_equal(summary_make(broken, 1, &summary, &err), -EINVAL);
 }
 
+static void times_that_drift_have_wide_bounds_but_no_negative_ones(void **state)
+{
+	double values[40];
+	struct summary summary;
+	struct err err = {0};
+
+	(void)state;
+	for (int i = 0; i < 40; i++) /* slower and slower, by a factor of 50 */
+		values[i] = 1 + (i * i) / 31.0;
+	assert_int_equal(summary_make(values, 40, &summary, &err), 0);
+	assert_true(summary.effective_count < 10);
+	assert_true(summary.median_interval.lo > 0);
+	assert_true(summary.median_interval.lo < summary.median / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_change_is_called_by_its_direction_and_size),
 		cmocka_unit_test(the_same_program_is_equivalent_once_the_interval_says_so),
+		cmocka_unit_test(a_large_change_in_few_pairs_needs_a_few_more_and_not_thousands),
 		cmocka_unit_test(a_true_change_below_the_smallest_effect_is_not_called),
 		cmocka_unit_test(too_few_pairs_leave_everything_open),
 		cmocka_unit_test(equal_values_are_equivalent),
@@ -334,6 +364,7 @@ int main(void)
 		cmocka_unit_test(several_looks_are_stricter),
 		cmocka_unit_test(the_verdict_says_which_clock_moved),
 		cmocka_unit_test(a_summary_tells_what_a_single_number_hides),
+		cmocka_unit_test(times_that_drift_have_wide_bounds_but_no_negative_ones),
 		cmocka_unit_test(a_summary_of_next_to_nothing_says_so),
 	};
 

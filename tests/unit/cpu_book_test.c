@@ -46,10 +46,12 @@ static const struct cpu_table *table_named(const struct cpu_book *book, const ch
 	return NULL;
 }
 
-/* One case of vectors/cpus.txt while it is read. */
+/* One case of a file of vectors while it is read. */
 struct vector {
 	const struct cpu_table *table;
 	char title[160];
+	bool has_source;
+	double within; /* 0: as near as the computation is */
 	double *counts, *values;
 	unsigned width;
 	bool computed;
@@ -83,6 +85,14 @@ static void vector_count(struct vector *vector, const char *name, double value)
 	vector->counts[event - vector->table->events] = value;
 }
 
+static void vector_near(struct vector *vector, const char *name, double is, double value)
+{
+	if (!(fabs(is - value) <= (vector->within > 0 ? vector->within * (1 + 1e-9) : 1e-9)))
+		fail_msg("%s, %s: %s is %.12g, not %.12g", vector->table->name, vector->title, name,
+			is, value);
+	vector->expected++;
+}
+
 static void vector_expect(struct vector *vector, const char *name, double value)
 {
 	const struct cpu_node *node = cpu_table_node(vector->table, name);
@@ -96,10 +106,35 @@ static void vector_expect(struct vector *vector, const char *name, double value)
 		cpu_table_compute(vector->table, vector->counts, vector->width, vector->values);
 	vector->computed = true;
 	is = vector->values[node - vector->table->nodes];
-	if (!(fabs(is - value) <= 1e-9))
-		fail_msg("%s, %s: %s is %.12g, not %.12g", vector->table->name, vector->title, name,
-			is, value);
-	vector->expected++;
+	vector_near(vector, name, is, value);
+}
+
+/* A metric of the table, or a generic one through its aliases. */
+static void vector_metric(struct vector *vector, const char *name, double value)
+{
+	metric_book_auto struct metric_book book = {0};
+	metric_results_auto struct metric_results results = {0};
+	arena_auto struct arena arena = {0};
+	struct metric_input inputs[64];
+	struct err err = {0};
+	const struct metric *metric;
+	uint32_t count = 0;
+
+	assert_int_equal(metric_book_load(&book, &err), 0);
+	assert_int_equal(
+		metric_book_add(&book, vector->table->name, vector->table->metrics, &err), 0);
+	for (uint32_t i = 0; i < vector->table->events_count; i++)
+		if (!isnan(vector->counts[i])) {
+			assert_true(count < 64);
+			inputs[count++] = (struct metric_input){
+				vector->table->events[i].name, NULL, NULL, vector->counts[i], true};
+		}
+	metric = metric_find(&book, name, &err);
+	assert_non_null(metric);
+	metric_compute(&book, metric, inputs, count, &arena, &results);
+	assert_int_equal(results.rows.count, 1);
+	assert_true(results.rows.at[0].known);
+	vector_near(vector, name, results.rows.at[0].value, value);
 }
 
 static void vector_line(struct vector *vector, const struct cpu_book *book, char *line)
@@ -113,42 +148,72 @@ static void vector_line(struct vector *vector, const struct cpu_book *book, char
 		snprintf(vector->title, sizeof(vector->title), "%s", rest);
 	} else if (str_equal(key, "table")) {
 		vector_table(vector, book, rest);
+	} else if (str_equal(key, "source")) {
+		vector->has_source = true;
+	} else if (str_equal(key, "within")) {
+		vector->within = strtod(rest, NULL);
 	} else if (str_equal(key, "width")) {
 		vector->width = (unsigned)atoi(rest);
-	} else {
+	} else if (!str_equal(key, "differs")) {
 		name = strsep(&rest, " ");
 		assert_non_null(rest);
 		if (str_equal(key, "count"))
 			vector_count(vector, name, strtod(rest, NULL));
 		else if (str_equal(key, "expect"))
 			vector_expect(vector, name, strtod(rest, NULL));
+		else if (str_equal(key, "metric"))
+			vector_metric(vector, name, strtod(rest, NULL));
 		else
 			fail_msg("vectors: '%s'", key);
 	}
 }
 
-static void every_formula_gives_the_numbers_that_were_worked_elsewhere(void **state)
+/* Run all cases of a file; `each` is told of every line that held. */
+static void vectors_run(const struct cpu_book *book, const char *name,
+	void (*each)(struct str *seen, const struct vector *vector, const char *line),
+	struct str *seen)
 {
 	const char *source = getenv("ASSAY_SOURCE");
-	str_auto struct str text = {0}, seen = {0};
+	str_auto struct str text = {0};
 	struct vector vector = {0};
 	struct err err = {0};
 	char path[512], *rest, *line;
-	unsigned nodes = 0;
 
-	snprintf(path, sizeof(path), "%s/tests/unit/vectors/cpus.txt", source ? source : ".");
+	snprintf(path, sizeof(path), "%s/tests/unit/vectors/%s", source ? source : ".", name);
 	assert_int_equal(io_read(path, 1 << 20, &text, &err), 0);
 	rest = text.at;
 	while ((line = strsep(&rest, "\n"))) {
 		unsigned before = vector.expected;
 
-		vector_line(&vector, *state, line);
-		if (vector.expected > before) {
-			nodes++;
-			str_addf(&seen, " %s/%s ", vector.table->name, line + strlen("expect "));
-		}
+		vector_line(&vector, book, line);
+		if (vector.expected > before)
+			each(seen, &vector, line + strlen("expect "));
 	}
-	assert_true(nodes >= 200);
+	vector_done(&vector);
+}
+
+static unsigned times_in(const char *text, const char *word)
+{
+	unsigned times = 0;
+
+	while ((text = strstr(text, word))) {
+		text += strlen(word);
+		times++;
+	}
+	return times;
+}
+
+static void node_remember(struct str *seen, const struct vector *vector, const char *name)
+{
+	str_addf(seen, " %s/%s ", vector->table->name, name);
+}
+
+static void every_formula_gives_the_numbers_that_were_worked_elsewhere(void **state)
+{
+	str_auto struct str seen = {0};
+
+	vectors_run(*state, "cpus.txt", node_remember, &seen);
+	assert_true(times_in(str_text(&seen), "/") >= 200);
 	/* No node of any table is left out. */
 	vec_foreach (const struct cpu_table, table, &((struct cpu_book *)*state)->tables)
 		for (uint32_t i = 0; i < table->nodes_count; i++) {
@@ -159,7 +224,24 @@ static void every_formula_gives_the_numbers_that_were_worked_elsewhere(void **st
 			if (!strstr(str_text(&seen), wanted))
 				fail_msg("no vector checks%s", wanted);
 		}
-	vector_done(&vector);
+}
+
+/* Each case names who published it; "Intel", "AMD", "Arm" is how a title begins. */
+static void vendor_remember(struct str *seen, const struct vector *vector, const char *name)
+{
+	(void)name;
+	assert_true(vector->has_source);
+	str_addf(seen, "%.3s ", vector->table->title);
+}
+
+static void what_others_published_comes_out_of_our_tables(void **state)
+{
+	str_auto struct str seen = {0};
+
+	vectors_run(*state, "published.txt", vendor_remember, &seen);
+	assert_true(times_in(str_text(&seen), "Int ") >= 20);
+	assert_true(times_in(str_text(&seen), "AMD ") >= 10);
+	assert_true(times_in(str_text(&seen), "Arm ") >= 9);
 }
 
 static void every_table_is_complete_and_its_nodes_can_be_counted(void **state)
@@ -491,10 +573,32 @@ static void the_metrics_of_a_table_become_rows_of_its_core_type_only(void **stat
 	assert_int_equal(ipc, 1);
 }
 
+static void the_metrics_of_a_table_are_made_of_names_in_any_case(void **state)
+{
+	static const struct metric_input inputs[] = {
+		{"inst_retired.any:u", "", NULL, 1000, true},
+		{"Mem_Load_Retired.L2_Miss:u", "", NULL, 5, true},
+	};
+	metric_book_auto struct metric_book book = {0};
+	metric_results_auto struct metric_results results = {0};
+	arena_auto struct arena arena = {0};
+	struct err err = {0};
+
+	assert_int_equal(
+		metric_book_add(&book, "skylake", table_named(*state, "skylake")->metrics, &err),
+		0);
+	metric_compute(
+		&book, metric_find(&book, "l2_load_miss_mpki", &err), inputs, 2, &arena, &results);
+	assert_int_equal(results.rows.count, 1);
+	assert_near(results.rows.at[0].value, 5, 1e-12);
+	assert_string_equal(results.rows.at[0].modifiers, "u");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_formula_gives_the_numbers_that_were_worked_elsewhere),
+		cmocka_unit_test(what_others_published_comes_out_of_our_tables),
 		cmocka_unit_test(every_table_is_complete_and_its_nodes_can_be_counted),
 		cmocka_unit_test(the_sets_count_all_that_the_tree_needs),
 		cmocka_unit_test(a_node_without_its_events_has_no_value_and_names_the_first),
@@ -507,6 +611,7 @@ int main(void)
 		cmocka_unit_test(a_for_line_that_is_not_understood_or_taken_is_refused),
 		cmocka_unit_test(two_tables_for_one_cpu_are_refused),
 		cmocka_unit_test(the_metrics_of_a_table_become_rows_of_its_core_type_only),
+		cmocka_unit_test(the_metrics_of_a_table_are_made_of_names_in_any_case),
 	};
 
 	return cmocka_run_group_tests(tests, load, unload);

@@ -28,6 +28,16 @@ static void signals_put(struct jsonw *w, const struct signals *signals)
 	jsonw_end_array(w);
 }
 
+static void disputes_put(struct jsonw *w, const struct ledger_row *row)
+{
+	jsonw_key(w, "disputes");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < row->witness_count; i++)
+		if (row->witnesses[i].dispute)
+			jsonw_text(w, row->witnesses[i].dispute->quantity);
+	jsonw_end_array(w);
+}
+
 static void ledger_put(struct jsonw *w, const struct ledger_view *view)
 {
 	jsonw_put_bool(w, "noisy", view->noisy);
@@ -44,6 +54,8 @@ static void ledger_put(struct jsonw *w, const struct ledger_view *view)
 		jsonw_put_double(w, "share", row->share);
 		jsonw_put_text(w, "why", row->why);
 		jsonw_put_text(w, "untested", row->untested);
+		jsonw_put_text(w, "next", row->next);
+		disputes_put(w, row);
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);

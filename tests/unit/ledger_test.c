@@ -172,7 +172,7 @@ static void the_rows_of_a_run_carry_the_numbers_behind_them(void **state)
 {
 	const struct signal signal = {"a", "", "w", "p", "q", "m", "", 7};
 	const struct signal *inputs[] = {&signal, &signal};
-	struct ledger_witness witness = {"w", HYPOTHESIS_SUPPORTS, "x", inputs, 2};
+	struct ledger_witness witness = {"w", HYPOTHESIS_SUPPORTS, "x", inputs, 2, NULL};
 	struct ledger_row row = {
 		.name = "noise", .why = "y", .share = 1, .witnesses = &witness, .witness_count = 1};
 	const struct ledger_view view = {&row, 1, false};

@@ -17,251 +17,113 @@
 
 #include "analyze/topdown.h"
 #include "base/io.h"
+#include "fake_pmu.h"
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "render/topdown.h"
-#include "source/event.h"
-#include "wire/build.h"
-
-enum { ROUNDS_MOST = 8, VALUES_MOST = 64 };
-
-struct value {
-	char core[32], event[80];
-	double each[ROUNDS_MOST];
-	unsigned count;
-	const char *lies; /* the reason, NULL: it counts */
-};
 
 /* A machine and a program, as a .in file tells. */
 struct machine {
 	struct arena arena;
+	struct fake_pmu pmu;
 	struct topdown_facts facts;
 	struct topdown_plan plan;
-	struct cpu_book cpus;
 	struct metric_book metrics;
 	struct advice_book advice;
 	struct verdict_subject subject;
-	struct value values[VALUES_MOST];
-	unsigned value_count;
-	bool user;
-	double running;
 	unsigned level;
 	struct run *run;
 	struct topdown_view view;
 };
 
-static void machine_core(struct machine *m, char *words)
+static void machine_line(struct machine *m, const char *key, char *rest)
 {
-	char *pmu = strtok(words, " "), *table = strtok(NULL, " "), *counters = strtok(NULL, " ");
-	struct topdown_core *core = &m->facts.cores[m->facts.core_count++];
-
-	core->pmu = pmu;
-	core->counters = (unsigned)atoi(counters);
-	vec_foreach (const struct cpu_table, one, &m->cpus.tables)
-		if (str_equal(one->name, table))
-			core->table = one;
-	assert_true(core->table || str_equal(table, "-"));
-}
-
-static struct value *machine_value(struct machine *m, char *name)
-{
-	struct value *value = &m->values[m->value_count++];
-	char *slash = strchr(name, '/');
-
-	assert_true(m->value_count < VALUES_MOST);
-	if (slash)
-		*slash = '\0';
-	snprintf(value->core, sizeof(value->core), "%s", slash ? name : "");
-	snprintf(value->event, sizeof(value->event), "%s", slash ? slash + 1 : name);
-	return value;
-}
-
-static void machine_count(struct machine *m, char *words)
-{
-	struct value *value = machine_value(m, strtok(words, " "));
-	char *word;
-
-	while ((word = strtok(NULL, " ")))
-		value->each[value->count++] = strtod(word, NULL);
-}
-
-static void machine_line(struct machine *m, char *line)
-{
-	char *rest = line + strcspn(line, " ");
-
-	if (*rest)
-		*rest++ = '\0';
-	rest = str_trim(rest);
-	if (str_equal(line, "core"))
-		machine_core(m, rest);
-	else if (str_equal(line, "count"))
-		machine_count(m, rest);
-	else if (str_equal(line, "lies")) {
-		char *reason = rest + strcspn(rest, " ");
-
-		*reason++ = '\0';
-		machine_value(m, rest)->lies = reason;
-	} else if (str_equal(line, "program"))
+	if (str_equal(key, "program"))
 		m->subject.program = rest;
-	else if (str_equal(line, "language"))
+	else if (str_equal(key, "language"))
 		m->subject.language = rest;
-	else if (str_equal(line, "cpu"))
+	else if (str_equal(key, "cpu"))
 		m->facts.cpu = rest;
-	else if (str_equal(line, "virtual"))
+	else if (str_equal(key, "virtual"))
 		m->facts.is_virtual = true;
-	else if (str_equal(line, "watchdog"))
+	else if (str_equal(key, "watchdog"))
 		m->facts.watchdog = true;
-	else if (str_equal(line, "once"))
+	else if (str_equal(key, "once"))
 		m->facts.once = true;
-	else if (str_equal(line, "user"))
-		m->user = true;
-	else if (str_equal(line, "running"))
-		m->running = strtod(rest, NULL);
-	else if (str_equal(line, "level"))
+	else if (str_equal(key, "level"))
 		m->level = (unsigned)atoi(rest);
-	else if (str_equal(line, "cut_down")) {
+	else if (str_equal(key, "cut_down")) {
 		m->facts.tier = TOPDOWN_CUT_DOWN;
 		m->facts.tier_reason = rest;
-	} else
-		fail_msg("no key '%s'", line);
+	} else if (*key && !fake_line(&m->pmu, key, rest))
+		fail_msg("no key '%s'", key);
 }
 
 static void machine_begin(struct machine *m)
 {
 	struct err err = {0};
 
-	*m = (struct machine){.run = run_open(), .running = 1, .level = 2};
+	*m = (struct machine){.run = run_open(), .level = 2};
+	fake_pmu_begin(&m->pmu);
 	m->facts.tier_reason = m->facts.cpu = "";
 	m->subject.program = m->subject.language = "";
-	if (cpu_book_load(&m->cpus, &err) < 0 || metric_book_load(&m->metrics, &err) < 0 ||
-		advice_book_load(&m->advice, &err) < 0)
+	if (metric_book_load(&m->metrics, &err) < 0 || advice_book_load(&m->advice, &err) < 0)
 		fail_msg("%s", err.text);
 }
 
 static void machine_end(struct machine *m)
 {
 	run_close(m->run);
-	cpu_book_done(&m->cpus);
 	metric_book_done(&m->metrics);
 	advice_book_done(&m->advice);
+	fake_pmu_end(&m->pmu);
 	arena_done(&m->arena);
 }
 
 static void machine_read(struct machine *m, const char *text)
 {
-	char *copy = arena_text(&m->arena, text, strlen(text)), *line;
+	char *copy = arena_text(&m->arena, text, strlen(text)), *key, *rest;
 
-	while ((line = strsep(&copy, "\n")))
-		if (*line && *line != '#')
-			machine_line(m, line);
+	while (fake_next_line(&copy, &key, &rest))
+		machine_line(m, key, rest);
 }
 
-static const struct value *value_find(const struct machine *m, const char *core, const char *event)
+/* What passes_count() would emit. */
+static void machine_pass(struct machine *m, uint32_t pass, uint32_t round)
 {
-	for (unsigned i = 0; i < m->value_count; i++)
-		if (str_equal(m->values[i].event, event) && str_equal(m->values[i].core, core))
-			return &m->values[i];
-	return NULL;
-}
-
-/* The fake event source: what passes_count() would emit. */
-struct feed {
-	struct machine *m;
-	struct wire_sink sink;
-	uint32_t events, groups, execution;
-};
-
-static void feed_event(struct feed *feed, uint32_t pass, uint32_t round, const char *core,
-	const char *name, uint32_t group)
-{
-	struct machine *m = feed->m;
-	const struct value *value = value_find(m, core, name);
-	double number = value && round < value->count ? value->each[round] : 0;
-	struct event_spec spec = {
-		.name = m->user ? arena_format(&m->arena, "%s:u", name) : name,
-		.core = core,
-		.unit = "",
-		.reason = "",
-		.scale = 1,
-		.group = group,
-	};
-	struct wire_count count = {
-		.head = {WIRE_COUNT, sizeof(count)},
-		.event = ++feed->events,
-		.execution = feed->execution,
-		.value = (uint64_t)number,
-		.enabled_ns = 100000000,
-		.running_ns = (uint64_t)(100000000 * m->running),
-	};
-
-	(void)pass;
-	if (!value || value->lies) {
-		spec.status = value ? WIRE_EVENT_NOT_TRUSTED : WIRE_EVENT_NOT_SUPPORTED;
-		spec.reason = value ? value->lies : "this CPU has no such event";
-	}
-	assert_int_equal(event_emit(&spec, count.event, &feed->sink), 0);
-	if (spec.status == WIRE_EVENT_COUNTED)
-		assert_int_equal(feed->sink.take(feed->sink.context, &count.head), 0);
-}
-
-/* "{cycles,instructions},{branches,..}" on each core. */
-static void feed_generic(struct feed *feed, uint32_t pass, uint32_t round, const char *text)
-{
-	bool hybrid = feed->m->facts.core_count > 1;
-
-	for (const char *at = text; *at;) {
-		size_t len = strcspn(at, "{},");
-		char *name = arena_text(&feed->m->arena, at, len);
-
-		if (*at == '{')
-			feed->groups++;
-		for (unsigned c = 0; len && c < (hybrid ? feed->m->facts.core_count : 1); c++)
-			feed_event(feed, pass, round, hybrid ? feed->m->facts.cores[c].pmu : "",
-				name, feed->groups);
-		at += len + (at[len] != '\0');
-	}
-}
-
-static void feed_pass(struct feed *feed, uint32_t pass, uint32_t round)
-{
-	struct machine *m = feed->m;
 	const struct topdown_pass *one = &m->plan.passes[pass];
-	bool hybrid = m->facts.core_count > 1;
-	struct wire_execution execution = {
-		.head = {WIRE_EXECUTION, sizeof(execution)},
-		.execution = ++feed->execution,
-		.wall_ns = 100000000 + round * 1000000,
-		.user_ns = 90000000,
-	};
 
-	assert_int_equal(feed->sink.take(feed->sink.context, &execution.head), 0);
+	fake_execute(&m->pmu, 100000000 + round * 1000000);
 	for (uint32_t g = 0; g < one->group_count; g++) {
 		const struct topdown_core *core = &m->facts.cores[one->groups[g].core];
 
-		feed->groups++;
+		m->pmu.groups++;
 		for (uint32_t i = 0; i < one->groups[g].count; i++)
-			feed_event(feed, pass, round, hybrid ? core->pmu : "",
-				core->table->events[one->groups[g].events[i]].name, feed->groups);
+			fake_event(&m->pmu, round, m->facts.core_count > 1 ? core->pmu : "",
+				core->table->events[one->groups[g].events[i]].name, true);
 	}
-	feed_generic(feed, pass, round, one->generic);
+	fake_events(&m->pmu, round, NULL, one->generic);
 }
 
 static void machine_run(struct machine *m)
 {
 	struct topdown_wish wish = {.level = m->level, .together = m->facts.once};
 	struct ingest ingest = {.run = m->run};
-	struct feed feed = {.m = m, .sink = ingest_sink(&ingest)};
 	struct topdown_books books = {&m->metrics, &m->advice};
 	uint32_t rounds = m->facts.once ? 1 : 3;
 
+	m->pmu.sink = ingest_sink(&ingest);
+	m->pmu.execution = 0;
+	m->facts.core_count = m->pmu.core_count;
+	memcpy(m->facts.cores, m->pmu.cores, sizeof(m->facts.cores));
 	topdown_plan_make(m->facts.cores, m->facts.core_count, &wish, &m->arena, &m->plan);
 	m->facts.level = m->level;
 	m->facts.passes = m->plan.pass_count;
 	m->facts.cut = m->plan.cut;
 	for (uint32_t round = 0; round < rounds; round++) {
-		feed.events = feed.groups = 0;
+		m->pmu.events = m->pmu.groups = 0;
 		for (uint32_t pass = 0; pass < m->plan.pass_count; pass++)
-			feed_pass(&feed, pass, round);
+			machine_pass(m, pass, round);
 	}
 	m->run->target = run_intern(m->run, m->subject.program);
 	run_freeze(m->run);
@@ -497,7 +359,7 @@ static void a_core_that_never_ran_has_no_tree(void **state)
 static void runs_of_different_length_are_brought_to_one(void **state)
 {
 	struct machine m;
-	struct value *value;
+	struct fake_value *value;
 
 	(void)state;
 	machine_load(&m, "zen4");
@@ -507,9 +369,9 @@ static void runs_of_different_length_are_brought_to_one(void **state)
 	/* The same program, but one round took twice as long: no share moves. */
 	machine_load(&m, "zen4");
 	value = NULL;
-	for (unsigned i = 0; i < m.value_count; i++)
-		for (unsigned r = 0; r < m.values[i].count; r += 2)
-			(value = &m.values[i])->each[r] *= 2;
+	for (unsigned i = 0; i < m.pmu.value_count; i++)
+		for (unsigned r = 0; r < m.pmu.values[i].count; r += 2)
+			(value = &m.pmu.values[i])->each[r] *= 2;
 	assert_non_null(value);
 	run_close(m.run);
 	m.run = run_open();
@@ -551,15 +413,15 @@ static void a_group_is_cut_to_the_counters_and_keeps_its_measure(void **state)
 
 	(void)state;
 	machine_begin(&m);
-	machine_core(&m, arena_text(&m.arena, "cpu zen4 4", 10));
-	topdown_plan_make(m.facts.cores, 1, &wish, &m.arena, &plan);
+	fake_core(&m.pmu, arena_text(&m.arena, "cpu zen4 4", 10));
+	topdown_plan_make(m.pmu.cores, 1, &wish, &m.arena, &plan);
 	assert_true(plan.cut);
 	for (uint32_t i = 0; i < plan.pass_count; i++)
 		for (uint32_t g = 0; g < plan.passes[i].group_count; g++) {
 			const struct topdown_group *group = &plan.passes[i].groups[g];
 
 			assert_true(group->count <= 4);
-			assert_string_equal(m.facts.cores[0].table->events[group->events[0]].name,
+			assert_string_equal(m.pmu.cores[0].table->events[group->events[0]].name,
 				"ls_not_halted_cyc");
 		}
 	machine_end(&m);

@@ -605,6 +605,35 @@ static void a_file_cut_short_gives_fewer_rules_and_never_wrong_ones(void **state
 	}
 }
 
+static void plain_steps_lead_where_the_whole_rules_lead(void **state)
+{
+	uint32_t known = 0;
+	unwind_step_vec steps = {0};
+	struct scene scene;
+
+	(void)state;
+	scene_open(&scene, library_path());
+	unwind_table_steps(scene.table, &steps);
+	assert_true(steps.count > 1000);
+	for (uint32_t i = 0; i < steps.count; i++) {
+		const struct unwind_step *step = &steps.at[i];
+		uint64_t from = step->frame == UNWIND_FRAME_FP ? STACK + FP_ABOVE : STACK;
+		uint64_t cfa = from + (uint64_t)(int64_t)step->cfa_offset, addrs[3];
+		uint64_t slot = cfa + (uint64_t)(int64_t)step->ra_offset;
+		enum unwind_end end;
+
+		assert_true(i == 0 || steps.at[i - 1].addr < step->addr);
+		if (step->frame == UNWIND_FRAME_UNKNOWN || slot >= STACK + 8ULL * SLOTS)
+			continue;
+		known++;
+		assert_true(scene_walk(&scene, step->addr, addrs, &end) > 1);
+		assert_int_equal(addrs[1], step->ra_offset ? slot + SLOT_STEP : LINK);
+	}
+	assert_true(known > steps.count / 2);
+	vec_done(&steps);
+	scene_close(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -621,6 +650,7 @@ int main(void)
 		cmocka_unit_test(the_way_out_of_a_handler_is_known_by_its_instructions),
 		cmocka_unit_test(without_rules_a_frame_counts_only_when_a_call_made_it),
 		cmocka_unit_test(signatures_are_stripped_from_return_addresses),
+		cmocka_unit_test(plain_steps_lead_where_the_whole_rules_lead),
 		cmocka_unit_test(a_file_cut_short_gives_fewer_rules_and_never_wrong_ones),
 	};
 

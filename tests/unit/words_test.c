@@ -43,6 +43,8 @@ static void words_are_those_of_a_shell(void **state)
 		{"a\\\nb", "ab|"},
 		{"a \\\n b", "a|b|"},
 		{"$HOME *.c ~", "$HOME|*.c|~|"},
+		{"$'a\\nb\\'c' x$'\\033[2J\\\\'y $'\\q'", "a\nb'c|x\033[2J\\y|\\q|"},
+		{"\"$'a'\" $", "$'a'|$|"},
 	};
 	str_auto struct str out = {0};
 
@@ -58,6 +60,7 @@ static void open_quotes_and_empty_commands_are_refused(void **state)
 	static const char *const cases[][2] = {
 		{"a 'b", "refused: a ' is not closed: a 'b"},
 		{"\"", "refused: a \" is not closed: \""},
+		{"$'a\\'", "refused: a ' is not closed: $'a\\'"},
 		{"a\\", "refused: the command ends in a backslash: a\\"},
 		{"", "refused: a command is empty"},
 		{" \n\t", "refused: a command is empty"},
@@ -74,7 +77,8 @@ static void open_quotes_and_empty_commands_are_refused(void **state)
 
 static void quoted_words_come_back_as_they_were(void **state)
 {
-	static const char *const words[] = {"a b", "it's", "", "\\", "\"$x\"", "new\nline", "\xff"};
+	static const char *const words[] = {"a b", "it's", "", "\\", "\"$x\"", "new\nline",
+		"\033[2J\t'\\\177", "\0019", "\xff"};
 	str_auto struct str out = {0}, line = {0}, wanted = {0};
 
 	(void)state;
@@ -83,8 +87,25 @@ static void quoted_words_come_back_as_they_were(void **state)
 		str_add_char(&line, ' ');
 		str_addf(&wanted, "%s|", words[i]);
 	}
+	for (size_t i = 0; i < line.len; i++)
+		assert_false((unsigned char)line.at[i] < ' '); /* one line, no escape */
 	split(str_text(&line), &out);
 	assert_string_equal(str_text(&out), str_text(&wanted));
+}
+
+static void long_command_lines_keep_their_start(void **state)
+{
+	str_auto struct str out = {0};
+
+	(void)state;
+	words_shorten("sh -c 'a\nb'", 20, &out);
+	assert_string_equal(str_text(&out), "sh -c 'a b'");
+	str_clear(&out);
+	words_shorten("./program one two three", 12, &out);
+	assert_string_equal(str_text(&out), "./program ..");
+	str_clear(&out);
+	words_shorten("\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9", 4, &out);
+	assert_string_equal(str_text(&out), "\xc3\xa9 ..");
 }
 
 static void what_only_a_shell_understands_is_noticed(void **state)
@@ -95,6 +116,8 @@ static void what_only_a_shell_understands_is_noticed(void **state)
 	assert_int_equal(words_need_shell("ls *.c"), '*');
 	assert_int_equal(words_need_shell("echo '$HOME | *' \\$x"), 0);
 	assert_int_equal(words_need_shell("sleep 0.1"), 0);
+	assert_int_equal(words_need_shell("echo $'a\\'|b'"), 0);
+	assert_int_equal(words_need_shell("echo $'a' | b"), '|');
 }
 
 int main(void)
@@ -104,6 +127,7 @@ int main(void)
 		cmocka_unit_test(open_quotes_and_empty_commands_are_refused),
 		cmocka_unit_test(quoted_words_come_back_as_they_were),
 		cmocka_unit_test(what_only_a_shell_understands_is_noticed),
+		cmocka_unit_test(long_command_lines_keep_their_start),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,7 @@
  *   all owe.  A thread that owes is asked by a signal to pause; only when the sample found it in
  *   user space, so that no system call of the program ever returns EINTR on our account, and only
  *   while the handler that is set is ours: an unhandled real-time signal would end the program.
+ *   Time in the code of others counts for the place of the program's own code that called it.
  * - A wake hands the account of the waker on.  A wake from an interrupt shows the interrupted
  *   thread as the waker, so entries and exits of hard and soft interrupts and of timers are
  *   counted per CPU.
@@ -105,6 +106,8 @@ struct {
 } assay_spots SEC(".maps");
 
 struct assay_causal causal;
+
+#include "causal_walk.bpf.h"
 
 #define COUNT(what, by) __sync_fetch_and_add(&causal.counts.what, by)
 
@@ -208,7 +211,8 @@ static __always_inline void seat_hit(
 
 /* ---- samples ---- */
 
-static __noinline bool range_has(__u64 addr)
+/* Functions that are not static are verified once, not at each call. */
+__noinline bool range_has(__u64 addr)
 {
 	for (__u32 i = 0; i < WIRE_CAUSAL_RANGES && i < causal.settings.ranges; i++)
 		if (addr >= causal.settings.range[i].low && addr < causal.settings.range[i].high)
@@ -224,17 +228,28 @@ static __noinline bool caller_has(__u64 addr)
 	return false;
 }
 
-static __always_inline bool is_kernel(__u64 addr)
-{
-	return addr >> 63;
-}
+struct sampled {
+	__u64 place; /* in the program's own code if it can be told, or where the thread is */
+	bool hit;    /* it, or code of others on the way to it, is the target's */
+};
 
-/* Also time in the kernel is the line's that called it.  0: not known. */
-static __always_inline __u64 user_address(struct assay_sample_context *context, __u64 ip)
+static __always_inline struct sampled sample_place(struct assay_sample_context *context)
 {
-	if (is_kernel(ip) && bpf_get_stack(context, &ip, sizeof(ip), USER_STACK) < 8)
-		return 0;
-	return ip;
+	struct wire_causal_walk walk = walk_begin(context);
+	struct sampled sampled = {walk.ip, walk.ip && range_has(walk.ip)};
+
+	for (int i = 0; walk.ip && i < WIRE_CAUSAL_FRAMES; i++) {
+		struct wire_causal_step *step = step_at(walk.ip);
+
+		if (!step || step->frame == WIRE_FRAME_OWN) {
+			sampled.place = walk.ip;
+			break;
+		}
+		if (!walk_out(&walk, step))
+			break;
+		sampled.hit = sampled.hit || range_has(walk.ip);
+	}
+	return sampled;
 }
 
 /* Only without a speed-up: pauses shift who is seen where. */
@@ -266,15 +281,11 @@ static __always_inline __u64 leaf_return(struct assay_sample_context *context)
 #endif
 }
 
-static __always_inline bool sample_in_target(struct assay_sample_context *context, __u64 ip)
+static __always_inline bool sample_has_caller(struct assay_sample_context *context)
 {
 	enum { DEPTH = 24 };
 	__u64 frames[DEPTH] = {0};
 
-	if (!ip || !range_has(ip))
-		return false;
-	if (!causal.settings.callers)
-		return true;
 	if (caller_has(leaf_return(context) - 1))
 		return true;
 	bpf_get_stack(context, frames, sizeof(frames), USER_STACK);
@@ -282,6 +293,12 @@ static __always_inline bool sample_in_target(struct assay_sample_context *contex
 		if (caller_has(frames[i] - 1))
 			return true;
 	return false;
+}
+
+static __always_inline bool sample_in_target(
+	struct assay_sample_context *context, const struct sampled *sampled)
+{
+	return sampled->hit && (!causal.settings.callers || sample_has_caller(context));
 }
 
 /* Whether the handler that would take the signal now is the runtime's. */
@@ -380,9 +397,9 @@ SEC("perf_event")
 int assay_causal_sample(struct assay_sample_context *context)
 {
 	__u64 now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid(), weight;
-	__u64 ip = context->registers[ASSAY_IP_REGISTER], user;
 	struct wire_causal_board *b = board();
 	struct wire_causal_seat *seat;
+	struct sampled sampled;
 
 	cpu_sampled(now);
 	if (!b || !is_target(id >> 32))
@@ -395,11 +412,11 @@ int assay_causal_sample(struct assay_sample_context *context)
 	if (seat->account.pause_ns)
 		return 0;
 	weight = seat_weight(seat, now);
-	user = user_address(context, ip);
-	spot_count(user, weight);
-	if (!causal.settings.waits && sample_in_target(context, user))
+	sampled = sample_place(context);
+	spot_count(sampled.place, weight);
+	if (!causal.settings.waits && sample_in_target(context, &sampled))
 		seat_hit(b, seat, weight);
-	pause_ask(b, seat, ip, now);
+	pause_ask(b, seat, context->registers[ASSAY_IP_REGISTER], now);
 	return 0;
 }
 

@@ -91,6 +91,7 @@ void causal_close(struct causal *causal)
 	preload_close(&causal->preload);
 	io_close_pointer(&causal->socket);
 	causal_points_forget(causal);
+	causal_foreign_forget(causal);
 	vec_done(&causal->visits);
 	vec_done(&causal->spots);
 	arena_done(&causal->spot_paths);
@@ -248,6 +249,8 @@ int causal_window_begin(struct causal *causal, const struct causal_target *targe
 
 	settings->active = 0;
 	r = target_set(causal, target, err);
+	if (r >= 0)
+		r = causal_foreign_place(causal, err);
 	if (r < 0)
 		return r;
 	causal_shuffle(causal);

@@ -88,6 +88,7 @@ static int load(struct causal *causal, struct err *err)
 		return err_set(err, ERR_UNAVAILABLE, errno,
 			"cannot make the accounts of the causal profiler: %s", err_words(errno));
 	causal->kernel = &causal->inside->control;
+	causal->steps = causal->inside->steps;
 	causal->kernel->settings.period_ns = causal->period_ns;
 	causal->inside->tool = (uint32_t)getpid();
 	causal->board->magic = WIRE_CAUSAL_MAGIC;

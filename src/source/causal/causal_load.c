@@ -26,6 +26,8 @@
 extern const unsigned char causal_bpf_object[];
 extern const unsigned long causal_bpf_object_len;
 
+static const size_t steps_bytes = sizeof(struct wire_causal_step) * WIRE_CAUSAL_STEPS;
+
 /* The inode of the first PID namespace: PROC_PID_INIT_INO. */
 #define FIRST_PID_NAMESPACE 0xEFFFFFFCU
 
@@ -79,6 +81,18 @@ static int load_failed(int code, bool waits, struct err *err)
 	return -code;
 }
 
+/* A constant of the programs: what it switches off is not even verified. */
+static void constant_set(struct causal *causal, uint32_t value)
+{
+	struct bpf_map *map;
+
+	bpf_object__for_each_map(map, causal->object)
+	{
+		if (str_ends(bpf_map__name(map), ".rodata"))
+			(void)bpf_map__set_initial_value(map, &value, sizeof(value));
+	}
+}
+
 static int object_load(struct causal *causal, struct err *err)
 {
 	int r;
@@ -91,6 +105,8 @@ static int object_load(struct causal *causal, struct err *err)
 		causal->points.count || causal->searches);
 	bpf_program__set_autoload(program_of(causal, "assay_causal_syscall"),
 		causal->points.count || causal->searches);
+	constant_set(causal, libbpf_probe_bpf_helper(
+				     BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) == 1);
 	r = bpf_object__load(causal->object);
 	return r < 0 ? load_failed(-r, causal->waits || causal->points.count, err) : 0;
 }
@@ -122,7 +138,9 @@ static int maps_open(struct causal *causal, struct err *err)
 	if (causal->board)
 		causal->seats =
 			map_of(causal, "assay_seats", sizeof(*causal->seats) * WIRE_CAUSAL_SEATS);
-	if (!causal->kernel || !causal->board || !causal->seats)
+	if (causal->seats)
+		causal->steps = map_of(causal, "assay_steps", steps_bytes);
+	if (!causal->kernel || !causal->board || !causal->seats || !causal->steps)
 		return err_set(err, ERR_UNAVAILABLE, errno,
 			"cannot map the accounts of the causal profiler: %s", err_words(errno));
 	causal->board->magic = WIRE_CAUSAL_MAGIC;
@@ -388,6 +406,8 @@ static void unload(struct causal *causal)
 		munmap(causal->board, (sizeof(*causal->board) + 4095) & ~(size_t)4095);
 	if (causal->seats)
 		munmap(causal->seats, sizeof(*causal->seats) * WIRE_CAUSAL_SEATS);
+	if (causal->steps)
+		munmap(causal->steps, steps_bytes);
 	bpf_object__close(causal->object);
 }
 

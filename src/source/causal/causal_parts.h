@@ -8,7 +8,7 @@
 #include "base/random.h"
 #include "base/vec.h"
 #include "inject.h"
-#include "source/causal.h"
+#include "source/causal_code.h"
 #include "source/preload.h"
 #include "wire/causal_inside.h"
 
@@ -36,6 +36,12 @@ struct causal_code {
 	const char *path;
 };
 typedef vec_of(struct causal_code) causal_code_vec;
+
+/* A file with code of others, and which of the steps are its own. */
+struct causal_foreign {
+	char *path;
+	uint32_t first, count;
+};
 
 /* What the two engines do each in its own way.  Both keep the experiment in a struct assay_causal,
  * the board and the seats. */
@@ -73,6 +79,11 @@ struct causal {
 	int memory[3];			   /* the memfds of board, seats, inside */
 	struct wire_causal_board *board;   /* untrusted */
 	struct wire_causal_seat *seats;	   /* untrusted */
+	struct wire_causal_step *steps;	   /* out of the code of others; shared with the engine */
+	uint32_t step_count;
+	vec_of(struct causal_foreign) foreign;
+	vec_of(const char *) files; /* of the last causal_files() */
+	struct arena file_paths;
 	struct random random;
 	uint64_t period_ns;
 	pid_t pid;
@@ -116,6 +127,10 @@ void causal_probes_remove(struct causal *causal);
 /* causal_spots.c: samples at an address, for an engine's spots_read(). */
 void causal_spot_add(
 	struct causal *causal, const causal_code_vec *code, uint64_t addr, uint64_t ns);
+
+/* causal_foreign.c: say where the code of others is mapped now. */
+int causal_foreign_place(struct causal *causal, struct err *err);
+void causal_foreign_forget(struct causal *causal);
 
 /* causal_progress.c */
 void causal_progress_read(struct causal *causal, struct causal_snapshot *snapshot);

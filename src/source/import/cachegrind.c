@@ -280,10 +280,22 @@ static int take_cost(void *context, const struct callgrind_cost *cost)
 	return r;
 }
 
+/* Above the names of the events stands the command as it is: with newlines in its words it looks
+ * like anything.  Below them no line begins so. */
+static struct import_text behind_command(struct import_text text)
+{
+	static const char mark[] = "\nevents:";
+	const char *found;
+
+	while ((found = memmem(text.at, text.len, mark, sizeof(mark) - 1)))
+		text = (struct import_text){found + 1, text.len - (size_t)(found + 1 - text.at)};
+	return text;
+}
+
 int cachegrind_read(struct cachegrind_sums *sums, const struct event_list *list, const char *bytes,
 	size_t len, const struct wire_sink *sink)
 {
-	struct import_text text = {bytes, len};
+	struct import_text text = behind_command((struct import_text){bytes, len});
 	struct import_report report = {0};
 	struct reading reading = {.sums = sums, .list = list, .sink = sink};
 	struct callgrind_text reader = {.take_events = take_events,

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/io.h"
 #include "base/str.h"
@@ -66,11 +67,19 @@ static void refuse_hint(const struct sampler_options *options, struct err *err)
 static int refuse(
 	const struct event_spec *spec, const struct sampler_options *options, struct err *err)
 {
+	const char *reason = spec->reason ? spec->reason : "this machine has no such event";
+	/* Without the clock there is nothing to choose instead: then the way out is the reason's.
+	 */
+	const char *fix = sampler_event_is_clock(spec) ? strstr(reason, "; ") : NULL;
+
 	err_set(err, ERR_UNAVAILABLE, EOPNOTSUPP,
-		options->branches ? "branches cannot be recorded with %s: %s"
-				  : "%s cannot be sampled: %s",
-		spec->name, spec->reason ? spec->reason : "this machine has no such event");
-	refuse_hint(options, err);
+		options->branches ? "branches cannot be recorded with %s: %.*s"
+				  : "%s cannot be sampled: %.*s",
+		spec->name, (int)(fix ? (size_t)(fix - reason) : strlen(reason)), reason);
+	if (fix && !options->branches)
+		err_hint(err, "%s", fix + 2);
+	else
+		refuse_hint(options, err);
 	return -EOPNOTSUPP;
 }
 

@@ -91,6 +91,7 @@ struct branches_view {
 struct branches_options {
 	uint32_t types;	 /* only these, bits of PERF_BR_*; 0: all */
 	uint32_t limit;	 /* sites at most, 0: all */
+	bool whole;	 /* the rates of the whole program only: no sites are asked for */
 	bool unfiltered; /* the types were chosen while recording: none may be told */
 };
 

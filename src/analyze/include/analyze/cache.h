@@ -35,6 +35,9 @@ struct cache_level_row {
 	uint64_t size_bytes; /* 0: not known */
 	double accesses, misses, rate, mpki; /* NAN: see its reason */
 	const char *accesses_reason, *misses_reason, *rate_reason, *mpki_reason;
+	double load_mpki; /* loads that missed: what was judged in place of mpki; NAN: see its
+			     reason */
+	const char *load_reason;
 	const struct metric *judge; /* whose threshold decided; NULL: none did */
 	enum metric_assessment assessment;
 	const char *note; /* what must be known about these numbers, or "" */
@@ -94,11 +97,15 @@ struct cache_view {
 
 struct cache_options {
 	bool by_function; /* one site per function, not per line */
+	bool whole;	  /* the levels of the whole program only: no sites are asked for */
 	uint32_t limit;	  /* sites at most, 0: all */
 };
 
 /* Which metrics the page stands on; ends with NULL. */
 extern const char *const cache_metrics[];
+
+/* The sets of a CPU's own table that fill in what generic events do not tell; ends with NULL. */
+extern const char *const cache_sets[];
 
 /* `summary` is of the same run. */
 void cache_make(const struct run *run, const struct site_summary *summary,

@@ -34,7 +34,8 @@ struct cpu_event {
 /* What `assay stat --set NAME` counts on this CPU.  Names used by all tables that have them:
  *     topdown   level 1, one group that fits       topdown2   what level 2 needs besides
  *     l1  l2_tlb  branches  mix  memory            precise    at most 3 events to sample with :p
- * Others may stand beside them: topdown_smt (whole cores, -a only), topdown_cycles. */
+ * Others may stand beside them: topdown_smt (whole cores, -a only), topdown_cycles, memory_wait
+ * (how many reads are under way at once). */
 struct cpu_set {
 	const char *name;
 	const char *meaning;
@@ -93,6 +94,7 @@ struct cpu_table {
 };
 
 struct cpu_rule; /* one `for` line */
+struct run;
 
 struct cpu_book {
 	struct arena arena;
@@ -121,6 +123,12 @@ void cpu_book_done(struct cpu_book *book);
 
 /* The table made for exactly this CPU, or NULL. */
 const struct cpu_table *cpu_book_match(const struct cpu_book *book, const struct cpu_asked *asked);
+
+/* Add the metrics of the tables that the events of a run come from, for each kind of core: a table
+ * fits when all events of its first set of `sets` (ends with NULL) were asked for, and of several
+ * the one with the most events of the others.  The book and the run must outlive `metrics`. */
+int cpu_book_metrics(const struct cpu_book *book, const struct run *run, const char *const *sets,
+	struct metric_book *metrics, struct err *err);
 
 /* By name; NULL when there is none. */
 const struct cpu_set *cpu_table_set(const struct cpu_table *table, const char *name);

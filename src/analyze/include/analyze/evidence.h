@@ -28,7 +28,8 @@ struct evidence_piece {
 
 struct evidence {
 	struct evidence_piece piece[EVIDENCE_KINDS];
-	uint32_t cpus; /* that the target may use */
+	uint32_t cpus;	       /* that the target may use */
+	const char *directory; /* where the files are, for commands to type; NULL: not known */
 };
 
 /* "baseline", "observed", "profile", "counters", "causal", "events". */

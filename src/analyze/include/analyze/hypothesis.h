@@ -3,7 +3,9 @@
  * The explanations with their rules, thresholds, advice and falsifier are text (data/hypotheses,
  * docs/hypotheses.md has the format).  A rule belongs to one witness and is written over signals.
  * Supports needs two independent witnesses; one is inconclusive.  Witnesses that contradict each
- * other are a conflict.  An explanation whose inputs no collector gave is untested, never rejected.
+ * other are a conflict, and so is a verdict that rests on a number which a second mechanism tells
+ * otherwise of the same run.  An explanation whose inputs no collector gave is untested, never
+ * rejected.
  * Pure.  Owns: the book owns its texts; results are in the caller's arena and borrow from both. */
 #pragma once
 
@@ -38,6 +40,15 @@ void hypothesis_book_close(struct hypothesis_book *book);
 void hypothesis_book_close_pointer(struct hypothesis_book **book);
 #define hypothesis_book_auto __attribute__((cleanup(hypothesis_book_close_pointer)))
 
+/* One quantity of one run, told by two mechanisms that do not agree. */
+struct ledger_dispute {
+	const char *quantity, *title;	 /* "sampled_time", "CPU time of the profiled run" */
+	const struct signal *low, *high; /* the two that are farthest apart */
+	double apart;			 /* 1 - low / high */
+	double limit;			 /* what is still agreement */
+	const char *next;		 /* the command that settles it */
+};
+
 /* What one witness says, with its numbers written out: "17 % of its time queued for a CPU (> 10)".
  */
 struct ledger_witness {
@@ -46,6 +57,7 @@ struct ledger_witness {
 	const char *words;
 	const struct signal **signals; /* the inputs it used */
 	uint32_t signal_count;
+	const struct ledger_dispute *dispute; /* about a number it rests on; NULL: none */
 };
 
 struct ledger_row {
@@ -57,7 +69,7 @@ struct ledger_row {
 	const char *untested;  /* what is missing and how to get it, or "" */
 	const char *advice;    /* what to do about it */
 	const char *falsifier; /* what would refute it */
-	const char *next;      /* the next command */
+	const char *next;      /* the next command; of a dispute: the one that settles it */
 	double share;	       /* of the wall or CPU time that it explains; NAN: not known */
 	double effort;	       /* 1 small, 2 medium, 3 large */
 	bool is_place;	       /* says where the time is, blames nothing: true of good code too */

@@ -38,5 +38,13 @@ const struct metric_result *site_summary_metric(
 /* The value of the first event of this name (without its modifier) that has one; NAN: none has. */
 double site_summary_event(const struct site_summary *summary, const char *name);
 
+/* The same of the event that was counted together with `beside`: in one group, so over the same
+ * time; NAN: there is none. */
+double site_summary_event_beside(
+	const struct site_summary *summary, const char *name, const char *beside);
+
+/* Somebody asked for an event of this name, whether or not it has a value. */
+bool site_summary_asked(const struct site_summary *summary, const char *name);
+
 /* Why an event of this name has no value: as it was told, or that nobody asked for it. */
 const char *site_summary_reason(const struct site_summary *summary, const char *name);

@@ -52,3 +52,9 @@ struct topdown_wish {
  * cycles without progress too where a core has no table. */
 void topdown_plan_make(const struct topdown_core *cores, unsigned core_count,
 	const struct topdown_wish *wish, struct arena *arena, struct topdown_plan *ret_plan);
+
+/* Other sets of the core's table (`sets` ends with NULL), cut to its counters in the same way, as
+ * `assay stat -e` takes them: "{A,B},{A,C}".  A set that the table has not is left out; "" when
+ * none is left. */
+const char *topdown_plan_sets(
+	const struct topdown_core *core, const char *const *sets, struct arena *arena);

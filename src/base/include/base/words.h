@@ -1,6 +1,6 @@
 /* words.h - a command line as one text, and its words.
  *
- * Splits as a POSIX shell does: blanks and newlines part, '...' "..." and \ keep together.  Does
+ * Splits as a shell does: blanks and newlines part, '...' "..." $'...' and \ keep together.  Does
  * not: expand variables, globs, ~ or run anything; a word that asks a shell for more ($HOME, *.c,
  * a | b) is passed on as it stands, and words_need_shell() says so.  Pure. */
 #pragma once
@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/str.h"
 
 /* The words of `text` in `arena`, NULL-terminated; `ret_count` may be NULL.  -EINVAL when a quote
  * is not closed, a backslash stands at the end, or there is no word. */
@@ -18,3 +19,7 @@ int words_split(const char *text, struct arena *arena, char ***ret_words, size_t
 
 /* The first character outside of quotes that only a shell understands (|, >, $, *...), 0: none. */
 char words_need_shell(const char *text);
+
+/* Append a word as a shell reads it back, on one line: quoted only where needed, and with $'...'
+ * where it holds newlines or other controls. */
+void word_quote(const char *word, struct str *out);

@@ -36,5 +36,9 @@ bool place_of_function(struct names *names, const char *function, struct place *
 
 void place_done(struct place *place);
 
+/* All code that a line in scope stands at, without asking what was inlined where: the line tables
+ * only.  False: there is none. */
+bool place_of_scope(struct names *names, const struct scope *scope, struct place *ret_place);
+
 /* The frame a sample counts for: the innermost in scope of what names_find() found, or -1. */
 int place_frame(const struct scope *scope, const struct names_frame *frames, unsigned count);

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/vec.h"
 #include "code/image.h"
 
 struct unwind_table;
@@ -19,6 +20,24 @@ struct unwind_table;
 struct unwind_table *unwind_table_open(struct image *image);
 void unwind_table_close(struct unwind_table *table);
 size_t unwind_table_bytes(const struct unwind_table *table); /* memory it holds */
+
+/* How a frame is left from `addr` on, for walks that cannot ask a table (in the kernel, in a signal
+ * handler): where that takes no more than this.  Offsets of 0: still in the register. */
+enum unwind_frame { UNWIND_FRAME_UNKNOWN, UNWIND_FRAME_SP, UNWIND_FRAME_FP };
+
+struct unwind_step {
+	uint64_t addr;
+	enum unwind_frame frame; /* the register that the frame is found by... */
+	int32_t cfa_offset;	 /* ...which begins so far above it */
+	int32_t ra_offset;	 /* where the return address stands, from there */
+	int32_t fp_offset;	 /* and the caller's frame pointer */
+	bool begins;		 /* a function does, here */
+};
+typedef vec_of(struct unwind_step) unwind_step_vec;
+
+/* All of them, in order of address; UNWIND_FRAME_UNKNOWN where there is none.  Compiles the whole
+ * table: 20 ms for the C library. */
+void unwind_table_steps(struct unwind_table *table, unwind_step_vec *ret_steps);
 
 struct unwind_registers {
 	uint64_t ip, sp, fp, lr; /* lr: aarch64 */

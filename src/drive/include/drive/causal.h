@@ -16,8 +16,9 @@
 
 #include "base/err.h"
 #include "drive/interrupt.h"
-#include "source/causal.h"
+#include "source/causal_code.h"
 
+struct place;
 struct wire_sink;
 
 /* What to try next.  `target` numbers the caller's targets from 1 on, a new one one higher than the
@@ -45,6 +46,8 @@ struct causal_pair {
 
 /* The kernel side where this machine and user can, else the fallback; or one of them. */
 enum causal_engine_choice { CAUSAL_AUTO, CAUSAL_ONLY_BPF, CAUSAL_ONLY_PRELOAD };
+
+enum causal_own { CAUSAL_OWN_ALL, CAUSAL_OWN_LINES, CAUSAL_OWN_NOTHING };
 
 enum { CAUSAL_SLICES = 20 };
 #define CAUSAL_SLICE_NS 75000000ULL
@@ -94,6 +97,9 @@ struct causal_run_options {
 	 * pairs.  May be NULL. */
 	int (*seen)(
 		void *context, const struct causal_spot *spots, uint32_t count, struct err *err);
+	/* What of this file is the user's own: functions that begin in *ret_place, and its code in
+	 * others.  Time elsewhere counts for the place of his that called it.  May be NULL: all. */
+	enum causal_own (*own)(void *context, const char *path, const struct place **ret_place);
 	/* The next pair: 1 with *ret_choice set, 0: there is enough, or a negative errno. */
 	int (*next)(void *context, struct causal_choice *ret_choice, struct err *err);
 	/* A pair was measured whole; may be NULL. */
@@ -106,6 +112,7 @@ struct causal_summary {
 	uint32_t pairs, executions;
 	uint32_t cut;	  /* experiments thrown away: the program ended or the user stopped it */
 	bool progressed;  /* some point was visited */
+	bool was_stopped; /* the last execution was ended by us */
 	bool preload;	  /* the fallback was used... */
 	struct err why;	  /* ...because of this, if it was not asked for */
 	uint64_t stop_ns; /* a thread was stopped for so long to put the handler in; 0: none was */

@@ -12,8 +12,9 @@
 
 #include "base/err.h"
 #include "base/vec.h"
+#include "code/places.h"
 #include "code/scope.h"
-#include "source/causal.h"
+#include "drive/causal.h"
 
 struct causal_sites;
 
@@ -48,6 +49,10 @@ void causal_sites_see(
 	struct causal_sites *sites, const struct causal_spot *spots, uint32_t count, uint32_t most);
 
 const struct causal_site *causal_sites_list(const struct causal_sites *sites, uint32_t *ret_count);
+
+/* What of a file is the user's own; of a program without lines all is. */
+enum causal_own causal_sites_own(
+	struct causal_sites *sites, const char *path, const struct place **ret_place);
 
 /* CPU time seen in all, and of that outside the scope or without a name. */
 uint64_t causal_sites_ns(const struct causal_sites *sites, uint64_t *ret_outside_ns);

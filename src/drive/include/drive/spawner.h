@@ -119,6 +119,10 @@ pid_t spawner_target(const struct spawner *spawner);
  * group.  What was asked for behind it is not run. */
 void spawner_signal(const struct spawner *spawner, int signal);
 
+/* The same to end it: what it started goes with it, as soon as it has ended itself (a compiler's
+ * driver leaves the compiler behind). */
+void spawner_end(const struct spawner *spawner, int signal);
+
 void spawner_close(struct spawner *spawner);
 void spawner_close_pointer(struct spawner **spawner);
 #define spawner_auto __attribute__((cleanup(spawner_close_pointer)))

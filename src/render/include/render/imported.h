@@ -17,5 +17,12 @@ void imported_runs_text(
 void imported_runs_json(
 	struct jsonw *w, const struct bench_view *view, const struct imported_view *all);
 
+/* The last line: what to do with the run file, as it can be typed, or how to get one. */
+struct imported_step {
+	const char *before, *behind; /* of the file's name: "assay report", "" */
+};
+void imported_next(struct paper *paper, const struct imported_step *step, const char *path,
+	const char *stored);
+
 /* The members "samples", "events" and "holds" of "data". */
 void imported_json(struct jsonw *w, const struct imported_view *view);

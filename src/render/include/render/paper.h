@@ -33,6 +33,9 @@ void paper_wrap(struct paper *paper, unsigned indent, enum ink ink, const char *
 /* The same where the first line goes on behind something that is `indent` wide already. */
 void paper_hang(struct paper *paper, unsigned indent, const char *text);
 
+/* The program that was measured as a heading, cut to two lines; no newline of its own. */
+void paper_target(struct paper *paper, const char *words);
+
 /* A table: declare the columns, add the cells row by row, print.  Cells own copies of their text.
  * Numbers go right.  Columns without any text are left out. */
 enum { TABLE_COLUMNS = 12 };

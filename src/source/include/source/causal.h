@@ -174,15 +174,6 @@ void causal_shuffle(struct causal *causal);
 /* The points and their visits in the last experiment; valid until the next one ends. */
 const struct causal_visits *causal_visits(const struct causal *causal, uint32_t *ret_count);
 
-/* Where the program was while nothing was sped up, since it was bound: the file, where in it, and
- * the CPU time.  Valid until the next call; in no order. */
-struct causal_spot {
-	const char *path;
-	uint64_t offset, ns;
-};
-int causal_spots(struct causal *causal, const struct causal_spot **ret_spots, uint32_t *ret_count,
-	struct err *err);
-
 /* How the runner had it placed. */
 struct causal_order {
 	uint32_t target;    /* as the caller numbers its targets: 1, 2, 3... */

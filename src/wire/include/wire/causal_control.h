@@ -7,6 +7,7 @@
 #pragma once
 
 #include "wire/causal.h"
+#include "wire/causal_walk.h"
 
 struct assay_causal_range {
 	__u64 low, high; /* low <= address < high */
@@ -22,12 +23,15 @@ struct assay_causal_settings {
 	__u32 waits;  /* the target is time blocked at a place, not time on a CPU */
 	__u32 ranges; /* how many */
 	__u32 callers;
+	__u32 foreign; /* mappings with such code */
+	__u32 reserved;
 	__u64 handler;	 /* address of the runtime's handler: no signal while another is set */
 	__u64 period_ns; /* between two samples of a CPU */
 	__u64 start_ns;
 	__u64 owed_start_ns;
 	struct assay_causal_range range[WIRE_CAUSAL_RANGES];
 	struct assay_causal_range caller[WIRE_CAUSAL_RANGES];
+	struct wire_causal_foreign foreign_code[WIRE_CAUSAL_FOREIGN];
 };
 
 /* Only added to. */

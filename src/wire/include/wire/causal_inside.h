@@ -27,4 +27,5 @@ struct wire_causal_inside {
 	__u32 sampler;	  /* enum wire_causal_sampler, set by the runtime */
 	struct assay_causal control;
 	struct wire_causal_spot spots[WIRE_CAUSAL_SPOTS];
+	struct wire_causal_step steps[WIRE_CAUSAL_STEPS]; /* out of the code of others */
 };

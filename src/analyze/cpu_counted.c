@@ -1,0 +1,80 @@
+/* cpu_counted.c - which table the events of a run come from, by their names alone.
+ *
+ * A run that was stored elsewhere does not tell its model number, and needs none: a table whose
+ * events were all asked for gives the same formulas as the one they were asked from. */
+#include <string.h>
+
+#include "analyze/cpu_book.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "model/run.h"
+
+static bool event_is_in(const struct run *run, const char *core, const char *name)
+{
+	size_t len = strlen(name);
+
+	vec_foreach (const struct event_row, row, &run->events) {
+		const char *other = run_text(run, row->name);
+
+		if (strncasecmp(other, name, len) == 0 && (!other[len] || other[len] == ':') &&
+			str_equal(run_text(run, row->core), core))
+			return true;
+	}
+	return false;
+}
+
+/* How many events of the set are in the run; 0 when `whole` and one is missing. */
+static uint32_t set_found(const struct cpu_table *table, const struct run *run, const char *core,
+	const char *name, bool whole)
+{
+	const struct cpu_set *set = cpu_table_set(table, name);
+	uint32_t found = 0;
+
+	for (uint32_t i = 0; set && i < set->events_count; i++)
+		found += event_is_in(run, core, table->events[set->events[i]].name);
+	return set && whole && found < set->events_count ? 0 : found;
+}
+
+/* All events of the first set are there, and the most of the others. */
+static const struct cpu_table *table_counted(const struct cpu_book *book, const struct run *run,
+	const char *core, const char *const *sets)
+{
+	const struct cpu_table *best = NULL;
+	uint32_t most = 0;
+
+	vec_foreach (const struct cpu_table, table, &book->tables) {
+		uint32_t found = set_found(table, run, core, sets[0], true);
+
+		for (unsigned i = 1; found && sets[i]; i++)
+			found += set_found(table, run, core, sets[i], false);
+		if (found > most) {
+			most = found;
+			best = table;
+		}
+	}
+	return best;
+}
+
+int cpu_book_metrics(const struct cpu_book *book, const struct run *run, const char *const *sets,
+	struct metric_book *metrics, struct err *err)
+{
+	struct map seen = {0};
+	int r = 0;
+
+	for (uint32_t i = 0; r >= 0 && i < run->events.count; i++) {
+		text_id core = run->events.at[i].core;
+		const struct cpu_table *table;
+		uint32_t ignored;
+
+		if (map_get(&seen, &core, sizeof(core), &ignored))
+			continue;
+		map_put(&seen, &core, sizeof(core), 1);
+		table = table_counted(book, run, run_text(run, core), sets);
+		if (table)
+			r = metric_book_add_core(metrics,
+				*run_text(run, core) ? run_text(run, core) : NULL, table->name,
+				table->metrics, err);
+	}
+	map_done(&seen);
+	return r;
+}
