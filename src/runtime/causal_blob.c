@@ -15,7 +15,9 @@
 #include "causal_pause.h"
 #include "wire/causal_blob.h"
 
-/* The head, then the return of a handler, which the kernel wants from its owner on x86. */
+#if defined(__x86_64__)
+
+/* The head, then the return of a handler, which the kernel wants from its owner here. */
 __asm__(".text\n"
 	"blob_head:\n"
 	"	.quad 0, 0\n"
@@ -25,7 +27,13 @@ __asm__(".text\n"
 	"	movl $15, %eax\n" /* rt_sigreturn */
 	"	syscall\n");
 
-extern const struct wire_causal_blob blob_head __attribute__((visibility("hidden")));
+static const struct wire_causal_blob *head(void)
+{
+	const struct wire_causal_blob *at;
+
+	__asm__("lea blob_head(%%rip), %0" : "=r"(at));
+	return at;
+}
 
 static long call(long number, long a, long b, long c, long d)
 {
@@ -38,6 +46,42 @@ static long call(long number, long a, long b, long c, long d)
 			 : "rcx", "r11", "memory");
 	return result;
 }
+
+#elif defined(__aarch64__)
+
+/* Handlers return into the vdso. */
+__asm__(".text\n"
+	"	.balign 8\n"
+	"blob_head:\n"
+	"	.quad 0, 0\n"
+	"	.quad blob_handler - blob_head\n"
+	"	.quad 0\n");
+
+/* Not by the compiler: it takes the page of an address, which only a linker knows. */
+static const struct wire_causal_blob *head(void)
+{
+	const struct wire_causal_blob *at;
+
+	__asm__("adr %0, blob_head" : "=r"(at));
+	return at;
+}
+
+static long call(long number, long a, long b, long c, long d)
+{
+	register long which __asm__("x8") = number;
+	register long first __asm__("x0") = a;
+	register long second __asm__("x1") = b;
+	register long third __asm__("x2") = c;
+	register long fourth __asm__("x3") = d;
+
+	__asm__ volatile("svc #0"
+			 : "+r"(first)
+			 : "r"(which), "r"(second), "r"(third), "r"(fourth)
+			 : "memory");
+	return first;
+}
+
+#endif
 
 static uint64_t pause_now_ns(void)
 {
@@ -74,6 +118,6 @@ __attribute__((used)) static void blob_handler(int signal, void *info, void *con
 	(void)signal;
 	(void)info;
 	(void)context;
-	pause_thread((struct wire_causal_board *)blob_head.board,
-		(struct wire_causal_seat *)blob_head.seats);
+	pause_thread((struct wire_causal_board *)head()->board,
+		(struct wire_causal_seat *)head()->seats);
 }

@@ -15,6 +15,7 @@
 #include <linux/perf_event.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -23,7 +24,19 @@
 
 #include "inside_parts.h"
 
-enum { PAGE = 4096, EVENT_BYTES = 2 * PAGE, LATE_MOST_NS = 1000000 };
+enum { LATE_MOST_NS = 1000000 };
+
+/* Not 4096 on every aarch64: a mapping of two smaller ones would be the head and no ring. */
+static size_t page_bytes(void)
+{
+	return getauxval(AT_PAGESZ);
+}
+
+/* The head and one page of ring. */
+static size_t event_bytes(void)
+{
+	return 2 * page_bytes();
+}
 
 /* The only kind of record that is asked for. */
 struct sample {
@@ -60,9 +73,9 @@ static void *event_open(int signal, uint64_t period_ns)
 
 	if (fd < 0)
 		return NULL;
-	at = mmap(NULL, EVENT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	at = mmap(NULL, event_bytes(), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (at != MAP_FAILED && !event_ask(fd, signal)) {
-		munmap(at, EVENT_BYTES);
+		munmap(at, event_bytes());
 		at = MAP_FAILED;
 	}
 	close(fd);
@@ -94,7 +107,7 @@ enum wire_causal_sampler inside_sampler_open(
 void inside_sampler_close(struct inside_sampler *sampler)
 {
 	if (sampler->event)
-		munmap(sampler->event, EVENT_BYTES);
+		munmap(sampler->event, event_bytes());
 	if (sampler->has_timer)
 		syscall(SYS_timer_delete, sampler->timer);
 	*sampler = (struct inside_sampler){0};
@@ -103,6 +116,7 @@ void inside_sampler_close(struct inside_sampler *sampler)
 uint64_t inside_sampler_time(const struct inside_sampler *sampler, uint64_t now_ns)
 {
 	struct perf_event_mmap_page *head = sampler->event;
+	size_t page = page_bytes();
 	struct sample last;
 	uint64_t end;
 
@@ -111,7 +125,7 @@ uint64_t inside_sampler_time(const struct inside_sampler *sampler, uint64_t now_
 	end = __atomic_load_n(&head->data_head, __ATOMIC_ACQUIRE);
 	if (end < sizeof(last))
 		return now_ns;
-	memcpy(&last, (char *)head + PAGE + ((end - sizeof(last)) & (PAGE - 1)), sizeof(last));
+	memcpy(&last, (char *)head + page + ((end - sizeof(last)) & (page - 1)), sizeof(last));
 	__atomic_store_n(&head->data_tail, end, __ATOMIC_RELEASE);
 	if (last.header.type != PERF_RECORD_SAMPLE || last.time_ns > now_ns ||
 		now_ns - last.time_ns > LATE_MOST_NS)

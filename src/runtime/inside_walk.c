@@ -96,11 +96,25 @@ static bool walk_out(struct wire_causal_walk *walk, const struct wire_causal_ste
 	return ra != 0;
 }
 
-/* By frame pointers. */
-static bool caller_has(const struct assay_causal_settings *settings, uint64_t fp)
+/* In a function without a frame the return address is in a register, or the first on the stack. */
+static uint64_t leaf_return(const struct wire_causal_walk *walk)
 {
-	uint64_t frame[2] = {fp, 0};
+	uint64_t at = walk->lr;
 
+#if defined(__x86_64__)
+	(void)stack_read(&at, walk->sp, sizeof(at));
+#endif
+	return at;
+}
+
+/* By frame pointers. */
+static bool caller_has(
+	const struct assay_causal_settings *settings, const struct wire_causal_walk *walk)
+{
+	uint64_t frame[2] = {walk->fp, 0};
+
+	if (range_has(settings->caller, settings->callers, leaf_return(walk) - 1))
+		return true;
 	for (int i = 0; i < FRAMES && frame[0]; i++) {
 		uint64_t at = frame[0];
 
@@ -119,7 +133,7 @@ struct inside_place inside_place_find(
 {
 	const struct assay_causal_settings *settings = &inside->control.settings;
 	struct wire_causal_walk walk = context_walk(context);
-	uint64_t fp = walk.fp;
+	const struct wire_causal_walk first = walk;
 	struct inside_place place = {
 		walk.ip, range_has(settings->range, settings->ranges, walk.ip)};
 
@@ -134,6 +148,6 @@ struct inside_place inside_place_find(
 			break;
 		place.hit = place.hit || range_has(settings->range, settings->ranges, walk.ip);
 	}
-	place.hit = place.hit && (!settings->callers || caller_has(settings, fp));
+	place.hit = place.hit && (!settings->callers || caller_has(settings, &first));
 	return place;
 }

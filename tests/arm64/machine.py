@@ -5,14 +5,16 @@
     told["hello"].out == "hello\n"
 
 A root file system in memory is made of the files and of the libraries that they need, taken from
-the unpacked Debian packages; Debian's kernel boots it in QEMU.  With -icount the machine's time is
-the number of its instructions, so counts repeat to the instruction, and idle time is skipped."""
+the unpacked Debian packages; Debian's kernel boots it in QEMU.  With one processor the machine's
+time is the number of its instructions (-icount), so counts repeat to the instruction, and idle time
+is skipped.  With more they run in parallel, and in real time."""
 import base64
 import gzip
 import os
 import re
 import stat
 import subprocess
+import time
 import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -31,6 +33,12 @@ class Told:
     def __str__(self):
         return (f"{self.name}: {self.command}\nexit status {self.status}\n"
                 f"--- stdout\n{self.out[-3000:]}\n--- stderr\n{self.err[-3000:]}")
+
+
+class Answers(dict):
+    """Step name -> Told; `queued`: the part of the time that its threads waited for our CPUs."""
+
+    queued = 0.0
 
 
 class Broken(Exception):
@@ -135,23 +143,61 @@ def console_read(text, steps):
     return told
 
 
-def run(root, kernel, files, steps, scratch, limit_s):
-    """Boot, run the steps, switch off; name -> Told of each that came to its end."""
+def strip(path, scratch):
+    """A copy without debug information: it would only fill the machine's memory."""
+    copy = os.path.join(scratch, os.path.basename(path))
+    subprocess.run(["aarch64-linux-gnu-strip", "-o", copy, path], check=True)
+    return copy
+
+
+def assay_files(assay, scratch):
+    """The program and what it preloads: path in the machine -> path here."""
+    folder = os.path.dirname(assay)
+    beside = [assay] + [os.path.join(folder, f"libassay-rt{suffix}.so")
+                        for suffix in ("", "-interpose")]
+    return {f"bin/{os.path.basename(path)}": strip(path, scratch) for path in beside}
+
+
+def queued_share(pid):
+    """The part of the time that the threads of a process waited for a CPU."""
+    ran = waited = 0
+    for tid in os.listdir(f"/proc/{pid}/task"):
+        times = read(f"/proc/{pid}/task/{tid}/schedstat").split()
+        ran, waited = ran + int(times[0]), waited + int(times[1])
+    return waited / max(ran + waited, 1)
+
+
+def emulate(command, log, limit_s):
+    """Run the machine to its end, or for so long; what queued_share() said last."""
+    queued, until = 0.0, time.monotonic() + limit_s
+    with open(log, "wb") as out, subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,
+                                                  stderr=subprocess.STDOUT) as child:
+        while child.poll() is None and time.monotonic() < until:
+            try:
+                queued = queued_share(child.pid)
+            except (OSError, IndexError):
+                pass  # a thread ended meanwhile
+            time.sleep(0.2)
+        if child.poll() is None:
+            child.kill()
+    return queued
+
+
+def run(root, kernel, files, steps, scratch, limit_s, *, model="neoverse-n1", processors=1):
+    """Boot, run the steps, switch off; Answers of each that came to its end."""
     image = os.path.join(scratch, "initramfs.cpio")
     image_write(image, root, files, steps)
-    command = ["qemu-system-aarch64", "-M", "virt", "-cpu", "neoverse-n1",
-               "-icount", "shift=1,sleep=off", "-m", "768", "-nographic", "-no-reboot",
+    pace = (["-icount", "shift=1,sleep=off"] if processors == 1 else
+            ["-smp", str(processors), "-accel", "tcg,thread=multi"])
+    command = ["qemu-system-aarch64", "-M", "virt", "-cpu", model, *pace,
+               "-m", "768", "-nographic", "-no-reboot",
                "-nic", "none", "-kernel", kernel, "-initrd", image,
                "-append", "console=ttyAMA0 quiet panic=-1"]
     log = os.path.join(scratch, "console.log")
-    with open(log, "wb") as out:
-        try:
-            subprocess.run(command, stdin=subprocess.DEVNULL, stdout=out,
-                           stderr=subprocess.STDOUT, timeout=limit_s, check=False)
-        except subprocess.TimeoutExpired:
-            pass
+    queued = emulate(command, log, limit_s)
     text = read(log).decode(errors="replace")
-    told = console_read(text, steps)
+    told = Answers(console_read(text, steps))
+    told.queued = queued
     if "@@ done" not in text:
         last = "\n".join(text.splitlines()[-15:])
         raise Broken(f"{len(told)} of {len(steps)} steps were done in {limit_s} s; the console "

@@ -267,15 +267,26 @@ static __noinline int spot_count(__u64 ip, __u64 weight)
 	return 0;
 }
 
+/* A function that calls nobody may have no frame of its own: its return address is then not in the
+ * chain, but in a register, or the first word on the stack. */
+static __always_inline __u64 leaf_return(struct assay_sample_context *context)
+{
+#ifdef ASSAY_LR_REGISTER
+	return context->registers[ASSAY_LR_REGISTER];
+#else
+	__u64 at = 0;
+
+	bpf_probe_read_user(&at, sizeof(at), (void *)context->registers[ASSAY_SP_REGISTER]);
+	return at;
+#endif
+}
+
 static __always_inline bool sample_has_caller(struct assay_sample_context *context)
 {
 	enum { DEPTH = 24 };
-	__u64 frames[DEPTH] = {0}, ip = 0;
+	__u64 frames[DEPTH] = {0};
 
-	/* A function that calls nobody may have no frame of its own: its return address is then the
-	 * first on the stack, and not in the chain. */
-	bpf_probe_read_user(&ip, sizeof(ip), (void *)context->registers[ASSAY_SP_REGISTER]);
-	if (caller_has(ip - 1))
+	if (caller_has(leaf_return(context) - 1))
 		return true;
 	bpf_get_stack(context, frames, sizeof(frames), USER_STACK);
 	for (int i = 1; i < DEPTH && frames[i]; i++)
@@ -623,7 +634,8 @@ int assay_causal_new(__u64 *arguments)
 /* ---- waits at a chosen place (only loaded when asked for: Linux 5.15) ---- */
 
 /* A system call is made by the C library, which keeps no frame pointers: the return address into
- * the program stands somewhere near the top of the stack.  A stale one there is taken for it. */
+ * the program stands somewhere near the top of the stack, or in its register.  A stale one there is
+ * taken for it. */
 static __always_inline bool stack_in_target(void)
 {
 	enum { WORDS = 40 };
@@ -635,6 +647,11 @@ static __always_inline bool stack_in_target(void)
 	bpf_probe_read_kernel(&ip, sizeof(ip), &registers->words[ASSAY_IP_REGISTER]);
 	if (range_has(ip))
 		return true;
+#ifdef ASSAY_LR_REGISTER
+	bpf_probe_read_kernel(&ip, sizeof(ip), &registers->words[ASSAY_LR_REGISTER]);
+	if (range_has(ip - 1))
+		return true;
+#endif
 	bpf_probe_read_user(words, sizeof(words), (void *)sp);
 	for (int i = 0; i < WORDS; i++)
 		if (words[i] && range_has(words[i] - 1))

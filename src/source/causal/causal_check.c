@@ -16,11 +16,8 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "causal_parts.h"
-#include "remote.h"
 #include "source/refusal.h"
 #include "threads.h"
-
-static const char instead[] = "start the program under assay instead: assay causal -- PROGRAM";
 
 /* "/proc/PID/WHAT" */
 static const char *proc_path(pid_t pid, const char *what, char room[64])
@@ -133,11 +130,6 @@ static int check_program(pid_t pid, struct err *err)
 
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
 		return causal_check_permission(pid, err);
-	if (!remote_is_known()) {
-		err_set(err, ERR_UNAVAILABLE, ENOTSUP,
-			"attaching to a process is there for x86-64 only so far");
-		return refuse(err, ERR_UNAVAILABLE, ENOTSUP, instead);
-	}
 	if (fd < 0 || read(fd, head, sizeof(head)) != sizeof(head) || head[EI_CLASS] == ELFCLASS64)
 		return 0;
 	err_set(err, ERR_UNAVAILABLE, ENOTSUP, "process %d is a 32-bit program", (int)pid);

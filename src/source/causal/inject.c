@@ -30,13 +30,8 @@
 #include "threads.h"
 #include "wire/causal_blob.h"
 
-#ifdef __x86_64__
 extern const unsigned char causal_blob[];
 extern const unsigned long causal_blob_len;
-#else
-static const unsigned char causal_blob[sizeof(struct wire_causal_blob)];
-static const unsigned long causal_blob_len = sizeof(causal_blob);
-#endif
 
 #ifndef SA_RESTORER
 #define SA_RESTORER 0x04000000
@@ -327,8 +322,8 @@ static int handler_set(struct plan *plan, struct err *err)
 	mem_auto unsigned char *code = code_make(in, &len);
 	const struct wire_causal_blob *head = (const void *)code;
 	struct inject_action action = {.handler = in->code + head->handler,
-		.flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | SA_RESTORER,
-		.leave = in->code + head->leave,
+		.flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | (head->leave ? SA_RESTORER : 0),
+		.leave = head->leave ? in->code + head->leave : 0,
 		.mask = UINT64_MAX};
 	uint32_t signal = signal_choose(plan);
 	int r = signal ? remote_write(&plan->remote, in->code, code, len) : -EBUSY;

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 
-/* As the kernel's rt_sigaction() takes it on x86-64. */
+/* As the kernel's rt_sigaction() takes it. */
 struct inject_action {
 	uint64_t handler, flags, leave, mask;
 };

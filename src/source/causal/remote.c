@@ -9,8 +9,8 @@
  * handler away from a thread that blocks it.
  *
  * Some calls (epoll_wait, a receive with a timeout...) answer an interruption with EINTR.  They
- * have done nothing then, so they are simply begun again, unless a signal of the program's own is
- * there: then the EINTR is its due. */
+ * have done nothing then, so they are begun again, unless a signal of the program's own is there or
+ * comes meanwhile: then the EINTR is its due. */
 #include "remote.h"
 
 #include <errno.h>
@@ -31,32 +31,25 @@
 #include "base/mem.h"
 #include "threads.h"
 
-#ifdef __x86_64__
-
 /* Since Linux 5.13 and 6.4; libc's headers may be older. */
 #define GET_RSEQ 0x420f
 #define GET_DISPATCH 0x4211
 #define EVENT_STOP 128
 
-enum { STOP_PATIENCE_MS = 500, GATE_BYTES = 1 << 20 };
-
-static const unsigned char gate_bytes[2] = {0x0f, 0x05};
-
-bool remote_is_known(void)
-{
-	return true;
-}
+enum { STOP_PATIENCE_MS = 500, GATE_SEARCH_BYTES = 1 << 20 };
 
 /* ---- the gate ---- */
 
 static uint64_t gate_in(int mem, uint64_t start, uint64_t end)
 {
-	size_t len = end - start < GATE_BYTES ? (size_t)(end - start) : GATE_BYTES;
+	size_t len = end - start < GATE_SEARCH_BYTES ? (size_t)(end - start) : GATE_SEARCH_BYTES;
 	mem_auto unsigned char *bytes = mem_new(len, 1);
 	ssize_t got = pread(mem, bytes, len, (off_t)start);
-	unsigned char *found = got > 0 ? memmem(bytes, (size_t)got, gate_bytes, 2) : NULL;
 
-	return found ? start + (uint64_t)(found - bytes) : 0;
+	for (ssize_t at = 0; at + GATE_BYTES <= got; at += GATE_ALIGNMENT)
+		if (memcmp(bytes + at, registers_gate, GATE_BYTES) == 0)
+			return start + (uint64_t)at;
+	return 0;
 }
 
 /* In the vdso first: it is always there and never unmapped. */
@@ -155,35 +148,6 @@ static int let_go(pid_t tid, int result)
 
 /* ---- what was interrupted ---- */
 
-/* Calls that have done nothing when they say EINTR. */
-static bool call_can_begin_again(long number)
-{
-	static const short numbers[] = {SYS_epoll_wait, SYS_epoll_pwait, SYS_epoll_pwait2, SYS_read,
-		SYS_readv, SYS_write, SYS_writev, SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg,
-		SYS_sendto, SYS_sendmsg, SYS_accept, SYS_accept4, SYS_semop, SYS_semtimedop,
-		SYS_rt_sigtimedwait, SYS_io_getevents, SYS_io_pgetevents, SYS_msgrcv, SYS_msgsnd};
-
-	for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-		if (numbers[i] == number)
-			return true;
-	return false;
-}
-
-static void call_begin_again(const struct remote *remote, struct user_regs_struct *registers)
-{
-	unsigned long word;
-
-	if ((long)registers->rax != -EINTR || !call_can_begin_again((long)registers->orig_rax) ||
-		threads_signal_waits(remote->tid))
-		return;
-	errno = 0;
-	word = (unsigned long)ptrace(PTRACE_PEEKTEXT, remote->tid, registers->rip - 2, 0);
-	if (errno || memcmp(&word, gate_bytes, 2) != 0)
-		return;
-	registers->rip -= 2;
-	registers->rax = registers->orig_rax;
-}
-
 struct rseq_place {
 	uint64_t pointer;
 	uint32_t size, signature, flags, pad;
@@ -200,7 +164,7 @@ static bool in_sequence(const struct remote *remote)
 		!at.pointer || remote_read(remote, at.pointer + 8, &sequence, 8) < 0 || !sequence ||
 		remote_read(remote, sequence + 8, range, sizeof(range)) < 0)
 		return false;
-	return remote->saved.rip - range[0] < range[1];
+	return registers_address(&remote->saved) - range[0] < range[1];
 }
 
 static bool calls_are_dispatched(pid_t tid)
@@ -213,27 +177,33 @@ static bool calls_are_dispatched(pid_t tid)
 
 /* ---- stop, call, release ---- */
 
-static int stop_keep(struct remote *remote)
+static int stop_keep(struct remote *remote, const struct thread_wait *wait)
 {
 	const uint64_t all = UINT64_MAX;
 	pid_t tid = remote->tid;
+	int r;
 
-	if (ptrace(PTRACE_GETREGS, tid, 0, &remote->saved) < 0 ||
+	if (registers_get(tid, &remote->saved) < 0 ||
 		ptrace(PTRACE_GETSIGMASK, tid, sizeof(remote->mask), &remote->mask) < 0)
 		return -ESRCH;
 	if (in_sequence(remote))
 		return -EAGAIN;
 	if (calls_are_dispatched(tid))
 		return -ENOTSUP;
-	call_begin_again(remote, &remote->saved);
+	r = registers_more_get(tid, &remote->saved_more);
+	if (r < 0)
+		return r;
+	remote->again = registers_resume(&remote->saved, tid, wait, threads_signal_waits(tid));
 	return ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0 ? -ESRCH : 0;
 }
 
 int remote_stop(struct remote *remote, pid_t tid, uint64_t gate)
 {
+	struct thread_wait wait;
 	int stop, r;
 
 	*remote = (struct remote){.tid = tid, .gate = gate};
+	thread_wait_look(tid, &wait);
 	if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD) < 0)
 		return -errno;
 	if (ptrace(PTRACE_INTERRUPT, tid, 0, 0) < 0)
@@ -248,7 +218,7 @@ int remote_stop(struct remote *remote, pid_t tid, uint64_t gate)
 	if (stop < 0)
 		return stop;
 	remote->stopped_ns = clock_monotonic_ns();
-	r = stop_keep(remote);
+	r = stop_keep(remote, &wait);
 	if (r < 0)
 		return let_go(tid, r);
 	remote->traced = true;
@@ -257,29 +227,28 @@ int remote_stop(struct remote *remote, pid_t tid, uint64_t gate)
 
 uint64_t remote_address(const struct remote *remote)
 {
-	return remote->saved.rip;
+	return registers_address(&remote->saved);
+}
+
+/* Have it do the call that stands in `registers`; it is left at the call's end. */
+static int call_make(const struct remote *remote, struct user_regs_struct *registers)
+{
+	if (registers_set(remote->tid, registers) < 0 || run_to_syscall(remote->tid) < 0 ||
+		run_to_syscall(remote->tid) < 0 || registers_get(remote->tid, registers) < 0)
+		return -ESRCH;
+	return 0;
 }
 
 long remote_call(struct remote *remote, long number, const uint64_t arguments[6])
 {
 	struct user_regs_struct registers = remote->saved;
 
-	registers.rip = remote->gate;
-	registers.orig_rax = (unsigned long long)-1; /* nothing is to be begun again */
-	registers.rax = (unsigned long long)number;
-	registers.rdi = arguments[0];
-	registers.rsi = arguments[1];
-	registers.rdx = arguments[2];
-	registers.r10 = arguments[3];
-	registers.r8 = arguments[4];
-	registers.r9 = arguments[5];
-	if (ptrace(PTRACE_SETREGS, remote->tid, 0, &registers) < 0 ||
-		run_to_syscall(remote->tid) < 0 || run_to_syscall(remote->tid) < 0 ||
-		ptrace(PTRACE_GETREGS, remote->tid, 0, &registers) < 0) {
+	registers_call(&registers, remote->gate, number, arguments);
+	if (call_make(remote, &registers) < 0) {
 		remote->traced = false;
 		return -ESRCH;
 	}
-	return (long)registers.rax;
+	return registers_result(&registers);
 }
 
 int remote_write(const struct remote *remote, uint64_t addr, const void *bytes, size_t len)
@@ -308,6 +277,20 @@ int remote_read(const struct remote *remote, uint64_t addr, void *ret_bytes, siz
 	return 0;
 }
 
+/* A last call, which does nothing, has the arguments of the one that was under way and ends as that
+ * did: the kernel decides the rest as if nothing had been between. */
+static int call_end(const struct remote *remote)
+{
+	struct user_regs_struct registers = remote->saved;
+
+	registers_call(&registers, remote->gate, SYS_getpid, NULL);
+	if (call_make(remote, &registers) < 0)
+		return -ESRCH;
+	registers = remote->saved;
+	registers_end_call(&registers, remote->again);
+	return registers_set(remote->tid, &registers);
+}
+
 int remote_release(struct remote *remote)
 {
 	pid_t tid = remote->tid;
@@ -315,67 +298,10 @@ int remote_release(struct remote *remote)
 	if (!remote->traced)
 		return -ESRCH;
 	remote->traced = false;
-	if (run_to_trap(tid) < 0 || ptrace(PTRACE_SETREGS, tid, 0, &remote->saved) < 0 ||
+	if ((remote->again && call_end(remote) < 0) || run_to_trap(tid) < 0 ||
+		registers_more_set(tid, &remote->saved_more) < 0 ||
+		registers_set(tid, &remote->saved) < 0 ||
 		ptrace(PTRACE_SETSIGMASK, tid, sizeof(remote->mask), &remote->mask) < 0)
 		return -ESRCH;
 	return let_go(tid, 0);
 }
-
-#else /* not x86-64 */
-
-bool remote_is_known(void)
-{
-	return false;
-}
-
-uint64_t remote_gate(pid_t pid)
-{
-	(void)pid;
-	return 0;
-}
-
-int remote_stop(struct remote *remote, pid_t tid, uint64_t gate)
-{
-	*remote = (struct remote){.tid = tid, .gate = gate};
-	return -ENOTSUP;
-}
-
-uint64_t remote_address(const struct remote *remote)
-{
-	(void)remote;
-	return 0;
-}
-
-long remote_call(struct remote *remote, long number, const uint64_t arguments[6])
-{
-	(void)remote;
-	(void)number;
-	(void)arguments;
-	return -ENOTSUP;
-}
-
-int remote_write(const struct remote *remote, uint64_t addr, const void *bytes, size_t len)
-{
-	(void)remote;
-	(void)addr;
-	(void)bytes;
-	(void)len;
-	return -ENOTSUP;
-}
-
-int remote_read(const struct remote *remote, uint64_t addr, void *ret_bytes, size_t len)
-{
-	(void)remote;
-	(void)addr;
-	(void)ret_bytes;
-	(void)len;
-	return -ENOTSUP;
-}
-
-int remote_release(struct remote *remote)
-{
-	(void)remote;
-	return -ENOTSUP;
-}
-
-#endif

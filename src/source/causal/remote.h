@@ -6,14 +6,15 @@
  * Does not: choose the thread or the calls.
  * Owns: the thread is traced from remote_stop() to remote_release(), or until this process ends. If
  * it ended in between the thread would go on with our registers, so all of this is done in a
- * process of its own that nobody kills (causal_attach.c).  Threads: one.  Linux on x86-64 only so
- * far. */
+ * process of its own that nobody kills (causal_attach.c).  Threads: one.  x86-64 and aarch64
+ * (registers.h). */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
-#include <sys/user.h>
+
+#include "registers.h"
 
 struct remote {
 	pid_t tid;
@@ -21,13 +22,10 @@ struct remote {
 	uint64_t stopped_ns; /* since when */
 	uint64_t mask;	     /* of signals, as it was */
 	bool traced;
-#ifdef __x86_64__
+	int again; /* how a call of its own that was under way is to end, see registers.h */
 	struct user_regs_struct saved;
-#endif
+	struct registers_more saved_more;
 };
-
-/* Whether this machine is one that we can do it on. */
-bool remote_is_known(void);
 
 /* The address of a system call instruction in process `pid`; 0: none was found. */
 uint64_t remote_gate(pid_t pid);

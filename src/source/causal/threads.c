@@ -88,6 +88,47 @@ enum thread_activity thread_look(pid_t tid, long *ret_call, uint64_t *ret_addres
 	return state == 'D' ? THREAD_IS_HELD : THREAD_WAITS;
 }
 
+uint64_t thread_blocks(pid_t tid)
+{
+	return thread_status(tid, "voluntary_ctxt_switches", 10, 0);
+}
+
+/* Blocked as often before as after: it was the same wait all the time. */
+void thread_wait_look(pid_t tid, struct thread_wait *ret_wait)
+{
+	struct thread_wait wait = {.call = -1, .blocks = thread_blocks(tid)};
+	char path[48], line[512], *at = line;
+
+	*ret_wait = wait;
+	snprintf(path, sizeof(path), "/proc/%d/syscall", (int)tid);
+	if (io_read_line(path, line, sizeof(line)) < 0 || line[0] < '0' || line[0] > '9')
+		return;
+	wait.call = strtol(at, &at, 10);
+	for (unsigned i = 0; i < 6; i++)
+		wait.arguments[i] = strtoull(at, &at, 16);
+	(void)strtoull(at, &at, 16); /* its stack */
+	wait.address = strtoull(at, &at, 16);
+	if (wait.address && thread_blocks(tid) == wait.blocks)
+		*ret_wait = wait;
+}
+
+bool thread_call_can_begin_again(long call)
+{
+	static const short numbers[] = {
+#ifdef SYS_epoll_wait /* not on aarch64 */
+		SYS_epoll_wait,
+#endif
+		SYS_epoll_pwait, SYS_epoll_pwait2, SYS_read, SYS_readv, SYS_write, SYS_writev,
+		SYS_recvfrom, SYS_recvmsg, SYS_recvmmsg, SYS_sendto, SYS_sendmsg, SYS_accept,
+		SYS_accept4, SYS_semop, SYS_semtimedop, SYS_rt_sigtimedwait, SYS_io_getevents,
+		SYS_io_pgetevents, SYS_msgrcv, SYS_msgsnd};
+
+	for (unsigned i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
+		if (numbers[i] == call)
+			return true;
+	return false;
+}
+
 /* Begun again by the kernel after an interruption, with the time that is left. */
 static bool call_is_resumed(long number)
 {

@@ -25,6 +25,20 @@ enum thread_activity {
  * when that is not known. */
 enum thread_activity thread_look(pid_t tid, long *ret_call, uint64_t *ret_address);
 
+/* The system call that a thread waits in. */
+struct thread_wait {
+	long call; /* -1: none, or not known */
+	uint64_t arguments[6];
+	uint64_t address; /* behind the instruction that made it */
+	uint64_t blocks;  /* how often the thread had blocked by then */
+};
+
+void thread_wait_look(pid_t tid, struct thread_wait *ret_wait);
+uint64_t thread_blocks(pid_t tid);
+
+/* Whether it is one that has done nothing when it says EINTR. */
+bool thread_call_can_begin_again(long call);
+
 /* Whether a signal that the thread does not block waits for it. */
 bool threads_signal_waits(pid_t tid);
 

@@ -5,6 +5,7 @@
 #include <linux/types.h>
 
 struct wire_causal_blob {
-	__u64 board, seats;   /* addresses in the target, filled in by the tool */
-	__u64 handler, leave; /* offsets: of the handler, and of what it returns to */
+	__u64 board, seats; /* addresses in the target, filled in by the tool */
+	__u64 handler;	    /* offset of the handler */
+	__u64 leave;	    /* offset of what it returns to; 0: the kernel has that */
 };
