@@ -29,7 +29,7 @@ static void multiply(void)
 
 int main(int argc, char **argv)
 {
-	long rounds = argc > 1 ? atol(argv[1]) : 250;
+	long rounds = argc > 1 ? atol(argv[1]) : 500;
 	double sum = 0;
 
 	for (int i = 0; i < N; i++)

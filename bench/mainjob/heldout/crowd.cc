@@ -41,7 +41,7 @@ void serve(long jobs)
 
 int main(int argc, char **argv)
 {
-	long jobs = argc > 1 ? std::atol(argv[1]) : 16000;
+	long jobs = argc > 1 ? std::atol(argv[1]) : 30000;
 	std::vector<std::thread> pool;
 
 	for (unsigned i = 0; i < crew; i++)

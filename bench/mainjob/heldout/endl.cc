@@ -23,7 +23,7 @@ static unsigned long write_table(std::ostream &out, long cells)
 
 int main(int argc, char **argv)
 {
-	long cells = argc > 1 ? std::atol(argv[1]) : 8000000;
+	long cells = argc > 1 ? std::atol(argv[1]) : 14000000;
 	std::ofstream out("/dev/null");
 
 	std::cout << cells << " cells, sum " << write_table(out, cells) << "\n";

@@ -31,7 +31,7 @@ fn step(from: &Board, to: &mut Board) {
 }
 
 fn main() {
-    let steps: u64 = std::env::args().nth(1).map_or(300_000, |w| w.parse().unwrap());
+    let steps: u64 = std::env::args().nth(1).map_or(240_000, |w| w.parse().unwrap());
     let mut board: Board = (0..ROWS as u64)
         .map(|r| std::array::from_fn(|w| (r * 8 + w as u64 + 1).wrapping_mul(0x9E3779B97F4A7C15)))
         .collect();

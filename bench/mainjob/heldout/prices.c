@@ -36,7 +36,7 @@ static unsigned long read_prices(const char *text, long prices)
 
 int main(int argc, char **argv)
 {
-	long prices = argc > 1 ? atol(argv[1]) : 120000;
+	long prices = argc > 1 ? atol(argv[1]) : 330000;
 	char *text = make_text(prices);
 
 	printf("%ld prices, sum %lu\n", prices, read_prices(text, prices));

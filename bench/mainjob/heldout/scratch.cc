@@ -53,7 +53,7 @@ std::uint64_t ask(std::uint64_t question)
 
 int main(int argc, char **argv)
 {
-	long questions = argc > 1 ? std::atol(argv[1]) : 1200;
+	long questions = argc > 1 ? std::atol(argv[1]) : 300;
 	std::uint64_t again = 0;
 
 	for (long i = 0; i < questions; i++)

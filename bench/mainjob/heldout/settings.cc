@@ -77,7 +77,7 @@ static long sum_of(const Value &value)
 
 int main(int argc, char **argv)
 {
-	long documents = argc > 1 ? std::atol(argv[1]) : 8000, sum = 0;
+	long documents = argc > 1 ? std::atol(argv[1]) : 45000, sum = 0;
 	const std::string text = make_text(5);
 
 	for (long i = 0; i < documents; i++)

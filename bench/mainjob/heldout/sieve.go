@@ -46,7 +46,7 @@ func strike(marks []byte, primes []int, from int) int {
 }
 
 func main() {
-	pieces := 24000
+	pieces := 70000
 	if len(os.Args) > 1 {
 		pieces, _ = strconv.Atoi(os.Args[1])
 	}

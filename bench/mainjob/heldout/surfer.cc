@@ -39,7 +39,7 @@ private:
 
 int main(int argc, char **argv)
 {
-	long steps = argc > 1 ? std::atol(argv[1]) : 30000000;
+	long steps = argc > 1 ? std::atol(argv[1]) : 18000000;
 	Graph graph(8 << 20);
 	std::uint32_t page = 0;
 

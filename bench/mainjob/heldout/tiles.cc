@@ -41,7 +41,7 @@ void work(int tiles, double *sum)
 
 int main(int argc, char **argv)
 {
-	int tiles = argc > 1 ? std::atoi(argv[1]) : 20000;
+	int tiles = argc > 1 ? std::atoi(argv[1]) : 26000;
 	double sums[2] = {};
 
 	std::thread other(work, tiles, &sums[1]);

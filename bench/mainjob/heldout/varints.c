@@ -49,13 +49,13 @@ static uint64_t decode(const uint8_t *at, const uint8_t *end)
 
 int main(int argc, char **argv)
 {
-	long rounds = argc > 1 ? atol(argv[1]) : 400;
+	long rounds = argc > 1 ? atol(argv[1]) : 600;
 	uint8_t *bytes = malloc(NUMBERS * 5);
 	size_t length = encode(bytes);
 	uint64_t sum = 0;
 
 	for (long i = 0; i < rounds; i++)
-		sum ^= decode(bytes, bytes + length) + (uint64_t)i;
+		sum += decode(bytes, bytes + length) ^ (uint64_t)i;
 	printf("%ld rounds, %016llx\n", rounds, (unsigned long long)sum);
 	free(bytes);
 	return 0;

@@ -1,45 +1,51 @@
-//! wordcount.rs - lock convoy: four threads count words in one table behind one lock.
+//! wordcount.rs - lock convoy: four threads count the words of lines in one table behind one lock.
 //!
-//!     wordcount [WORDS]
+//!     wordcount [LINES]
 //!
-//! Planted: each word takes the lock for one small change of the table, and the threads do little
-//! else, so that they stand in line.  A table for each thread, added up at the end, has no line.
-//! Right: the lock (lock_thrash), at the counting under it.
+//! Planted: each line takes the lock for all of its words, and outside of it a thread has only the
+//! words to cut, so that the threads stand in line.  A table for each thread, added up at the end,
+//! has no line.
+//! Right: the lock (lock_thrash), at count_line(), which holds it.  Wrong: cut_line().
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::thread;
 
 const THREADS: u64 = 4;
+const WORDS: usize = 64;
+type Table = Mutex<HashMap<u64, u64>>;
 
-fn next_word(seed: &mut u64) -> u64 {
-    *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-    (*seed >> 33) % 5000
+#[inline(never)]
+fn cut_line(seed: &mut u64) -> [u64; WORDS] {
+    std::array::from_fn(|_| {
+        *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (*seed >> 33) % 5000
+    })
 }
 
 #[inline(never)]
-fn count_words(table: &Mutex<HashMap<u64, u64>>, mut seed: u64, words: u64) {
-    for _ in 0..words {
-        let word = next_word(&mut seed);
-        let mut counts = table.lock().unwrap();
-        *counts.entry(word).or_insert(0) += 1;
-        let longest = counts.get(&(word / 2)).copied().unwrap_or(0);
-        if longest > u64::MAX / 2 {
-            counts.clear();
-        }
+fn count_line(table: &Table, words: &[u64; WORDS]) {
+    let mut counts = table.lock().unwrap();
+    for word in words {
+        *counts.entry(*word).or_insert(0) += 1;
     }
 }
 
 fn main() {
-    let words: u64 = std::env::args().nth(1).map_or(12_000_000, |w| w.parse().unwrap());
-    let table = Arc::new(Mutex::new(HashMap::new()));
+    let lines: u64 = std::env::args().nth(1).map_or(5_000_000, |w| w.parse().unwrap());
+    let table: Arc<Table> = Arc::new(Mutex::new(HashMap::new()));
     let threads: Vec<_> = (0..THREADS)
         .map(|i| {
             let table = Arc::clone(&table);
-            thread::spawn(move || count_words(&table, i, words / THREADS))
+            thread::spawn(move || {
+                let mut seed = i;
+                for _ in 0..lines / THREADS {
+                    count_line(&table, &cut_line(&mut seed));
+                }
+            })
         })
         .collect();
     for thread in threads {
         thread.join().unwrap();
     }
-    println!("{} words, {} different", words, table.lock().unwrap().len());
+    println!("{} lines, {} words", lines, table.lock().unwrap().len());
 }
