@@ -12,6 +12,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyze/label.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "hotspot_parts.h"
@@ -162,7 +163,7 @@ static const char *target_of(const struct evidence *evidence)
 static const char *place_words(const struct hotspot *spot, struct arena *arena)
 {
 	if (spot->line && *spot->function && !str_equal(spot->location, spot->function))
-		return arena_format(arena, "%s, in %s()", spot->location, spot->function);
+		return arena_format(arena, "%s, in %s", spot->location, spot->call);
 	return spot->location;
 }
 
@@ -202,6 +203,18 @@ static const char *sentence_of(const struct hotspot *spot, struct arena *arena)
 	return arena_text(arena, text.at, text.len);
 }
 
+/* A place as a word that a shell and `assay causal -f` understand: FILE:LINE, or the function. */
+static const char *place_word(const struct hotspot *spot, bool as_line, struct arena *arena)
+{
+	int bare = (int)label_bare_length(spot->function);
+	const char *word = as_line && spot->line
+				   ? spot->location
+				   : arena_format(arena, "%.*s", bare, spot->function);
+	bool plain = !word[strcspn(word, " \t'\"\\()[]{}<>|&;*?~$`!#")];
+
+	return plain ? word : arena_format(arena, strchr(word, '\'') ? "\"%s\"" : "'%s'", word);
+}
+
 static const char *refute_of(const struct hotspot *spot, struct arena *arena)
 {
 	if (spot->because && *spot->because->falsifier)
@@ -213,7 +226,7 @@ static const char *refute_of(const struct hotspot *spot, struct arena *arena)
 			100 * spot->gain_lo, 100 * spot->gain_at);
 	return arena_format(arena,
 		"assay causal -f %s shows a flat curve: then it is off the critical path",
-		spot->location);
+		place_word(spot, true, arena));
 }
 
 static const char *next_of(
@@ -223,8 +236,10 @@ static const char *next_of(
 		return arena_format(
 			arena, "change it, then: assay run --against latest -- %s", target);
 	if (isnan(spot->gain))
-		return arena_format(arena, "assay causal -f %s -- %s", spot->location, target);
-	return arena_format(arena, "assay annotate latest/profile.assay %s", spot->function);
+		return arena_format(
+			arena, "assay causal -f %s -- %s", place_word(spot, true, arena), target);
+	return arena_format(
+		arena, "assay annotate latest/profile.assay %s", place_word(spot, false, arena));
 }
 
 static void answer_place(const struct hotspot *spot, const struct evidence *evidence,

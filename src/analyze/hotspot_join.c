@@ -18,6 +18,18 @@
 #define LOW_GAIN 0.05
 enum { TRIALS_LEAST = 4 };
 
+const char *hotspot_call(struct arena *arena, const char *function)
+{
+	static const char nameless[] = "(anonymous namespace)::"; /* says nothing to a reader */
+	size_t len = label_bare_length(function);
+
+	if (str_starts(function, nameless) && len > strlen(nameless)) {
+		function += strlen(nameless);
+		len -= strlen(nameless);
+	}
+	return arena_format(arena, "%.*s()", (int)len, function);
+}
+
 void hotspot_add_evidence(struct hotspot_draft *draft, const struct hotspot_evidence *evidence)
 {
 	if (draft->spot.evidence_count < HOTSPOT_EVIDENCE_MAX)
@@ -84,12 +96,20 @@ static void site_evidence(const struct simulated_site *site, const char *path, s
 			.agrees = true});
 }
 
+/* The simulated CPU may have got another variant of a C library's function. */
+static bool same_name(const char *a, const char *b)
+{
+	size_t len = simulated_name_length(a);
+
+	return simulated_name_length(b) == len && memcmp(a, b, len) == 0;
+}
+
 static void site_join(const struct simulated_site *site, const char *path, struct arena *arena,
 	struct hotspot_drafts *drafts)
 {
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
 		if (draft->spot.category != HOTSPOT_CPU ||
-			!str_equal(draft->spot.function, site->row.function))
+			!same_name(draft->spot.function, site->row.function))
 			continue;
 		if (is_memory(site->category))
 			draft->spot.category = HOTSPOT_MEMORY;
@@ -177,7 +197,7 @@ static bool same_place(const struct hotspot *spot, const struct causal_target_vi
 				scope_path_ends(target->file, spot->file)))
 			return true;
 	}
-	return *target->function && str_equal(spot->function, target->function);
+	return *target->function && label_same_function(spot->function, target->function);
 }
 
 static bool curve_pays(const struct causal_curve *curve)
@@ -260,12 +280,13 @@ static void draft_experiment(const struct experiments *x, const struct causal_ta
 
 /* Code that the samples hardly know. */
 static struct hotspot_draft *draft_new(
-	const struct causal_target_view *target, struct hotspot_drafts *drafts)
+	const struct causal_target_view *target, struct arena *arena, struct hotspot_drafts *drafts)
 {
 	vec_push(&drafts->rows,
 		(struct hotspot_draft){
 			.spot = {.location = target->name,
 				.function = target->function,
+				.call = hotspot_call(arena, target->function),
 				.file = target->file,
 				.line = target->line,
 				.metric = target->waits ? "time off the CPU" : "CPU time",
@@ -291,7 +312,7 @@ static void target_join(const struct experiments *x, const struct causal_target_
 			(!best || draft->samples_share > best->samples_share))
 			best = draft;
 	if (!best)
-		best = draft_new(target, drafts);
+		best = draft_new(target, arena, drafts);
 	draft_experiment(x, target, gain, arena, best);
 }
 

@@ -252,11 +252,11 @@ static const char *place_query(
 }
 
 static const char *location_text(
-	struct arena *arena, const char *function, const struct place_line *line)
+	struct arena *arena, const char *call, const struct place_line *line)
 {
 	return *line->file && line->line
 		       ? arena_format(arena, "%s:%u", label_base(line->file), line->line)
-		       : arena_format(arena, "%s()", function);
+		       : call;
 }
 
 static const char *metric_word(enum hotspot_category category)
@@ -281,9 +281,11 @@ static void place_draft(const struct placer *p, const struct place *place, const
 	const struct label *function = &p->functions.labels.at[place->function - 1];
 	struct place_line line = place_hottest(p, place);
 	double share = (double)place->weight / (double)p->samples.total.weight;
+	const char *call = hotspot_call(arena, function->name);
 	struct hotspot_draft draft = {
-		.spot = {.location = location_text(arena, function->name, &line),
+		.spot = {.location = location_text(arena, call, &line),
 			.function = function->name,
+			.call = call,
 			.file = line.file,
 			.line = line.line,
 			.metric = metric_word(place->category),

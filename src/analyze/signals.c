@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "analyze/simulated.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "model/run.h"
@@ -104,16 +105,22 @@ static void claims_add(
 void signals_collect(
 	const struct evidence *evidence, struct arena *arena, struct signals *ret_signals)
 {
+	const struct run *counters = evidence->piece[EVIDENCE_COUNTERS].run;
+	const struct run *profile = evidence->piece[EVIDENCE_PROFILE].run;
 	struct leaf_reader readers[EVIDENCE_KINDS];
 	signal_book_auto struct signal_book book = {0};
 	struct err err = {0};
+	bool is_start_only;
 
 	*ret_signals = (struct signals){0};
 	if (signal_book_load(&book, &err) < 0)
 		return; /* a test reads the text */
+	is_start_only = counters && profile && counters->places.count &&
+			simulated_is_start_only(counters, profile, arena);
 	for (unsigned i = 0; i < EVIDENCE_KINDS; i++)
 		readers[i] = (struct leaf_reader){.run = evidence->piece[i].run,
-			.simulated = evidence->piece[EVIDENCE_COUNTERS].run,
+			.simulated = counters,
+			.is_start_only = is_start_only,
 			.arena = arena};
 	vec_foreach (const struct signal_rule, rule, &book.rules) {
 		const struct evidence_piece *piece = &evidence->piece[rule->from];

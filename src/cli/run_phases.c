@@ -9,9 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyze/label.h"
 #include "base/clock.h"
 #include "base/io.h"
 #include "code/binary.h"
+#include "drive/causal_sites.h"
 #include "model/store.h"
 #include "render/job.h"
 #include "run_job.h"
@@ -109,37 +111,38 @@ static void counters_words(
 	run_words_addf(job, words, "%llums", (unsigned long long)(step->share_ns / 1000000));
 }
 
-/* A name that stands for one function however it is quoted: of C, and not a clone. */
-static bool name_is_plain(const char *name)
-{
-	return *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz"
-					   "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789")];
-}
-
 /* Whole functions that the profile found hot: in the seconds there are, experiments on each of
- * their lines would leave all bounds open.  Where names are not plain, causal looks for lines
- * itself. */
+ * their lines would leave all bounds open.  A name that causal does not find in the program (of a
+ * library, of a child) is left out; without any causal looks for lines itself. */
 static void causal_add_targets(struct run_job *job, struct run_words *words)
 {
-	const char *file = directory_path(&job->directory, "profile.assay");
+	const char *file = directory_path(&job->directory, "profile.assay"), *program;
 	run_auto struct run *profile = NULL;
 	struct evidence_piece piece = {.path = file};
 	const char *functions[EXPERIMENT_FUNCTIONS];
+	const struct scope everything = {0};
+	struct causal_sites *sites = NULL;
 	struct err ignored = {0};
 	uint32_t count;
 
-	if (store_load(file, &profile, &ignored) < 0)
+	if (store_load(file, &profile, &ignored) < 0 ||
+		binary_find(job->cli->program[0], &job->arena, &program, &ignored) < 0 ||
+		causal_sites_open(program, &everything, &sites, &ignored) < 0)
 		return;
 	piece.run = profile;
 	count = hotspot_functions(
 		&piece, EXPERIMENT_SHARE, &job->arena, functions, EXPERIMENT_FUNCTIONS);
-	for (uint32_t i = 0; i < count; i++)
-		if (!name_is_plain(functions[i]))
-			return;
 	for (uint32_t i = 0; i < count; i++) {
+		const char *name =
+			arena_text(&job->arena, functions[i], label_bare_length(functions[i]));
+
+		/* What stands behind @ would be read as a caller. */
+		if (strchr(name, '@') || causal_sites_add(sites, name, false, &ignored) < 0)
+			continue;
 		run_words_add(words, "-f");
-		run_words_addf(job, words, "%s", functions[i]);
+		run_words_add(words, name);
 	}
+	causal_sites_close(sites);
 }
 
 static void causal_words(struct run_job *job, const struct plan_step *step, struct run_words *words)

@@ -275,6 +275,26 @@ static void code_without_lines_is_named_by_its_function(void **state)
 	scene_done(&scene);
 }
 
+static void a_name_of_cpp_is_said_without_parameters_and_quoted_for_the_shell(void **state)
+{
+	struct scene scene = scene_of("event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"
+				      "90 main;Graph::follow(int) const\n10 main;cool\n");
+
+	(void)state;
+	scene_answer(&scene);
+	assert_string_equal(scene.view.first->location, "Graph::follow()");
+	assert_string_equal(scene.view.first->call, "Graph::follow()");
+	assert_string_equal(scene.view.first->function, "Graph::follow(int) const");
+	assert_non_null(strstr(scene.view.next, "-f Graph::follow "));
+	scene_done(&scene);
+	scene = scene_of("event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"
+			 "90 main;(anonymous namespace)::shade(int) [clone .cold]\n");
+	scene_answer(&scene);
+	assert_string_equal(scene.view.first->call, "shade()");
+	assert_non_null(strstr(scene.view.next, "-f '(anonymous namespace)::shade' "));
+	scene_done(&scene);
+}
+
 static void every_form_says_the_place_the_gain_and_what_was_not_measured(void **state)
 {
 	struct scene scene = scene_of(TWO_PLACES);
@@ -330,6 +350,7 @@ int main(void)
 		cmocka_unit_test(without_samples_it_is_not_measured_because),
 		cmocka_unit_test(noise_is_the_answer_only_when_nothing_else_is),
 		cmocka_unit_test(code_without_lines_is_named_by_its_function),
+		cmocka_unit_test(a_name_of_cpp_is_said_without_parameters_and_quoted_for_the_shell),
 		cmocka_unit_test(every_form_says_the_place_the_gain_and_what_was_not_measured),
 	};
 
