@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "hotspot_parts.h"
+#include "model/directory.h"
 #include "model/run.h"
 
 #define STANDS_OUT 0.10 /* of the CPU time, for a place without any other evidence */
@@ -127,15 +128,27 @@ static const struct ledger_row *machine_row(const struct ledger_view *ledger)
 	return row && (isnan(row->share) || row->share >= MACHINE_SHARE) ? row : NULL;
 }
 
-/* Rules 4 and 5. */
+/* The place that takes the most of the CPU time. */
+static double largest_of(const struct answer_view *view)
+{
+	double largest = 0;
+
+	for (uint32_t i = 0; i < view->hotspot_count; i++)
+		largest = fmax(largest, view->hotspots[i].value); /* ignores NAN */
+	return largest;
+}
+
+/* Rules 3 to 5.  An explanation of a place is not the first thing to act on when another place
+ * takes more than twice as much. */
 static const struct hotspot *spot_choose(const struct answer_view *view)
 {
 	const struct hotspot *best = NULL;
+	double least = fmax(STANDS_OUT / 2, largest_of(view) / 2);
 
 	for (uint32_t i = 0; i < view->hotspot_count; i++) {
 		const struct hotspot *spot = &view->hotspots[i];
 
-		if (spot_pays(spot) || (spot->because && spot->value >= STANDS_OUT / 2))
+		if (spot_pays(spot) || (spot->because && spot->value >= least))
 			return spot;
 		/* One of several mechanisms alone is not acted on when another place has more. */
 		if (!best && spot->value >= STANDS_OUT && (spot->agree >= 2 || spot->asked == 1))
@@ -147,15 +160,38 @@ static const struct hotspot *spot_choose(const struct answer_view *view)
 									    : NULL;
 }
 
-static const char *target_of(const struct evidence *evidence)
+/* The program as it is typed, with its stdin. */
+static const char *target_of(const struct evidence *evidence, struct arena *arena)
 {
-	for (unsigned i = 0; i < EVIDENCE_KINDS; i++) {
+	const char *target = evidence->target;
+
+	for (unsigned i = 0; !target && i < EVIDENCE_KINDS; i++) {
 		const struct run *run = evidence->piece[i].run;
 
 		if (run && run->target)
-			return run_text(run, run->target);
+			target = run_text(run, run->target);
 	}
-	return "PROGRAM";
+	return arena_format(arena, "%s%s%s", target ? target : "PROGRAM",
+		evidence->input ? " < " : "", evidence->input ? evidence->input : "");
+}
+
+static bool is_latest(const struct evidence *evidence)
+{
+	return !evidence->directory || str_starts(evidence->directory, DIRECTORY_ROOT "/");
+}
+
+/* The next round, and a file of this one, as they are typed. */
+static const char *round_words(const struct evidence *evidence, struct arena *arena)
+{
+	return arena_format(arena, "assay run --against %s -- %s",
+		is_latest(evidence) ? DIRECTORY_LATEST : evidence->directory,
+		target_of(evidence, arena));
+}
+
+static const char *profile_path(const struct evidence *evidence, struct arena *arena)
+{
+	return arena_format(arena, "%s/profile.assay",
+		is_latest(evidence) ? DIRECTORY_ROOT "/" DIRECTORY_LATEST : evidence->directory);
 }
 
 /* ---- the words ---- */
@@ -192,6 +228,11 @@ static const char *sentence_of(const struct hotspot *spot, struct arena *arena)
 	str_auto struct str text = {0}, gain = {0};
 	const char *share = share_words(spot, arena);
 
+	if (spot->has_no_name)
+		return arena_format(arena,
+			"get the names of the functions in %s first: %s is there, and nothing "
+			"says in which of them",
+			spot->location, share);
 	gain_words(spot, &gain);
 	str_addf(&text, "change %s first: ", place_words(spot, arena));
 	if (gain.len)
@@ -215,7 +256,7 @@ static const char *place_word(const struct hotspot *spot, bool as_line, struct a
 	return plain ? word : arena_format(arena, strchr(word, '\'') ? "\"%s\"" : "'%s'", word);
 }
 
-static const char *refute_of(const struct hotspot *spot, struct arena *arena)
+static const char *refute_of(const struct hotspot *spot, bool can_try, struct arena *arena)
 {
 	if (spot->because && *spot->because->falsifier)
 		return spot->because->falsifier;
@@ -224,42 +265,62 @@ static const char *refute_of(const struct hotspot *spot, struct arena *arena)
 			"make it faster: if the program gains less than %.1f %% for each %.0f %% "
 			"there, this was wrong",
 			100 * spot->gain_lo, 100 * spot->gain_at);
+	if (spot->has_no_name)
+		return "";
+	if (!can_try)
+		return "make it faster: if the program takes as long as before, this was wrong";
 	return arena_format(arena,
 		"assay causal -f %s shows a flat curve: then it is off the critical path",
 		place_word(spot, true, arena));
 }
 
 static const char *next_of(
-	const struct hotspot *spot, const char *target, bool can_try, struct arena *arena)
+	const struct hotspot *spot, const struct evidence *evidence, struct arena *arena)
 {
-	if (spot_pays(spot) || (!can_try && spot->because))
-		return arena_format(
-			arena, "change it, then: assay run --against latest -- %s", target);
-	if (isnan(spot->gain))
-		return arena_format(
-			arena, "assay causal -f %s -- %s", place_word(spot, true, arena), target);
-	return arena_format(
-		arena, "assay annotate latest/profile.assay %s", place_word(spot, false, arena));
+	const struct evidence_piece *causal = &evidence->piece[EVIDENCE_CAUSAL];
+
+	if (spot->has_no_name)
+		return arena_format(arena, "assay doctor %s",
+			arena_text(arena, spot->location + 1, strlen(spot->location) - 2));
+	if (spot_pays(spot) || (!causal->run && spot->because))
+		return arena_format(arena, "change it, then: %s", round_words(evidence, arena));
+	if (isnan(spot->gain) && !evidence->no_experiments)
+		return arena_format(arena, "assay causal -f %s -- %s",
+			place_word(spot, true, arena), target_of(evidence, arena));
+	return arena_format(arena, "assay annotate %s %s", profile_path(evidence, arena),
+		place_word(spot, false, arena));
 }
 
 static void answer_place(const struct hotspot *spot, const struct evidence *evidence,
-	const struct answer_missing *no_causal, struct arena *arena, struct answer_view *view)
+	struct arena *arena, struct answer_view *view)
 {
+	const struct evidence_piece *causal = &evidence->piece[EVIDENCE_CAUSAL];
+
 	view->kind = ANSWER_CHANGE;
 	view->first = spot;
 	view->because = spot->because;
 	view->sentence = sentence_of(spot, arena);
 	view->why = spot->why;
 	view->confidence = confidence_word(spot->confidence);
-	view->refute = refute_of(spot, arena);
-	view->next = next_of(spot, target_of(evidence), !no_causal, arena);
+	view->refute = refute_of(spot, !evidence->no_experiments, arena);
+	view->next = next_of(spot, evidence, arena);
 	view->gain = spot->gain;
 	view->gain_lo = spot->gain_lo;
 	view->gain_hi = spot->gain_hi;
 	view->gain_at = spot->gain_at;
 	if (isnan(spot->gain))
 		view->gain_reason =
-			no_causal ? no_causal->reason : "no experiment on this place told enough";
+			causal->run ? "no experiment on this place told enough" : causal->reason;
+}
+
+/* The command of a rule, with this program in the place of the word PROGRAM. */
+static const char *command_of(const char *text, const char *target, struct arena *arena)
+{
+	const char *at = strstr(text, "PROGRAM");
+
+	return !at ? text
+		   : arena_format(arena, "%.*s%s%s", (int)(at - text), text, target,
+			     at + strlen("PROGRAM"));
 }
 
 static void answer_row(const struct ledger_row *row, const char *target, struct arena *arena,
@@ -272,7 +333,7 @@ static void answer_row(const struct ledger_row *row, const char *target, struct 
 	view->why = row->why;
 	view->confidence = "high";
 	view->refute = row->falsifier;
-	view->next = *row->next ? row->next : arena_format(arena, "assay scale -- %s", target);
+	view->next = command_of(*row->next ? row->next : "assay scale -- PROGRAM", target, arena);
 	view->gain_reason = "not a line of the program: no experiment can tell";
 }
 
@@ -280,7 +341,7 @@ static void answer_none(
 	const struct evidence *evidence, struct arena *arena, struct answer_view *view)
 {
 	const struct ledger_row *noise = ledger_find(view->ledger, "noise");
-	const char *target = target_of(evidence);
+	const char *target = target_of(evidence, arena);
 
 	view->confidence = "low";
 	if (!evidence->piece[EVIDENCE_PROFILE].run) {
@@ -303,7 +364,7 @@ static void answer_none(
 			 "explanation is supported";
 	view->why = "the time is spread over many places";
 	view->refute = "a longer run, or one with real input, shows a place above 10 %";
-	view->next = arena_format(arena, "assay report latest/profile.assay --total");
+	view->next = arena_format(arena, "assay report %s --total", profile_path(evidence, arena));
 }
 
 void answer_make(const struct evidence *evidence, const struct signals *signals,
@@ -312,7 +373,6 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 	struct hotspot_list rows, flat;
 	const struct hotspot *spot;
 	const struct ledger_row *machine = machine_row(ledger);
-	struct answer_missing no_causal = {.reason = evidence->piece[EVIDENCE_CAUSAL].reason};
 
 	*ret_view = (struct answer_view){.ledger = ledger,
 		.signals = signals,
@@ -333,10 +393,9 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 	environment_make(evidence->piece[EVIDENCE_BASELINE].run, arena, ret_view);
 	spot = spot_choose(ret_view);
 	if (machine)
-		answer_row(machine, target_of(evidence), arena, ret_view);
+		answer_row(machine, target_of(evidence, arena), arena, ret_view);
 	else if (spot)
-		answer_place(spot, evidence,
-			evidence->piece[EVIDENCE_CAUSAL].run ? NULL : &no_causal, arena, ret_view);
+		answer_place(spot, evidence, arena, ret_view);
 	else
 		answer_none(evidence, arena, ret_view);
 }

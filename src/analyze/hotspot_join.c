@@ -16,6 +16,7 @@
 
 #define MOST_SHARE 0.4
 #define LOW_GAIN 0.05
+#define PLACE_LEAST 0.9 /* of the time of the function that an explanation is about */
 enum { TRIALS_LEAST = 4 };
 
 const char *hotspot_call(struct arena *arena, const char *function)
@@ -386,7 +387,9 @@ static void row_join(const struct ledger_row *row, struct hotspot_draft *draft)
 	}
 }
 
-/* The largest place of the explanation's category that has no explanation yet. */
+/* The largest place of the explanation's category that has no explanation yet.  An explanation of
+ * where is about one function: a place with less time than that, and nothing else that speaks for
+ * it, has only a part of its calls. */
 static struct hotspot_draft *draft_of_category(
 	const struct ledger_row *row, struct hotspot_drafts *drafts)
 {
@@ -396,6 +399,8 @@ static struct hotspot_draft *draft_of_category(
 		if (category_fits(row->category, draft->spot.category) && !draft->spot.because &&
 			!draft->flat && (!best || draft->samples_share > best->samples_share))
 			best = draft;
+	if (best && row->is_place && !best->pays && best->samples_share < PLACE_LEAST * row->share)
+		return NULL;
 	return best;
 }
 

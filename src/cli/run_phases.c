@@ -486,5 +486,7 @@ void run_phases_load(struct run_job *job)
 		reason_of_notes(row, job, path);
 		piece->reason = row->reason;
 		piece->fix = row->fix;
+		if (phase->kind == EVIDENCE_CAUSAL)
+			job->evidence.no_experiments = row->outcome == PHASE_FAILED;
 	}
 }

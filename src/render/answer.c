@@ -100,8 +100,9 @@ static void answer_words(struct paper *paper, const struct answer_view *view)
 	str_auto struct str gain = {0}, sure = {0};
 	const struct hotspot *spot = view->first;
 
-	paper_ink(paper, INK_BOLD, "%s", heading(view->kind));
-	if (spot) {
+	paper_ink(paper, INK_BOLD, "%s",
+		spot && spot->has_no_name ? "No names" : heading(view->kind));
+	if (spot && !spot->has_no_name) {
 		paper_ink(paper, INK_GOOD, "  %s", spot->location);
 		if (*spot->function && spot->line)
 			paper_add(paper, "  %s", spot->call);
@@ -118,7 +119,11 @@ static void answer_words(struct paper *paper, const struct answer_view *view)
 		str_addf(&gain, "not measured: %s", view->gain_reason);
 		labelled(paper, "gain", gain.at);
 	}
-	if (view->because && *view->because->advice)
+	if (spot && spot->has_no_name)
+		labelled(paper, "do",
+			"install its debug symbols (on Debian the package NAME-dbgsym), or build "
+			"it with -g and without strip");
+	else if (view->because && *view->because->advice)
 		labelled(paper, "do", view->because->advice);
 	sure_words(view, &sure);
 	labelled(paper, "how sure", str_text(&sure));
@@ -140,7 +145,8 @@ static void hotspot_rows(struct paper *paper, const struct hotspot *rows, uint32
 	for (uint32_t i = 0; i < count; i++) {
 		str_auto struct str gain = {0}, agree = {0}, name = {0};
 
-		name_shorten(rows[i].call, FUNCTION_WIDTH, &name);
+		if (rows[i].line) /* else it stands in the column before */
+			name_shorten(rows[i].call, FUNCTION_WIDTH, &name);
 		hotspot_gain(&gain, &rows[i]);
 		hotspot_agreement(&agree, &rows[i]);
 		table_cell(&table, INK_PLAIN, "%u", rows[i].rank);

@@ -275,6 +275,36 @@ static void code_without_lines_is_named_by_its_function(void **state)
 	scene_done(&scene);
 }
 
+static void a_program_without_names_is_said_to_have_none(void **state)
+{
+	struct scene scene = scene_of("event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"
+				      "90 start@libc.so.6;?\n10 start@libc.so.6;?;cool@libm.so\n");
+
+	(void)state;
+	scene_answer(&scene);
+	assert_true(scene.view.first->has_no_name);
+	assert_string_equal(scene.view.first->location, "[prog]");
+	assert_non_null(strstr(scene.view.sentence, "get the names of the functions in [prog]"));
+	assert_string_equal(scene.view.next, "assay doctor prog");
+	scene_done(&scene);
+}
+
+static void experiments_that_failed_are_not_advised_again(void **state)
+{
+	struct scene scene = scene_of(TWO_PLACES);
+
+	(void)state;
+	scene.evidence.piece[EVIDENCE_CAUSAL].reason = "no progress point was visited";
+	scene.evidence.no_experiments = true;
+	scene.evidence.directory = "elsewhere/1";
+	scene.evidence.input = "in.txt";
+	scene_answer(&scene);
+	assert_string_equal(scene.view.next, "assay annotate elsewhere/1/profile.assay hot");
+	assert_null(strstr(scene.view.refute, "causal"));
+	assert_non_null(strstr(scene.view.why, "not known"));
+	scene_done(&scene);
+}
+
 static void a_name_of_cpp_is_said_without_parameters_and_quoted_for_the_shell(void **state)
 {
 	struct scene scene = scene_of("event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"
@@ -350,6 +380,8 @@ int main(void)
 		cmocka_unit_test(without_samples_it_is_not_measured_because),
 		cmocka_unit_test(noise_is_the_answer_only_when_nothing_else_is),
 		cmocka_unit_test(code_without_lines_is_named_by_its_function),
+		cmocka_unit_test(a_program_without_names_is_said_to_have_none),
+		cmocka_unit_test(experiments_that_failed_are_not_advised_again),
 		cmocka_unit_test(a_name_of_cpp_is_said_without_parameters_and_quoted_for_the_shell),
 		cmocka_unit_test(every_form_says_the_place_the_gain_and_what_was_not_measured),
 	};

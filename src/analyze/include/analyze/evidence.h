@@ -5,6 +5,7 @@
  * the table of phases.  Plain data: borrows everything. */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct run;
@@ -28,7 +29,11 @@ struct evidence_piece {
 
 struct evidence {
 	struct evidence_piece piece[EVIDENCE_KINDS];
-	uint32_t cpus; /* that the target may use */
+	uint32_t cpus;	    /* that the target may use */
+	const char *target; /* the program and its words, quoted as a shell reads them; or NULL */
+	const char *directory; /* where the pieces are, for commands to type; NULL: the latest */
+	const char *input;     /* the file that was stdin of each run, or NULL */
+	bool no_experiments;   /* they were tried, and could not be made: not worth trying again */
 };
 
 /* "baseline", "observed", "profile", "counters", "causal", "events". */
