@@ -99,7 +99,8 @@ static void plan_whole(struct planning *p)
 	/* Those that are done had the same share each of what there was then. */
 	uint64_t parts = 5 * (wholes + done) - fifths * done;
 	uint64_t run_ns = p->input->run_ns, share = wholes ? p->left_ns * fifths / parts : 0;
-	bool fits = !p->input->endless && run_ns + START_NS <= share + share / 2;
+	/* A little more than its share for the whole of a run; else the others get nothing. */
+	bool fits = !p->input->endless && run_ns + START_NS <= share + share / 5;
 
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct plan_step *step = &p->steps[i];
@@ -124,10 +125,7 @@ static uint64_t shared_least(const struct planning *p)
 	bool tries = count_open(p, PLAN_EXPERIMENT) && p->input->run_ns >= EXPERIMENT_RUN_NS;
 	uint64_t simulated = count_open(p, PLAN_SIMULATED) ? SIMULATED_LEAST_NS : 0;
 
-	/* Simulation gets a quarter beside experiments. */
-	return !tries	   ? simulated
-	       : simulated ? EXPERIMENT_LEAST_NS * 4 / 3 + S
-			   : EXPERIMENT_LEAST_NS;
+	return simulated + (tries ? EXPERIMENT_LEAST_NS : 0);
 }
 
 /* Why a program is slow is worth more than how much its runs differ: where both cannot be had, one
@@ -217,10 +215,13 @@ static void plan_shared(struct planning *p)
 {
 	uint64_t all = p->left_ns;
 	uint32_t both = count_open(p, PLAN_EXPERIMENT) && count_open(p, PLAN_SIMULATED);
+	uint64_t simulated = all / 4;
 
+	if (simulated < SIMULATED_LEAST_NS && all >= SIMULATED_LEAST_NS + EXPERIMENT_LEAST_NS)
+		simulated = SIMULATED_LEAST_NS; /* the least of both is there */
 	for (uint32_t i = 0; i < p->count; i++)
 		if (is_open(p, i, PLAN_SIMULATED))
-			plan_simulated(p, &p->steps[i], both ? all / 4 : all);
+			plan_simulated(p, &p->steps[i], both ? simulated : all);
 	for (uint32_t i = 0; i < p->count; i++)
 		if (is_open(p, i, PLAN_EXPERIMENT))
 			plan_experiment(p, &p->steps[i], p->left_ns);

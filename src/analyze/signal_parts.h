@@ -47,6 +47,7 @@ struct leaf leaf_unknown(const char *reason, const char *sql);
 struct signal_rule {
 	const char *name, *unit, *witness, *meaning;
 	enum evidence_kind from;
+	enum evidence_kind otherwise; /* instead, where `from` was not measured; else `from` too */
 	struct formula formula;
 };
 

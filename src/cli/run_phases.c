@@ -179,8 +179,9 @@ static void events_words(struct run_job *job, const struct plan_step *step, stru
 	run_words_add(words, directory_path(&job->directory, RUN_EVENTS));
 }
 
-/* In the order in which they run.  One sampler at a time: none measures another.  The baseline
- * comes behind the experiments, because only they may end early: it then gets more runs. */
+/* In the order in which they run.  One sampler at a time: none measures another.  Simulation and
+ * baseline come behind the experiments, because only these may end early (a program without a point
+ * of progress: most): the two then get more time. */
 static const struct run_phase phases[RUN_PHASES] = {
 	{.name = "observed",
 		.file = "observed.assay",
@@ -195,6 +196,11 @@ static const struct run_phase phases[RUN_PHASES] = {
 		.plan = PLAN_WHOLE,
 		.checks_output = true,
 		.words = profile_words},
+	{.name = "causal",
+		.file = "causal.assay",
+		.kind = EVIDENCE_CAUSAL,
+		.plan = PLAN_EXPERIMENT,
+		.words = causal_words},
 	{.name = "counters",
 		.file = "counters.assay",
 		.kind = EVIDENCE_COUNTERS,
@@ -203,11 +209,6 @@ static const struct run_phase phases[RUN_PHASES] = {
 		.checks_output = true,
 		.refused = counters_refused,
 		.words = counters_words},
-	{.name = "causal",
-		.file = "causal.assay",
-		.kind = EVIDENCE_CAUSAL,
-		.plan = PLAN_EXPERIMENT,
-		.words = causal_words},
 	{.name = "baseline",
 		.file = "baseline.assay",
 		.kind = EVIDENCE_BASELINE,
