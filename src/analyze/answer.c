@@ -4,7 +4,8 @@
  *   2. Its own threads wait for a CPU: no line of the program is the answer, and the gain of one is
  *      only what it leaves to the others.
  *   3. Experiments show a gain: that place, whatever the profile says.
- *   4. An explanation that two witnesses support and that has a place.
+ *   4. An explanation that two witnesses support and that has a place, unless another place takes
+ *      more than twice as much.
  *   5. One place that takes much of the CPU time.
  *   6. Nothing stands out; or, when the runs scatter too much to say so, too noisy. */
 #include "analyze/answer.h"
@@ -280,8 +281,7 @@ static const char *next_of(
 	const struct evidence_piece *causal = &evidence->piece[EVIDENCE_CAUSAL];
 
 	if (spot->has_no_name)
-		return arena_format(arena, "assay doctor %s",
-			arena_text(arena, spot->location + 1, strlen(spot->location) - 2));
+		return arena_format(arena, "assay doctor %s", spot->file);
 	if (spot_pays(spot) || (!causal->run && spot->because))
 		return arena_format(arena, "change it, then: %s", round_words(evidence, arena));
 	if (isnan(spot->gain) && !evidence->no_experiments)

@@ -17,6 +17,7 @@
 #define MOST_SHARE 0.4
 #define LOW_GAIN 0.05
 #define PLACE_LEAST 0.9 /* of the time of the function that an explanation is about */
+#define HOLDER_LEAST 0.1
 enum { TRIALS_LEAST = 4 };
 
 const char *hotspot_call(struct arena *arena, const char *function)
@@ -427,6 +428,34 @@ static struct hotspot_draft *draft_of_most(
 	return NULL;
 }
 
+/* Waiting for a lock takes hardly any CPU time.  Who takes it and then works under it is the place:
+ * the function's own work, where the samples in its lock calls are few. */
+static struct hotspot_draft *draft_of_holder(
+	const struct hotspot_draft *taker, struct hotspot_drafts *drafts)
+{
+	vec_foreach (struct hotspot_draft, draft, &drafts->rows)
+		if (draft->spot.category == HOTSPOT_CPU && !draft->flat && !draft->spot.because &&
+			draft->samples_share >= HOLDER_LEAST &&
+			label_same_function(draft->spot.function, taker->spot.function)) {
+			draft->spot.category = HOTSPOT_LOCK;
+			return draft;
+		}
+	return NULL;
+}
+
+static struct hotspot_draft *draft_of_row(
+	const struct ledger_row *row, struct hotspot_drafts *drafts)
+{
+	struct hotspot_draft *draft = draft_of_category(row, drafts), *other = NULL;
+
+	if (draft && str_equal(row->category, "lock") && draft->samples_share < HOLDER_LEAST) {
+		other = draft_of_holder(draft, drafts);
+		if (!other)
+			other = draft_of_most(row, drafts);
+	}
+	return other ? other : draft ? draft : draft_of_most(row, drafts);
+}
+
 void hotspots_join_ledger(const struct ledger_view *ledger, struct hotspot_drafts *drafts)
 {
 	for (uint32_t i = 0; ledger && i < ledger->count; i++) {
@@ -435,9 +464,7 @@ void hotspots_join_ledger(const struct ledger_view *ledger, struct hotspot_draft
 
 		if (row->verdict != HYPOTHESIS_SUPPORTS)
 			continue;
-		draft = draft_of_category(row, drafts);
-		if (!draft)
-			draft = draft_of_most(row, drafts);
+		draft = draft_of_row(row, drafts);
 		if (draft)
 			row_join(row, draft);
 	}

@@ -309,7 +309,7 @@ static void place_draft(const struct placer *p, const struct place *place, const
 			.function = function->name,
 			.call = call,
 			.has_no_name = function->flags & LABEL_UNNAMED,
-			.file = line.file,
+			.file = function->flags & LABEL_UNNAMED ? function->module : line.file,
 			.line = line.line,
 			.metric = metric_word(place->category),
 			.value = share,

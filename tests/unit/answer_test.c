@@ -324,6 +324,22 @@ static void a_small_place_with_a_reason_does_not_come_before_a_large_one(void **
 	scene_done(&scene);
 }
 
+static void a_lock_is_explained_at_the_work_that_is_done_under_it(void **state)
+{
+	struct scene scene =
+		scene_of("event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"
+			 "80 main;count:10\n2 main;count:9;pthread_mutex_lock@libc.so.6\n"
+			 "18 main;cut:20\n");
+
+	(void)state;
+	scene_support(&scene, "lock_thrash", "lock", 0.5);
+	scene_answer(&scene);
+	assert_string_equal(scene.view.first->location, "prog.c:10");
+	assert_string_equal(scene.view.because->name, "lock_thrash");
+	assert_int_equal(scene.view.first->category, HOTSPOT_LOCK);
+	scene_done(&scene);
+}
+
 /* A server has no whole runs; its rates while it was watched are known. */
 static void a_program_without_an_end_tells_its_rates_all_the_same(void **state)
 {
@@ -425,6 +441,7 @@ int main(void)
 		cmocka_unit_test(a_program_without_names_is_said_to_have_none),
 		cmocka_unit_test(experiments_that_failed_are_not_advised_again),
 		cmocka_unit_test(a_small_place_with_a_reason_does_not_come_before_a_large_one),
+		cmocka_unit_test(a_lock_is_explained_at_the_work_that_is_done_under_it),
 		cmocka_unit_test(a_program_without_an_end_tells_its_rates_all_the_same),
 		cmocka_unit_test(a_name_of_cpp_is_said_without_parameters_and_quoted_for_the_shell),
 		cmocka_unit_test(every_form_says_the_place_the_gain_and_what_was_not_measured),

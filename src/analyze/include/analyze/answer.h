@@ -45,7 +45,7 @@ struct hotspot {
 	const char *function, *file;
 	const char *call;   /* "parse()": the function for people, without its parameters */
 	uint32_t line;	    /* 0: unknown */
-	bool has_no_name;   /* all code of a file without symbols; location is "[FILE]" */
+	bool has_no_name;   /* all code of a `file` without symbols; location is "[FILE]" */
 	const char *metric; /* "CPU time" */
 	double value;	    /* share of it */
 	enum hotspot_category category;
