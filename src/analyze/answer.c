@@ -16,6 +16,7 @@
 #include "analyze/label.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "code/names.h"
 #include "hotspot_parts.h"
 #include "model/directory.h"
 #include "model/run.h"
@@ -248,7 +249,7 @@ static const char *sentence_of(const struct hotspot *spot, struct arena *arena)
 /* A place as a word that a shell and `assay causal -f` understand: FILE:LINE, or the function. */
 static const char *place_word(const struct hotspot *spot, bool as_line, struct arena *arena)
 {
-	int bare = (int)label_bare_length(spot->function);
+	int bare = (int)names_bare_length(spot->function);
 	const char *word = as_line && spot->line
 				   ? spot->location
 				   : arena_format(arena, "%.*s", bare, spot->function);

@@ -10,6 +10,7 @@
 #include "analyze/label.h"
 #include "analyze/simulated.h"
 #include "base/str.h"
+#include "code/names.h"
 #include "code/scope.h"
 #include "hotspot_parts.h"
 #include "model/run.h"
@@ -23,7 +24,7 @@ enum { TRIALS_LEAST = 4 };
 const char *hotspot_call(struct arena *arena, const char *function)
 {
 	static const char nameless[] = "(anonymous namespace)::"; /* says nothing to a reader */
-	size_t len = label_bare_length(function);
+	size_t len = names_bare_length(function);
 
 	if (str_starts(function, nameless) && len > strlen(nameless)) {
 		function += strlen(nameless);

@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "code/names.h"
 #include "model/run.h"
 
 static const char unknown[] = "[unknown]";
@@ -20,35 +21,11 @@ struct label_key {
 	uint32_t name, definition, module, file, line;
 };
 
-size_t label_bare_length(const char *function)
-{
-	static const char *const qualifiers[] = {" const", " &&", " &", " volatile", " noexcept"};
-	const char *clone = strstr(function, " [clone ");
-	size_t len = clone ? (size_t)(clone - function) : strlen(function), whole = len, depth = 0;
-
-	for (unsigned i = 0; i < sizeof(qualifiers) / sizeof(*qualifiers); i++) {
-		size_t tail = strlen(qualifiers[i]);
-
-		if (len > tail + 1 && function[len - tail - 1] == ')' &&
-			memcmp(function + len - tail, qualifiers[i], tail) == 0)
-			len -= tail;
-	}
-	if (!len || function[len - 1] != ')')
-		return whole;
-	for (size_t i = len; i-- > 1;) {
-		depth += function[i] == ')';
-		depth -= function[i] == '(';
-		if (!depth)
-			return i;
-	}
-	return whole;
-}
-
 bool label_same_function(const char *a, const char *b)
 {
-	size_t len = label_bare_length(a);
+	size_t len = names_bare_length(a);
 
-	return label_bare_length(b) == len && memcmp(a, b, len) == 0;
+	return names_bare_length(b) == len && memcmp(a, b, len) == 0;
 }
 
 const char *label_base(const char *path)

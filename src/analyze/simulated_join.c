@@ -13,6 +13,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "code/names.h"
 #include "model/run.h"
 #include "simulated_parts.h"
 
@@ -21,6 +22,7 @@
 /* A function with less of the simulated instructions was hardly come to.  A program of two halves
  * (half of its time in what was simulated) is judged by the half that is known. */
 #define REACHED_INSTRUCTIONS 0.01
+#define REACHED_LINE 0.001 /* the same for a line: everything may be inlined into main */
 #define REACHED_LEAST 0.5
 
 static const char *const not_simulated[] = {
@@ -38,7 +40,7 @@ size_t simulated_name_length(const char *name)
 		"_unaligned", "_sve", "_asimd"};
 	static const char *const clones[] = {
 		".isra", ".constprop", ".part", ".cold", ".lto_priv", ".llvm", "@"};
-	size_t len = label_bare_length(name);
+	size_t len = names_bare_length(name);
 
 	for (unsigned i = 0; i < sizeof(clones) / sizeof(*clones); i++) {
 		const char *at = memmem(name, len, clones[i], strlen(clones[i]));
@@ -292,6 +294,22 @@ int simulated_join(const struct run *simulated, const struct run *clock,
 	return 0;
 }
 
+/* By lines, where most of the time has them: a function may hold the start and the work. */
+static double lines_reached(const struct simulated_view *view)
+{
+	double all = 0, reached = 0,
+	       least = REACHED_LINE * (double)view->counts.totals[SIMULATED_INSTRUCTIONS];
+
+	for (uint32_t i = 0; i < view->line_count; i++) {
+		const struct simulated_site *line = &view->lines[i];
+
+		all += line->time_ns;
+		if ((double)line->row.counts[SIMULATED_INSTRUCTIONS] >= least)
+			reached += line->time_ns;
+	}
+	return all >= 0.5 * view->time_ns * (1 - view->kernel_share) ? reached / all : 1;
+}
+
 bool simulated_is_start_only(
 	const struct run *simulated, const struct run *clock, struct arena *arena)
 {
@@ -302,5 +320,6 @@ bool simulated_is_start_only(
 	simulated_rules_load(&rules);
 	if (simulated_join(simulated, clock, &rules.defaults, arena, &view, &ignored) < 0)
 		return false;
-	return view.counts.partial && view.reached_share < REACHED_LEAST; /* false for NAN */
+	return view.counts.partial &&
+	       (view.reached_share < REACHED_LEAST || lines_reached(&view) < REACHED_LEAST);
 }

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "code/binary.h"
+#include "code/names.h"
 #include "drive/causal_sites.h"
 #include "model/store.h"
 #include "render/job.h"
@@ -134,7 +135,7 @@ static void causal_add_targets(struct run_job *job, struct run_words *words)
 		&piece, EXPERIMENT_SHARE, &job->arena, functions, EXPERIMENT_FUNCTIONS);
 	for (uint32_t i = 0; i < count; i++) {
 		const char *name =
-			arena_text(&job->arena, functions[i], label_bare_length(functions[i]));
+			arena_text(&job->arena, functions[i], names_bare_length(functions[i]));
 
 		/* What stands behind @ would be read as a caller. */
 		if (strchr(name, '@') || causal_sites_add(sites, name, false, &ignored) < 0)

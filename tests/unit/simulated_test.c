@@ -408,6 +408,9 @@ static void a_cut_simulation_of_the_start_alone_is_known_as_such(void **state)
 	assert_false(simulated_is_start_only(later, clock, &arena));
 	assert_false(simulated_is_start_only(whole, clock, &arena));
 	assert_false(simulated_is_start_only(clock, clock, &arena)); /* nothing was simulated */
+	/* The start and the work in one function: their lines tell them apart. */
+	clock->frames.at[1].line = 20;
+	assert_true(simulated_is_start_only(later, clock, &arena));
 	run_close(clock);
 	run_close(cut);
 	run_close(later);

@@ -64,11 +64,6 @@ int label_book_find(
  * "[libc.so.6]" for what has no name there, "prog.c:12 main" for a line. */
 void label_add_text(const struct label *label, enum label_kind kind, struct str *out);
 
-/* Length of a function's name without its parameters and the word that it is a clone: of "a::f(int
- * (*)(int)) const [clone .cold]" that of "a::f"; "(anonymous namespace)::f" and "main.(*T).f" have
- * none. */
-size_t label_bare_length(const char *function);
-
 /* Whether both are the same function, with or without parameters. */
 bool label_same_function(const char *a, const char *b);
 
