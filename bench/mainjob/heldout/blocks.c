@@ -2,8 +2,8 @@
  *
  *     blocks [ROUNDS]
  *
- * Nothing is planted: multiply_block() does all the work, with one vector per column of its block, and
- * what it reads is near.  The place is the answer. */
+ * Nothing is planted: multiply_block() does all the work, with one vector per column of its block,
+ * and what it reads is near.  The place is the answer. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -2,9 +2,9 @@
  *
  *     crowd [JOBS]
  *
- * Planted: the threads take jobs from one counter and compute; nothing else.  All are ready all the time,
- * so on a machine of few CPUs most of their time is spent in the queue for one.
- * Right: cpu_starvation by the program's own threads.  The place is evaluate(), where the time is. */
+ * Planted: the threads take jobs from one counter and compute; nothing else.  All are ready all the
+ * time, so on a machine of few CPUs most of their time is spent in the queue for one. Right:
+ * cpu_starvation by the program's own threads.  The place is evaluate(), where the time is. */
 #include <atomic>
 #include <cstdint>
 #include <cstdio>
@@ -12,7 +12,8 @@
 #include <thread>
 #include <vector>
 
-namespace {
+namespace
+{
 
 constexpr unsigned crew = 16;
 std::atomic<long> next_job;

@@ -2,9 +2,9 @@
  *
  *     endl [CELLS]
  *
- * Planted: std::endl empties the buffer, so each cell of a few bytes is a write() of its own.  '\n' in its
- * place makes one of some thousand.
- * Right: syscall_overhead, at write_table() or below it at write(). */
+ * Planted: std::endl empties the buffer, so each cell of a few bytes is a write() of its own.  '\n'
+ * in its place makes one of some thousand. Right: syscall_overhead, at write_table() or below it at
+ * write(). */
 #include <cstdlib>
 #include <fstream>
 #include <iostream>

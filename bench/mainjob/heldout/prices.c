@@ -2,10 +2,10 @@
  *
  *     prices [PRICES]
  *
- * Planted: sscanf() looks for the end of its text at every call, so each price walks over all that are
- * left.  strtoul() in its place makes it linear.  The time is in strlen() of the C library; the line to
- * change is the one of read_prices() that calls sscanf().
- * Right: strlen() or read_prices().  No explanation of the ledger is true of it but one hot function. */
+ * Planted: sscanf() looks for the end of its text at every call, so each price walks over all that
+ * are left.  strtoul() in its place makes it linear.  The time is in strlen() of the C library; the
+ * line to change is the one of read_prices() that calls sscanf(). Right: strlen() or read_prices().
+ * No explanation of the ledger is true of it but one hot function. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,19 +3,21 @@
  *     scratch [QUESTIONS]
  *
  * Planted: a question marks some thousand of the 64 million places, in a table that it takes from
- * calloc() and gives back.  Each mark is the first touch of a page: the kernel's work, again and again.
- * One table kept, with the marks taken back, has none of it.
- * Right: page_fault_storm, at Search::mark() or its caller. */
+ * calloc() and gives back.  Each mark is the first touch of a page: the kernel's work, again and
+ * again. One table kept, with the marks taken back, has none of it. Right: page_fault_storm, at
+ * Search::mark() or its caller. */
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
-namespace {
+namespace
+{
 
 constexpr std::size_t places = 64u << 20;
 
-class Search {
-public:
+class Search
+{
+      public:
 	Search() : seen(static_cast<std::uint8_t *>(std::calloc(places, 1)))
 	{
 	}
@@ -33,7 +35,7 @@ public:
 		return was;
 	}
 
-private:
+      private:
 	std::uint8_t *seen;
 };
 
@@ -59,5 +61,5 @@ int main(int argc, char **argv)
 	for (long i = 0; i < questions; i++)
 		again += ask(static_cast<std::uint64_t>(i));
 	std::printf("%ld questions, %llu marks again\n", questions,
-		    static_cast<unsigned long long>(again));
+		static_cast<unsigned long long>(again));
 }

@@ -2,9 +2,9 @@
  *
  *     settings [DOCUMENTS]
  *
- * Planted: each value is an object of its own, with a name that is too long to stand in the string itself;
- * the tree lives for one question and then goes back piece by piece.
- * Right: allocator_churn, at the parser, the end of the tree, or malloc() and free() below them. */
+ * Planted: each value is an object of its own, with a name that is too long to stand in the string
+ * itself; the tree lives for one question and then goes back piece by piece. Right:
+ * allocator_churn, at the parser, the end of the tree, or malloc() and free() below them. */
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -17,8 +17,9 @@ struct Value {
 	std::vector<std::unique_ptr<Value>> members;
 };
 
-class Parser {
-public:
+class Parser
+{
+      public:
 	explicit Parser(const std::string &text) : at(text.c_str())
 	{
 	}
@@ -41,7 +42,7 @@ public:
 		return made;
 	}
 
-private:
+      private:
 	std::string word()
 	{
 		const char *from = at;

@@ -2,16 +2,17 @@
  *
  *     surfer [STEPS]
  *
- * Planted: the next page is known only when the link of this one has come from memory, and the links
- * (256 MB) are in no cache.  No branch is hard to foresee.
- * Right: follow(), because of memory latency.  Wrong: the making of the graph. */
+ * Planted: the next page is known only when the link of this one has come from memory, and the
+ * links (256 MB) are in no cache.  No branch is hard to foresee. Right: follow(), because of memory
+ * latency.  Wrong: the making of the graph. */
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
-class Graph {
-public:
+class Graph
+{
+      public:
 	explicit Graph(std::size_t pages) : mask(pages - 1), links(pages * degree)
 	{
 		std::uint32_t x = 1;
@@ -31,7 +32,7 @@ public:
 		return page;
 	}
 
-private:
+      private:
 	static constexpr std::size_t degree = 8;
 	std::uint32_t mask;
 	std::vector<std::uint32_t> links;

@@ -1,23 +1,26 @@
-/* thumbnails.cc - off the critical path: statistics of a picture beside the chain that makes it small.
+/* thumbnails.cc - off the critical path: statistics of a picture beside the chain that makes it
+ * small.
  *
  *     thumbnails [PICTURES]
  *
- * Planted: each picture goes through unpack(), soften() and shrink() in the main thread, 3 + 5 + 3 passes
- * over 64 KiB, while count_colours(), 8 passes in one function, runs beside it.  The picture is done when
- * both are, so count_colours() waits 3 of 11 passes.  A CPU profile has it first (8 of 19).
- * Right: soften(), or one of the two others of the chain.  Wrong: count_colours(). */
+ * Planted: each picture goes through unpack(), soften() and shrink() in the main thread, 3 + 5 + 3
+ * passes over 64 KiB, while count_colours(), 8 passes in one function, runs beside it.  The picture
+ * is done when both are, so count_colours() waits 3 of 11 passes.  A CPU profile has it first (8 of
+ * 19). Right: soften(), or one of the two others of the chain.  Wrong: count_colours(). */
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <future>
 #include <vector>
 
-namespace {
+namespace
+{
 
 constexpr std::size_t picture_bytes = 65536;
 using Picture = std::vector<std::uint8_t>;
 
-/* Each step: so many passes, each byte from the one before it, so that all passes take the same time. */
+/* Each step: so many passes, each byte from the one before it, so that all passes take the same
+ * time. */
 [[gnu::noinline]] std::uint32_t unpack(Picture &picture, std::uint32_t carry)
 {
 	for (std::size_t i = 0; i < 3 * picture_bytes; i++) {
@@ -69,8 +72,8 @@ int main(int argc, char **argv)
 
 	for (long i = 0; i < pictures; i++) {
 		original[0] = static_cast<std::uint8_t>(i);
-		auto statistics = std::async(std::launch::async, count_colours, std::ref(colours),
-					     std::cref(original));
+		auto statistics = std::async(
+			std::launch::async, count_colours, std::ref(colours), std::cref(original));
 		work = original;
 		std::uint32_t seed = unpack(work, static_cast<std::uint32_t>(i));
 		seed = soften(work, seed);

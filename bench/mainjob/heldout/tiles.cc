@@ -2,15 +2,16 @@
  *
  *     tiles [TILES]
  *
- * Nothing is planted: shade() computes a polynomial for each point of a tile, point by point of its own,
- * and the counter is touched once in a tile of some milliseconds. */
+ * Nothing is planted: shade() computes a polynomial for each point of a tile, point by point of its
+ * own, and the counter is touched once in a tile of some milliseconds. */
 #include <array>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <thread>
 
-namespace {
+namespace
+{
 
 constexpr int side = 64;
 using Tile = std::array<float, side * side>;

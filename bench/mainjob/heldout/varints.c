@@ -2,8 +2,8 @@
  *
  *     varints [ROUNDS]
  *
- * Planted: the lengths have no order, so that the end of each number is a guess of the CPU, and what is
- * done with a number is one addition.  The bytes (some 3 MB) are read one after the other.
+ * Planted: the lengths have no order, so that the end of each number is a guess of the CPU, and
+ * what is done with a number is one addition.  The bytes (some 3 MB) are read one after the other.
  * Right: decode(), because of bad speculation. */
 #include <stdint.h>
 #include <stdio.h>
