@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """planted.py [BUILD] [PROGRAM...] - does `assay run` name the planted bottleneck first?
 
-Runs the main job on tests/workloads/planted and clean and holds its answer against truth.txt: the
-place that is named first, the explanations that are supported, and that nothing is blamed in a
-clean program.  Also told: how long it took against its budget and against its own plan.
+Runs the main job on tests/workloads/planted and clean, or with --set heldout on the programs of
+bench/mainjob/heldout, and holds its answer against truth.txt: the place that is named first, the
+explanations that are supported, and that nothing is blamed in a clean program.  Also told: how long
+it took against its budget and against its own plan.
 
-    --budget TIME  60s     --rounds N  1     --keep DIR  (keep the evidence there)"""
+    --budget TIME  60s     --rounds N  1     --keep DIR  (keep the evidence there)
+    --set planted|heldout"""
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -16,17 +19,51 @@ import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
-TRUTH = os.path.join(SOURCE, "tests", "workloads", "planted", "truth.txt")
+WORKLOADS = os.path.join(SOURCE, "tests", "workloads")
+HELDOUT = os.path.join(HERE, "heldout")
+TRUTH = {"planted": os.path.join(WORKLOADS, "planted", "truth.txt"),
+         "heldout": os.path.join(HELDOUT, "truth.txt")}
+# How a held-out program is built: optimised, with debug information, as people build them.
+COMPILERS = {".c": ["gcc", "-O2", "-g", "-pthread", "-o"],
+             ".cc": ["g++", "-O2", "-g", "-pthread", "-o"],
+             ".rs": ["rustc", "-O", "-g", "-o"],
+             ".go": ["go", "build", "-o"]}
 # Say where, or that the machine was not quiet: no blame.
 NO_BLAME = {"one_hot_function", "hot_but_off_the_critical_path", "noise"}
 
 
-def truths():
-    with open(TRUTH, encoding="utf-8") as file:
+def truths(table):
+    with open(table, encoding="utf-8") as file:
         for line in file:
             if line.strip() and not line.startswith("#"):
                 program, supported, first, also, never = (w.strip() for w in line.split("|"))
                 yield program, supported.split(","), [first] + also.split(","), never.split(",")
+
+
+def program_of(build, which, program):
+    """The path of a program of the set.  A held-out one is built when its source is newer; None:
+    this machine has no compiler for it."""
+    if which == "planted":
+        return os.path.join(build, "tests", "workloads", program)
+    name, kind = os.path.splitext(program)
+    words = COMPILERS[kind]
+    source = os.path.join(HELDOUT, program)
+    made = os.path.join(build, "bench", "heldout", name)
+    if not os.path.exists(made) or os.path.getmtime(made) < os.path.getmtime(source):
+        if not shutil.which(words[0]):
+            return None
+        os.makedirs(os.path.dirname(made), exist_ok=True)
+        subprocess.run([*words, made, source], check=True)
+    return made
+
+
+def plain(name):
+    """Only the last word of a function's name: without module, class, template and parameters."""
+    name = (name or "").replace("(anonymous namespace)", "").split("@")[0]
+    while re.search(r"<[^<>]*>", name):
+        name = re.sub(r"<[^<>]*>", "", name)
+    name = re.sub(r"::h[0-9a-f]{16}$", "", name.split("(")[0])
+    return re.split(r"::|[. ]", name)[-1]
 
 
 def run(tool, program, budget, folder):
@@ -41,7 +78,7 @@ def judge(data, supported, first, never):
     wrong = []
     answer = data["answer"]
     names = {row["hypothesis"] for row in data["ledger"] if row["verdict"] == "supports"}
-    said = answer.get("function") or answer.get("hypothesis") or answer["kind"]
+    said = plain(answer.get("function")) or answer.get("hypothesis") or answer["kind"]
     if supported == ["-"]:
         if names - NO_BLAME:
             wrong.append(f"blames {', '.join(sorted(names - NO_BLAME))}")
@@ -57,6 +94,16 @@ def judge(data, supported, first, never):
     return wrong
 
 
+def row_of(program, data, seconds, wrong):
+    """One line of the table."""
+    names = sorted(row["hypothesis"] for row in data["ledger"] if row["verdict"] == "supports")
+    planned = sum(row["seconds"] or 0 for row in data["plan"])
+    answer = data["answer"]
+    return (f"| {program} | {plain(answer.get('function'))} {answer.get('location') or ''} "
+            f"{answer.get('hypothesis') or ''} {answer['gain'] and round(answer['gain'], 3)}"
+            f" | {', '.join(names)} | {seconds:.0f}, {planned:.0f} | {'; '.join(wrong) or 'yes'} |")
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("build", nargs="?", default="build")
@@ -64,27 +111,24 @@ def main():
     parser.add_argument("--budget", default="60s")
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--keep")
+    parser.add_argument("--set", choices=TRUTH, default="planted", dest="which")
     options = parser.parse_intermixed_args()
     build = os.path.abspath(options.build)
     right = total = 0
     print("| program | first answer | supported | seconds, plan | right |\n|---|---|---|---|---|")
-    for program, supported, first, never in truths():
-        if options.programs and program.split("/")[1] not in options.programs:
+    for program, supported, first, never in truths(TRUTH[options.which]):
+        name = os.path.splitext(os.path.basename(program))[0]
+        if options.programs and name not in options.programs:
+            continue
+        path = program_of(build, options.which, program)
+        if not path:
+            print(f"| {program} | not run: no compiler for it here | | | |")
             continue
         for _ in range(options.rounds):
             folder = tempfile.mkdtemp()
-            data, seconds = run(os.path.join(build, "assay"),
-                                os.path.join(build, "tests/workloads", program), options.budget,
-                                folder)
+            data, seconds = run(os.path.join(build, "assay"), path, options.budget, folder)
             wrong = judge(data, supported, first, never)
-            names = sorted(row["hypothesis"] for row in data["ledger"]
-                           if row["verdict"] == "supports")
-            planned = sum(row["seconds"] or 0 for row in data["plan"])
-            answer = data["answer"]
-            print(f"| {program} | {answer.get('function') or ''} {answer.get('location') or ''} "
-                  f"{answer.get('hypothesis') or ''} {answer['gain'] and round(answer['gain'], 3)}"
-                  f" | {', '.join(names)} | {seconds:.0f}, {planned:.0f} | "
-                  f"{'; '.join(wrong) or 'yes'} |", flush=True)
+            print(row_of(program, data, seconds, wrong), flush=True)
             total, right = total + 1, right + (not wrong)
             if options.keep:
                 shutil.copytree(os.path.join(folder, "assay-out"),

@@ -3,7 +3,8 @@
  *   1. Its own threads wait for a CPU: no line of the program is the answer, and the gain of one is
  *      only what it leaves to the others.
  *   2. Experiments show a gain: that place, whatever the profile says.
- *   3. An explanation that two witnesses support and that has a place.
+ *   3. An explanation that two witnesses support and that has a place, unless another place takes
+ *      more than twice as much.
  *   4. One place that takes much of the CPU time.
  *   5. Nothing was sampled: not measured, because.
  *   6. Nothing stands out; or, when the runs scatter too much to say so, too noisy. */
@@ -12,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyze/label.h"
+#include "answer_parts.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "base/words.h"
@@ -127,15 +130,27 @@ static const struct ledger_row *machine_row(const struct ledger_view *ledger)
 	return row && (isnan(row->share) || row->share >= MACHINE_SHARE) ? row : NULL;
 }
 
-/* Rules 2 to 4. */
+/* The place that takes the most of the CPU time. */
+static double largest_of(const struct answer_view *view)
+{
+	double largest = 0;
+
+	for (uint32_t i = 0; i < view->hotspot_count; i++)
+		largest = fmax(largest, view->hotspots[i].value); /* ignores NAN */
+	return largest;
+}
+
+/* Rules 2 to 4.  An explanation of a place is not the first thing to act on when another place
+ * takes more than twice as much. */
 static const struct hotspot *spot_choose(const struct answer_view *view)
 {
 	const struct hotspot *best = NULL;
+	double least = fmax(STANDS_OUT / 2, largest_of(view) / 2);
 
 	for (uint32_t i = 0; i < view->hotspot_count; i++) {
 		const struct hotspot *spot = &view->hotspots[i];
 
-		if (spot_pays(spot) || (spot->because && spot->value >= STANDS_OUT / 2))
+		if (spot_pays(spot) || (spot->because && spot->value >= least))
 			return spot;
 		/* One of several mechanisms alone is not acted on when another place has more. */
 		if (!best && spot->value >= STANDS_OUT && (spot->agree >= 2 || spot->asked == 1))
@@ -147,68 +162,12 @@ static const struct hotspot *spot_choose(const struct answer_view *view)
 									    : NULL;
 }
 
-/* ---- commands that can be typed ---- */
-
-static const char *target_of(const struct evidence *evidence)
-{
-	return evidence->target ? evidence->target : "PROGRAM";
-}
-
-/* A place as assay causal -f takes it. */
-static const char *fixed_of(const struct hotspot *spot, struct arena *arena)
-{
-	return word_quoted(spot->line ? spot->location : spot->function, arena);
-}
-
-static void file_add(const struct evidence *evidence, const char *name, struct str *out)
-{
-	str_auto struct str path = {0};
-
-	if (evidence->directory)
-		str_addf(&path, "%s/", evidence->directory);
-	str_add(&path, name);
-	word_quote(path.at, out);
-}
-
-/* The program of a command line, without its words. */
-static const char *program_of(const char *target, struct arena *arena)
-{
-	struct err ignored = {0};
-	char **words;
-
-	if (words_split(target, arena, &words, NULL, &ignored) < 0)
-		return target;
-	return word_quoted(words[0], arena);
-}
-
-/* The next step of an explanation, with the program and the files of this run in it. */
-static const char *next_fill(const struct evidence *evidence, const char *text, struct arena *arena)
-{
-	str_auto struct str line = {0};
-
-	while (*text) {
-		size_t len = strcspn(text, " ");
-		const char *word = arena_text(arena, text, len);
-
-		if (str_equal(word, "PROGRAM"))
-			str_add(&line, target_of(evidence));
-		else if (str_ends(word, ".assay"))
-			file_add(evidence, word, &line);
-		else
-			str_add(&line, word);
-		text += len;
-		if (*text)
-			str_add_char(&line, *text++);
-	}
-	return arena_text(arena, str_text(&line), line.len);
-}
-
 /* ---- the words ---- */
 
 static const char *place_words(const struct hotspot *spot, struct arena *arena)
 {
 	if (spot->line && *spot->function && !str_equal(spot->location, spot->function))
-		return arena_format(arena, "%s, in %s()", spot->location, spot->function);
+		return arena_format(arena, "%s, in %s", spot->location, spot->call);
 	return spot->location;
 }
 
@@ -237,6 +196,11 @@ static const char *sentence_of(const struct hotspot *spot, struct arena *arena)
 	str_auto struct str text = {0}, gain = {0};
 	const char *share = share_words(spot, arena);
 
+	if (spot->has_no_name)
+		return arena_format(arena,
+			"get the names of the functions in %s first: %s is there, and nothing "
+			"says in which of them",
+			spot->location, share);
 	gain_words(spot, &gain);
 	str_addf(&text, "change %s first: ", place_words(spot, arena));
 	if (gain.len)
@@ -248,7 +212,7 @@ static const char *sentence_of(const struct hotspot *spot, struct arena *arena)
 	return arena_text(arena, text.at, text.len);
 }
 
-static const char *refute_of(const struct hotspot *spot, struct arena *arena)
+static const char *refute_of(const struct hotspot *spot, bool can_try, struct arena *arena)
 {
 	if (spot->because && *spot->because->falsifier)
 		return spot->because->falsifier;
@@ -257,48 +221,51 @@ static const char *refute_of(const struct hotspot *spot, struct arena *arena)
 			"make it faster: if the program gains less than %.1f %% for each %.0f %% "
 			"there, this was wrong",
 			100 * spot->gain_lo, 100 * spot->gain_at);
+	if (spot->has_no_name)
+		return "";
+	if (!can_try)
+		return "make it faster: if the program takes as long as before, this was wrong";
 	return arena_format(arena,
 		"assay causal --progress auto -f %s shows a flat curve: then it is off the critical path",
-		fixed_of(spot, arena));
+		command_place(spot, true, arena));
 }
 
-static const char *next_of(const struct hotspot *spot, const struct evidence *evidence,
-	bool can_try, struct arena *arena)
+static const char *next_of(
+	const struct hotspot *spot, const struct evidence *evidence, struct arena *arena)
 {
-	const char *target = target_of(evidence);
-	str_auto struct str line = {0};
+	const struct evidence_piece *causal = &evidence->piece[EVIDENCE_CAUSAL];
 
-	if (spot_pays(spot) || (!can_try && spot->because))
-		return arena_format(
-			arena, "change it, then: assay run --against latest -- %s", target);
-	if (isnan(spot->gain))
+	if (spot->has_no_name)
+		return arena_format(arena, "assay doctor %s", word_quoted(spot->file, arena));
+	if (spot_pays(spot) || (!causal->run && spot->because))
+		return arena_format(arena, "change it, then: %s", command_round(evidence, arena));
+	if (isnan(spot->gain) && !evidence->no_experiments)
 		return arena_format(arena, "assay causal --progress auto -f %s -- %s",
-			fixed_of(spot, arena), target);
-	str_add(&line, "assay annotate ");
-	file_add(evidence, "profile.assay", &line);
-	str_add_char(&line, ' ');
-	word_quote(spot->function, &line);
-	return arena_text(arena, line.at, line.len);
+			command_place(spot, true, arena), command_target(evidence, arena));
+	return arena_format(arena, "assay annotate %s %s",
+		command_file(evidence, "profile.assay", arena), command_place(spot, false, arena));
 }
 
 static void answer_place(const struct hotspot *spot, const struct evidence *evidence,
-	const char *no_causal, struct arena *arena, struct answer_view *view)
+	struct arena *arena, struct answer_view *view)
 {
+	const struct evidence_piece *causal = &evidence->piece[EVIDENCE_CAUSAL];
+
 	view->kind = ANSWER_CHANGE;
 	view->first = spot;
 	view->because = spot->because;
 	view->sentence = sentence_of(spot, arena);
 	view->why = spot->why;
 	view->confidence = confidence_word(spot->confidence);
-	view->refute = refute_of(spot, arena);
-	view->next = next_of(spot, evidence, !no_causal, arena);
+	view->refute = refute_of(spot, !evidence->no_experiments, arena);
+	view->next = next_of(spot, evidence, arena);
 	view->gain = spot->gain;
 	view->gain_lo = spot->gain_lo;
 	view->gain_hi = spot->gain_hi;
 	view->gain_at = spot->gain_at;
 	if (isnan(spot->gain))
 		view->gain_reason =
-			no_causal ? no_causal : "no experiment on this place told enough";
+			causal->run ? "no experiment on this place told enough" : causal->reason;
 }
 
 static void answer_row(const struct ledger_row *row, const struct evidence *evidence,
@@ -311,7 +278,7 @@ static void answer_row(const struct ledger_row *row, const struct evidence *evid
 	view->why = row->why;
 	view->confidence = "high";
 	view->refute = row->falsifier;
-	view->next = next_fill(
+	view->next = command_fill(
 		evidence, *row->next ? row->next : "assay scale --threads auto -- PROGRAM", arena);
 	view->gain_reason = "not a line of the program: no experiment can tell";
 }
@@ -326,8 +293,8 @@ static void answer_none(
 		view->kind = ANSWER_NOT_MEASURED;
 		view->sentence = arena_format(
 			arena, "not measured: %s", evidence->piece[EVIDENCE_PROFILE].reason);
-		view->next = arena_format(
-			arena, "assay doctor %s", program_of(target_of(evidence), arena));
+		view->next =
+			arena_format(arena, "assay doctor %s", command_program(evidence, arena));
 		return;
 	}
 	if (noise) {
@@ -343,7 +310,7 @@ static void answer_none(
 			 "explanation is supported";
 	view->why = "the time is spread over many places";
 	view->refute = "a longer run, or one with real input, shows a place above 10 %";
-	view->next = next_fill(evidence, "assay report profile.assay --total", arena);
+	view->next = command_fill(evidence, "assay report profile.assay --total", arena);
 }
 
 void answer_make(const struct evidence *evidence, const struct signals *signals,
@@ -352,7 +319,6 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 	struct hotspot_list rows, flat;
 	const struct hotspot *spot;
 	const struct ledger_row *machine = machine_row(ledger);
-	const struct evidence_piece *causal = &evidence->piece[EVIDENCE_CAUSAL];
 
 	*ret_view = (struct answer_view){.ledger = ledger,
 		.signals = signals,
@@ -375,7 +341,7 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 	if (machine)
 		answer_row(machine, evidence, arena, ret_view);
 	else if (spot)
-		answer_place(spot, evidence, causal->run ? NULL : causal->reason, arena, ret_view);
+		answer_place(spot, evidence, arena, ret_view);
 	else
 		answer_none(evidence, arena, ret_view);
 }

@@ -80,6 +80,20 @@ static double effort_of(const struct hotspot *spot)
 							  : efforts[spot->category];
 }
 
+/* That much time is spent somewhere is no reason; what simulation or experiments said may be. */
+static const char *why_of(const struct hotspot *spot)
+{
+	const struct hotspot_evidence *last =
+		spot->evidence_count ? &spot->evidence[spot->evidence_count - 1] : NULL;
+
+	if (spot->because)
+		return spot->because->why;
+	if (last && !str_equal(last->mechanism, "samples"))
+		return last->words;
+	return "not known: samples say where the time is spent, and no explanation of it is "
+	       "supported";
+}
+
 static void draft_score(struct hotspot_draft *draft, struct arena *arena)
 {
 	struct hotspot *spot = &draft->spot;
@@ -98,9 +112,7 @@ static void draft_score(struct hotspot_draft *draft, struct arena *arena)
 	spot->effort = effort_of(spot);
 	spot->score = spot->impact * spot->confidence / spot->effort;
 	if (!spot->why)
-		spot->why = spot->because	   ? spot->because->why
-			    : spot->evidence_count ? kept[spot->evidence_count - 1].words
-						   : "";
+		spot->why = why_of(spot);
 }
 
 /* Proven gains first, then by what the program would gain and how sure that is; the effort only

@@ -7,15 +7,31 @@
 #include <string.h>
 
 #include "analyze/causal_view.h"
+#include "analyze/label.h"
 #include "analyze/simulated.h"
 #include "base/str.h"
+#include "code/names.h"
 #include "code/scope.h"
 #include "hotspot_parts.h"
 #include "model/run.h"
 
 #define MOST_SHARE 0.4
 #define LOW_GAIN 0.05
+#define PLACE_LEAST 0.9 /* of the time of the function that an explanation is about */
+#define HOLDER_LEAST 0.1
 enum { TRIALS_LEAST = 4 };
+
+const char *hotspot_call(struct arena *arena, const char *function)
+{
+	static const char nameless[] = "(anonymous namespace)::"; /* says nothing to a reader */
+	size_t len = names_bare_length(function);
+
+	if (str_starts(function, nameless) && len > strlen(nameless)) {
+		function += strlen(nameless);
+		len -= strlen(nameless);
+	}
+	return arena_format(arena, "%.*s()", (int)len, function);
+}
 
 void hotspot_add_evidence(struct hotspot_draft *draft, const struct hotspot_evidence *evidence)
 {
@@ -78,12 +94,20 @@ static void site_evidence(const struct simulated_site *site, const char *path, s
 			.agrees = true});
 }
 
+/* The simulated CPU may have got another variant of a C library's function. */
+static bool same_name(const char *a, const char *b)
+{
+	size_t len = simulated_name_length(a);
+
+	return simulated_name_length(b) == len && memcmp(a, b, len) == 0;
+}
+
 static void site_join(const struct simulated_site *site, const char *path, struct arena *arena,
 	struct hotspot_drafts *drafts)
 {
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
 		if (draft->spot.category != HOTSPOT_CPU ||
-			!str_equal(draft->spot.function, site->row.function))
+			!same_name(draft->spot.function, site->row.function))
 			continue;
 		if (verdict_category_is_memory(site->category))
 			draft->spot.category = HOTSPOT_MEMORY;
@@ -171,7 +195,7 @@ static bool same_place(const struct hotspot *spot, const struct causal_target_vi
 				scope_path_ends(target->file, spot->file)))
 			return true;
 	}
-	return *target->function && str_equal(spot->function, target->function);
+	return *target->function && label_same_function(spot->function, target->function);
 }
 
 /* Hot, and its bounds leave no room for what its share suggests, although they are not narrow
@@ -248,12 +272,13 @@ static void draft_experiment(const struct experiments *x, const struct causal_ta
 
 /* Code that the samples hardly know. */
 static struct hotspot_draft *draft_new(
-	const struct causal_target_view *target, struct hotspot_drafts *drafts)
+	const struct causal_target_view *target, struct arena *arena, struct hotspot_drafts *drafts)
 {
 	vec_push(&drafts->rows,
 		(struct hotspot_draft){
 			.spot = {.location = target->name,
 				.function = target->function,
+				.call = hotspot_call(arena, target->function),
 				.file = target->file,
 				.line = target->line,
 				.metric = target->waits ? "time off the CPU" : "CPU time",
@@ -279,7 +304,7 @@ static void target_join(const struct experiments *x, const struct causal_target_
 			(!best || draft->samples_share > best->samples_share))
 			best = draft;
 	if (!best)
-		best = draft_new(target, drafts);
+		best = draft_new(target, arena, drafts);
 	draft_experiment(x, target, gain, arena, best);
 }
 
@@ -353,7 +378,9 @@ static void row_join(const struct ledger_row *row, struct hotspot_draft *draft)
 	}
 }
 
-/* The largest place of the explanation's category that has no explanation yet. */
+/* The largest place of the explanation's category that has no explanation yet.  An explanation of
+ * where is about one function: a place with less time than that, and nothing else that speaks for
+ * it, has only a part of its calls. */
 static struct hotspot_draft *draft_of_category(
 	const struct ledger_row *row, struct hotspot_drafts *drafts)
 {
@@ -363,6 +390,8 @@ static struct hotspot_draft *draft_of_category(
 		if (category_fits(row->category, draft->spot.category) && !draft->spot.because &&
 			!draft->flat && (!best || draft->samples_share > best->samples_share))
 			best = draft;
+	if (best && row->is_place && !best->pays && best->samples_share < PLACE_LEAST * row->share)
+		return NULL;
 	return best;
 }
 
@@ -389,6 +418,34 @@ static struct hotspot_draft *draft_of_most(
 	return NULL;
 }
 
+/* Waiting for a lock takes hardly any CPU time.  Who takes it and then works under it is the place:
+ * the function's own work, where the samples in its lock calls are few. */
+static struct hotspot_draft *draft_of_holder(
+	const struct hotspot_draft *taker, struct hotspot_drafts *drafts)
+{
+	vec_foreach (struct hotspot_draft, draft, &drafts->rows)
+		if (draft->spot.category == HOTSPOT_CPU && !draft->flat && !draft->spot.because &&
+			draft->samples_share >= HOLDER_LEAST &&
+			label_same_function(draft->spot.function, taker->spot.function)) {
+			draft->spot.category = HOTSPOT_LOCK;
+			return draft;
+		}
+	return NULL;
+}
+
+static struct hotspot_draft *draft_of_row(
+	const struct ledger_row *row, struct hotspot_drafts *drafts)
+{
+	struct hotspot_draft *draft = draft_of_category(row, drafts), *other = NULL;
+
+	if (draft && str_equal(row->category, "lock") && draft->samples_share < HOLDER_LEAST) {
+		other = draft_of_holder(draft, drafts);
+		if (!other)
+			other = draft_of_most(row, drafts);
+	}
+	return other ? other : draft ? draft : draft_of_most(row, drafts);
+}
+
 void hotspots_join_ledger(const struct ledger_view *ledger, struct hotspot_drafts *drafts)
 {
 	for (uint32_t i = 0; ledger && i < ledger->count; i++) {
@@ -397,9 +454,7 @@ void hotspots_join_ledger(const struct ledger_view *ledger, struct hotspot_draft
 
 		if (row->verdict != HYPOTHESIS_SUPPORTS)
 			continue;
-		draft = draft_of_category(row, drafts);
-		if (!draft)
-			draft = draft_of_most(row, drafts);
+		draft = draft_of_row(row, drafts);
 		if (draft)
 			row_join(row, draft);
 	}

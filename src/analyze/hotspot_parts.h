@@ -47,4 +47,7 @@ struct hotspot_list {
 void hotspots_make(const struct evidence *evidence, const struct ledger_view *ledger,
 	struct arena *arena, struct hotspot_list *ret_rows, struct hotspot_list *ret_flat);
 
+/* "parse()": a function as it is said, without its parameters. */
+const char *hotspot_call(struct arena *arena, const char *function);
+
 void hotspot_add_evidence(struct hotspot_draft *draft, const struct hotspot_evidence *evidence);

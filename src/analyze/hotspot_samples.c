@@ -7,6 +7,7 @@
  *
  * The query of a place lists its stacks by their ids in the file: how they were chosen cannot be
  * said in SQL, but the number can be summed again from the rows. */
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,15 +104,24 @@ static unsigned strength(enum hotspot_category category)
 	return strengths[category];
 }
 
+/* Of a program, not of a library; a program's helpers may stand below /usr/lib. */
+static bool is_in_program(const struct label *function)
+{
+	return *function->module && !(function->flags & LABEL_KERNEL) &&
+	       !strstr(label_base(function->module), ".so") && *function->module != '[';
+}
+
 /* A library of the system is nobody's own code, even where its sources are known; a program is,
  * even where they are not: a script may start several. */
 static bool is_own(const struct label *function, const struct label *line)
 {
 	static const struct scope everything;
+	bool of_system =
+		str_starts(function->module, "/usr/lib") || str_starts(function->module, "/lib");
 
 	if (function->flags & (LABEL_KERNEL | LABEL_UNNAMED))
 		return false;
-	if (str_starts(function->module, "/usr/lib") || str_starts(function->module, "/lib"))
+	if (of_system && !is_in_program(function))
 		return false;
 	if (!*line->file)
 		return !strstr(label_base(function->module), ".so");
@@ -148,35 +158,45 @@ static struct place *place_of(struct placer *p, uint32_t function, enum hotspot_
 	return &p->places.at[index];
 }
 
-/* The own frame among `count`, innermost first; when there is none, the innermost that has a name.
- */
+/* The own frame among `count`, innermost first.  Own code without a name (the program is stripped)
+ * is called after its next caller of the same file that has one; where there is none, what it calls
+ * is: the innermost function that has a name.  Where nothing has, it stays without. */
 static unsigned own_frame(
 	const struct placer *p, const uint32_t *functions, const uint32_t *lines, unsigned count)
 {
-	unsigned known = 0;
+	unsigned known = UINT_MAX, nameless = UINT_MAX;
 
 	for (unsigned i = 0; i < count; i++) {
 		const struct label *function = &p->functions.labels.at[functions[i] - 1];
+		bool named = !(function->flags & (LABEL_KERNEL | LABEL_UNNAMED));
+		const char *module =
+			nameless < count ? p->functions.labels.at[functions[nameless] - 1].module
+					 : "";
 
-		if (is_own(function, &p->lines.labels.at[lines[i] - 1]))
+		if (is_own(function, &p->lines.labels.at[lines[i] - 1]) &&
+			(!*module || str_equal(module, function->module)))
 			return i;
-		if (!(function->flags & (LABEL_KERNEL | LABEL_UNNAMED)) && !known)
+		if (!named && is_in_program(function) && nameless == UINT_MAX)
+			nameless = i;
+		if (named && known == UINT_MAX && nameless == UINT_MAX)
 			known = i;
 	}
-	return known;
+	return known < count ? known : nameless < count ? nameless : 0;
 }
 
 static void stack_place(struct placer *p, row_id stack)
 {
 	uint32_t functions[FRAMES_MOST], lines[FRAMES_MOST];
-	unsigned count = stack_frames(p, stack, functions, lines), own;
+	unsigned count = stack_frames(p, stack, functions, lines), own, inside;
 	enum hotspot_category category = HOTSPOT_CPU;
 	struct place *place;
 
 	if (!count)
 		return;
 	own = own_frame(p, functions, lines, count);
-	for (unsigned i = 0; i < own; i++) {
+	inside = own + !is_own(&p->functions.labels.at[functions[own] - 1],
+			       &p->lines.labels.at[lines[own] - 1]);
+	for (unsigned i = 0; i < inside; i++) { /* a library's function tells what it does itself */
 		enum hotspot_category c = category_of(class_of(p, functions[i]));
 
 		if (strength(c) > strength(category))
@@ -251,12 +271,14 @@ static const char *place_query(
 	return arena_text(arena, sql.at, sql.len);
 }
 
-static const char *location_text(
-	struct arena *arena, const char *function, const struct place_line *line)
+static const char *location_text(struct arena *arena, const struct label *function,
+	const char *call, const struct place_line *line)
 {
+	if (function->flags & LABEL_UNNAMED)
+		return arena_format(arena, "[%s]", label_base(function->module));
 	return *line->file && line->line
 		       ? arena_format(arena, "%s:%u", label_base(line->file), line->line)
-		       : arena_format(arena, "%s()", function);
+		       : call;
 }
 
 static const char *metric_word(enum hotspot_category category)
@@ -281,10 +303,13 @@ static void place_draft(const struct placer *p, const struct place *place, const
 	const struct label *function = &p->functions.labels.at[place->function - 1];
 	struct place_line line = place_hottest(p, place);
 	double share = (double)place->weight / (double)p->samples.total.weight;
+	const char *call = hotspot_call(arena, function->name);
 	struct hotspot_draft draft = {
-		.spot = {.location = location_text(arena, function->name, &line),
+		.spot = {.location = location_text(arena, function, call, &line),
 			.function = function->name,
-			.file = line.file,
+			.call = call,
+			.has_no_name = function->flags & LABEL_UNNAMED,
+			.file = function->flags & LABEL_UNNAMED ? function->module : line.file,
 			.line = line.line,
 			.metric = metric_word(place->category),
 			.value = share,

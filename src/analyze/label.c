@@ -11,6 +11,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "code/names.h"
 #include "model/run.h"
 
 static const char unknown[] = "[unknown]";
@@ -19,6 +20,13 @@ static const char unknown[] = "[unknown]";
 struct label_key {
 	uint32_t name, definition, module, file, line;
 };
+
+bool label_same_function(const char *a, const char *b)
+{
+	size_t len = names_bare_length(a);
+
+	return names_bare_length(b) == len && memcmp(a, b, len) == 0;
+}
 
 const char *label_base(const char *path)
 {

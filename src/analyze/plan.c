@@ -72,6 +72,15 @@ static uint32_t count_open(const struct planning *p, enum plan_kind kind)
 	return count;
 }
 
+static uint32_t count_done(const struct planning *p, enum plan_kind kind)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < p->count; i++)
+		count += p->wishes[i].kind == kind && p->wishes[i].done && !p->wishes[i].refused;
+	return count;
+}
+
 static uint32_t rate_for(uint64_t run_ns)
 {
 	uint64_t rate = SAMPLES_GOOD * S / (run_ns ? run_ns : 1);
@@ -82,11 +91,14 @@ static uint32_t rate_for(uint64_t run_ns)
 /* One run each, or, where that is too long, a look at it. */
 static void plan_whole(struct planning *p)
 {
-	uint32_t wholes = count_open(p, PLAN_WHOLE);
+	uint32_t wholes = count_open(p, PLAN_WHOLE), done = count_done(p, PLAN_WHOLE);
 	/* With too little left for experiments there is nobody to share with. */
 	uint64_t fifths = p->left_ns * 3 / 5 < EXPERIMENT_LEAST_NS ? 4 : 2;
-	uint64_t run_ns = p->input->run_ns, share = wholes ? p->left_ns * fifths / 5 / wholes : 0;
-	bool fits = !p->input->endless && run_ns + START_NS <= share + share / 2;
+	/* Those that are done had the same share each of what there was then. */
+	uint64_t parts = 5 * (wholes + done) - fifths * done;
+	uint64_t run_ns = p->input->run_ns, share = wholes ? p->left_ns * fifths / parts : 0;
+	/* A little more than its share for the whole of a run; else the others get nothing. */
+	bool fits = !p->input->endless && run_ns + START_NS <= share + share / 5;
 
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct plan_step *step = &p->steps[i];
@@ -105,6 +117,30 @@ static void plan_whole(struct planning *p)
 	}
 }
 
+/* What simulation and experiments need to tell anything at all. */
+static uint64_t shared_least(const struct planning *p)
+{
+	bool tries = count_open(p, PLAN_EXPERIMENT) && p->input->run_ns >= EXPERIMENT_RUN_NS;
+	uint64_t simulated = count_open(p, PLAN_SIMULATED) ? SIMULATED_LEAST_NS : 0;
+
+	return simulated + (tries ? EXPERIMENT_LEAST_NS : 0);
+}
+
+/* Why a program is slow is worth more than how much its runs differ: where both cannot be had, one
+ * whole run is left of the three. */
+static uint32_t runs_beside(const struct planning *p, uint32_t runs)
+{
+	uint64_t run_ns = p->input->run_ns, needed = shared_least(p);
+
+	if (p->input->runs_least || runs > RUNS_LEAST) /* asked for, or there is time enough */
+		return runs;
+	if (run_ns * 11 / 10 + START_NS + needed > p->left_ns) /* not even then */
+		return runs;
+	while (runs > 1 && runs * run_ns * 11 / 10 + START_NS + needed > p->left_ns)
+		runs--;
+	return runs;
+}
+
 /* A third of what is left, and no fewer than tell anything; what is over is given later. */
 static void plan_repeated(struct planning *p)
 {
@@ -121,6 +157,7 @@ static void plan_repeated(struct planning *p)
 			continue;
 		while (runs > RUNS_LEAST && runs * run_ns > p->left_ns * 3 / 5)
 			runs--;
+		runs = runs_beside(p, runs);
 		if (p->input->endless)
 			refuse(step, "the program did not end by itself: there are no whole runs",
 				"give a --budget of more than four times its run, or make it end");
@@ -176,10 +213,13 @@ static void plan_shared(struct planning *p)
 {
 	uint64_t all = p->left_ns;
 	uint32_t both = count_open(p, PLAN_EXPERIMENT) && count_open(p, PLAN_SIMULATED);
+	uint64_t simulated = all / 4;
 
+	if (simulated < SIMULATED_LEAST_NS && all >= SIMULATED_LEAST_NS + EXPERIMENT_LEAST_NS)
+		simulated = SIMULATED_LEAST_NS; /* the least of both is there */
 	for (uint32_t i = 0; i < p->count; i++)
 		if (is_open(p, i, PLAN_SIMULATED))
-			plan_simulated(p, &p->steps[i], both ? all / 4 : all);
+			plan_simulated(p, &p->steps[i], both ? simulated : all);
 	for (uint32_t i = 0; i < p->count; i++)
 		if (is_open(p, i, PLAN_EXPERIMENT))
 			plan_experiment(p, &p->steps[i], p->left_ns);

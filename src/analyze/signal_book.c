@@ -16,13 +16,23 @@ static bool name_is_good(const char *name)
 	return !*name;
 }
 
+/* EVIDENCE_KINDS: there is none of that name. */
+static enum evidence_kind kind_of(const char *word)
+{
+	enum evidence_kind kind = 0;
+
+	while (kind < EVIDENCE_KINDS && !str_equal(evidence_kind_word(kind), word))
+		kind++;
+	return kind;
+}
+
 static int rule_add(
 	struct signal_book *book, struct text_reader *reader, const struct text_block *block)
 {
 	static const char *const keys[] = {
-		"signal", "from", "witness", "formula", "unit", "meaning", NULL};
+		"signal", "from", "witness", "formula", "unit", "meaning", "else", NULL};
 	struct signal_rule rule = {0};
-	const char *from;
+	const char *from, *otherwise;
 	int r = text_block_check(reader, block, keys, 6, NULL);
 
 	if (r < 0)
@@ -34,10 +44,13 @@ static int rule_add(
 	from = text_block_value(block, "from");
 	if (!name_is_good(rule.name))
 		return text_refuse(reader, block->pairs[0].line, "no name is", rule.name);
-	while (rule.from < EVIDENCE_KINDS && !str_equal(evidence_kind_word(rule.from), from))
-		rule.from++;
+	otherwise = text_block_value(block, "else");
+	rule.from = kind_of(from);
 	if (rule.from == EVIDENCE_KINDS)
 		return text_refuse(reader, block->pairs[0].line, "there is no evidence", from);
+	rule.otherwise = otherwise && *otherwise ? kind_of(otherwise) : rule.from;
+	if (rule.otherwise == EVIDENCE_KINDS)
+		return text_refuse(reader, block->pairs[0].line, "there is no evidence", otherwise);
 	vec_foreach (const struct signal_rule, other, &book->rules)
 		if (str_equal(other->name, rule.name))
 			return text_refuse(

@@ -13,6 +13,9 @@
 #include "model/run.h"
 #include "signal_parts.h"
 
+const char leaf_start_only[] =
+	"the simulation was cut before the program came to the code that takes its time";
+
 struct leaf leaf_known(double value, const char *sql)
 {
 	return (struct leaf){value, "", sql};
@@ -214,6 +217,8 @@ static struct leaf count_leaf(
 
 	if (!sum.found)
 		return leaf_unknown(sum.reason, sql);
+	if (simulated && reader->is_start_only)
+		return leaf_unknown(leaf_start_only, sql);
 	if (whole && run_is_cut(reader->run))
 		return leaf_unknown("the simulation was cut: it has rates, no totals", sql);
 	return leaf_known(sum.sum / (sum.executions ? sum.executions : 1), sql);
@@ -254,8 +259,9 @@ static bool place_leaf(const struct leaf_reader *reader, const char *word, struc
 		"= 'instructions') AND function IN (%s)) / (SELECT total(value) FROM place WHERE "
 		"event IN (SELECT id FROM events WHERE name = 'instructions')))",
 		str_text(&names));
-	*ret_leaf = all > 0 ? leaf_known(some / all, sql)
-			    : leaf_unknown("no instructions were simulated by line", sql);
+	*ret_leaf = all > 0 && reader->is_start_only ? leaf_unknown(leaf_start_only, sql)
+		    : all > 0			     ? leaf_known(some / all, sql)
+			      : leaf_unknown("no instructions were simulated by line", sql);
 	return true;
 }
 

@@ -24,6 +24,7 @@ struct leaf {
 struct leaf_reader {
 	const struct run *run;
 	const struct run *simulated; /* the counters' run, for what joins two; NULL: none */
+	bool is_start_only;	     /* that one was cut before the program came to its work */
 	struct arena *arena;
 	struct profile_facts *profile; /* NULL: not asked for yet */
 };
@@ -36,6 +37,9 @@ bool leaf_causal(struct leaf_reader *reader, const char *name, struct leaf *ret_
 void leaf_reader_done(struct leaf_reader *reader);
 void profile_facts_close(struct profile_facts *facts);
 
+/* Why what was simulated says nothing about the program. */
+extern const char leaf_start_only[];
+
 struct leaf leaf_known(double value, const char *sql);
 struct leaf leaf_unknown(const char *reason, const char *sql);
 
@@ -43,6 +47,7 @@ struct leaf leaf_unknown(const char *reason, const char *sql);
 struct signal_rule {
 	const char *name, *unit, *witness, *meaning;
 	enum evidence_kind from;
+	enum evidence_kind otherwise; /* instead, where `from` was not measured; else `from` too */
 	struct formula formula;
 };
 

@@ -204,15 +204,6 @@ static bool class_leaf(
 
 /* ---- where two runs meet ---- */
 
-/* "walk(node*)" and "walk" are one function: simulators and samplers write arguments differently.
- */
-static bool same_function(const char *a, const char *b)
-{
-	size_t len_a = strcspn(a, "("), len_b = strcspn(b, "(");
-
-	return len_a == len_b && memcmp(a, b, len_a) == 0;
-}
-
 /* By text of the simulated run: whether a function of this name has JOIN_SHARE of the event or
  * more. NULL: the event was not simulated by line. */
 static bool *simulated_tops(const struct run *run, const char *event)
@@ -244,7 +235,7 @@ static bool *joined_functions(const struct run *run, const struct run *simulated
 
 	for (uint32_t t = 1; t <= run_text_count(simulated); t++)
 		for (uint32_t i = 0; tops[t] && i < run->functions.count; i++)
-			joined[i + 1] |= same_function(
+			joined[i + 1] |= label_same_function(
 				run_text(run, run->functions.at[i].name), run_text(simulated, t));
 	return joined;
 }
@@ -273,6 +264,8 @@ static struct leaf join_leaf(
 
 	if (!tops)
 		return leaf_unknown("nothing was simulated by line", "NULL");
+	if (reader->is_start_only)
+		return leaf_unknown(leaf_start_only, "NULL");
 	joined = joined_functions(run, reader->simulated, tops);
 	for (uint32_t i = 1; i <= run->functions.count; i++)
 		if (joined[i])

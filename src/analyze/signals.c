@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "analyze/simulated.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "model/run.h"
@@ -101,22 +102,44 @@ static void claims_add(
 	}
 }
 
+/* The run that a rule is evaluated over.  A program that does not end has no baseline; its rates
+ * while it was watched are known, unless it left children that nobody waited for. */
+static enum evidence_kind kind_of_rule(
+	const struct evidence *evidence, const struct signal_rule *rule)
+{
+	const struct run *other = evidence->piece[rule->otherwise].run;
+
+	if (evidence->piece[rule->from].run || !other)
+		return rule->from;
+	for (uint32_t i = 0; i < other->executions.count; i++)
+		if (run_execution(other, i + 1).flags & EXECUTION_LEFTOVERS)
+			return rule->from;
+	return rule->otherwise;
+}
+
 void signals_collect(
 	const struct evidence *evidence, struct arena *arena, struct signals *ret_signals)
 {
+	const struct run *counters = evidence->piece[EVIDENCE_COUNTERS].run;
+	const struct run *profile = evidence->piece[EVIDENCE_PROFILE].run;
 	struct leaf_reader readers[EVIDENCE_KINDS];
 	signal_book_auto struct signal_book book = {0};
 	struct err err = {0};
+	bool is_start_only;
 
 	*ret_signals = (struct signals){0};
 	if (signal_book_load(&book, &err) < 0)
 		return; /* a test reads the text */
+	is_start_only = counters && profile && counters->places.count &&
+			simulated_is_start_only(counters, profile, arena);
 	for (unsigned i = 0; i < EVIDENCE_KINDS; i++)
 		readers[i] = (struct leaf_reader){.run = evidence->piece[i].run,
-			.simulated = evidence->piece[EVIDENCE_COUNTERS].run,
+			.simulated = counters,
+			.is_start_only = is_start_only,
 			.arena = arena};
 	vec_foreach (const struct signal_rule, rule, &book.rules) {
-		const struct evidence_piece *piece = &evidence->piece[rule->from];
+		enum evidence_kind kind = kind_of_rule(evidence, rule);
+		const struct evidence_piece *piece = &evidence->piece[kind];
 		struct signal signal = {
 			.name = arena_format(arena, "%s", rule->name),
 			.unit = arena_format(arena, "%s", rule->unit),
@@ -129,10 +152,10 @@ void signals_collect(
 		};
 
 		if (piece->run)
-			rule_evaluate(rule, &readers[rule->from], &signal);
+			rule_evaluate(rule, &readers[kind], &signal);
 		else if (!*signal.reason)
 			signal.reason = arena_format(
-				arena, "%s was not measured", evidence_kind_word(rule->from));
+				arena, "%s was not measured", evidence_kind_word(kind));
 		vec_push(&ret_signals->rows, signal);
 	}
 	claims_add(&evidence->piece[EVIDENCE_EVENTS], arena, ret_signals);

@@ -12,11 +12,17 @@
 #include "analyze/profile_filter.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "code/names.h"
 #include "model/run.h"
 #include "simulated_parts.h"
 
 /* Of the time: a loop in less of it is not worth a second look. */
 #define CORE_SHARE 0.05
+/* A function with less of the simulated instructions was hardly come to.  A program of two halves
+ * (half of its time in what was simulated) is judged by the half that is known. */
+#define REACHED_INSTRUCTIONS 0.01
+#define REACHED_LINE 0.001 /* the same for a line: everything may be inlined into main */
+#define REACHED_LEAST 0.5
 
 static const char *const not_simulated[] = {
 	"prefetching: a stream that misses in the model may find its data there",
@@ -33,20 +39,8 @@ size_t simulated_name_length(const char *name)
 		"_unaligned", "_sve", "_asimd"};
 	static const char *const clones[] = {
 		".isra", ".constprop", ".part", ".cold", ".lto_priv", ".llvm", "@"};
-	size_t len = strlen(name), depth = 0;
+	size_t len = names_bare_length(name);
 
-	/* "f(int (*)(int)) const" is f; "(anonymous namespace)::f" has nothing to cut. */
-	if (len > 6 && str_ends(name, ") const"))
-		len -= 6;
-	if (len && name[len - 1] == ')')
-		for (size_t i = len; i-- > 1;) {
-			depth += name[i] == ')';
-			depth -= name[i] == '(';
-			if (!depth) {
-				len = i;
-				break;
-			}
-		}
 	for (unsigned i = 0; i < sizeof(clones) / sizeof(*clones); i++) {
 		const char *at = memmem(name, len, clones[i], strlen(clones[i]));
 
@@ -67,7 +61,7 @@ struct joining {
 	double executions;
 	struct map functions, lines;
 	vec_of(struct simulated_site) sites, line_sites;
-	double all_ns, kernel_ns, joined_ns;
+	double all_ns, kernel_ns, joined_ns, reached_ns;
 };
 
 static void joining_done(struct joining *j)
@@ -220,6 +214,9 @@ static void sites_make(struct joining *j, const struct simulated_rules *rules, s
 	for (uint32_t i = 0; i < j->sites.count; i++) {
 		struct simulated_site *site = &functions[i];
 
+		if ((double)site->row.counts[SIMULATED_INSTRUCTIONS] >=
+			REACHED_INSTRUCTIONS * (double)view->counts.totals[SIMULATED_INSTRUCTIONS])
+			j->reached_ns += site->time_ns;
 		if (view->counts.partial) {
 			site->why = "the simulation was cut: rates only";
 			site->ns_per_instruction = site->ns_per_l1_miss = (double)NAN;
@@ -300,8 +297,40 @@ int simulated_join(const struct run *simulated, const struct run *clock,
 	rates_make(&view);
 	sites_make(&j, &rules, arena, &view);
 	view.joined_share = j.all_ns > 0 ? j.joined_ns / j.all_ns : 0;
+	view.reached_share =
+		j.all_ns > j.kernel_ns ? j.reached_ns / (j.all_ns - j.kernel_ns) : (double)NAN;
 	simulated_view_judge(&rules, arena, &view);
 	*ret_view = view;
 	joining_done(&j);
 	return 0;
+}
+
+/* By lines, where most of the time has them: a function may hold the start and the work. */
+static double lines_reached(const struct simulated_view *view)
+{
+	double all = 0, reached = 0,
+	       least = REACHED_LINE * (double)view->counts.totals[SIMULATED_INSTRUCTIONS];
+
+	for (uint32_t i = 0; i < view->line_count; i++) {
+		const struct simulated_site *line = &view->lines[i];
+
+		all += line->time_ns;
+		if ((double)line->row.counts[SIMULATED_INSTRUCTIONS] >= least)
+			reached += line->time_ns;
+	}
+	return all >= 0.5 * view->time_ns * (1 - view->kernel_share) ? reached / all : 1;
+}
+
+bool simulated_is_start_only(
+	const struct run *simulated, const struct run *clock, struct arena *arena)
+{
+	struct simulated_rules rules;
+	struct simulated_view view;
+	struct err ignored = {0};
+
+	simulated_rules_load(&rules);
+	if (simulated_join(simulated, clock, &rules.defaults, arena, &view, &ignored) < 0)
+		return false;
+	return view.counts.partial &&
+	       (view.reached_share < REACHED_LEAST || lines_reached(&view) < REACHED_LEAST);
 }

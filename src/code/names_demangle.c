@@ -100,3 +100,27 @@ void names_demangle(const char *linkage, struct str *ret_name)
 	if (!demangle(linkage, ret_name))
 		str_add(ret_name, linkage);
 }
+
+size_t names_bare_length(const char *function)
+{
+	static const char *const qualifiers[] = {" const", " &&", " &", " volatile", " noexcept"};
+	const char *clone = strstr(function, " [clone ");
+	size_t len = clone ? (size_t)(clone - function) : strlen(function), whole = len, depth = 0;
+
+	for (unsigned i = 0; i < sizeof(qualifiers) / sizeof(*qualifiers); i++) {
+		size_t tail = strlen(qualifiers[i]);
+
+		if (len > tail + 1 && function[len - tail - 1] == ')' &&
+			memcmp(function + len - tail, qualifiers[i], tail) == 0)
+			len -= tail;
+	}
+	if (!len || function[len - 1] != ')')
+		return whole;
+	for (size_t i = len; i-- > 1;) {
+		depth += function[i] == ')';
+		depth -= function[i] == '(';
+		if (!depth)
+			return i;
+	}
+	return whole;
+}

@@ -17,6 +17,7 @@ static const char *const foreign[] = {
 	"/usr/src/%",
 	"/build/%",
 	"/rustc/%",
+	"/rust/deps/%", /* crates that the standard library is built with */
 	"%/rustlib/src/%",
 	"%/.cargo/registry/%",
 	"%/.cargo/git/%",

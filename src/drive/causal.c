@@ -20,6 +20,7 @@ enum { PAIRS_BETWEEN_LOOKS = 16 };
  */
 static const uint64_t look_ns = 5000000, watch_ns = 350000000;
 static const uint64_t runtime_patience_ns = 3000000000, stop_patience_ns = 2000000000;
+static const uint64_t hope_ns = 2000000000;
 
 /* ---- starting ---- */
 
@@ -143,6 +144,14 @@ static bool search_is_due(const struct causal_runner *c, uint64_t *ready_ns)
 	return clock_monotonic_ns() >= *ready_ns + search->patience_ns;
 }
 
+/* No function is fit to be counted, and the program has no counter of its own that it comes to
+ * soon: the rest of the budget would pass without a single experiment. */
+static bool is_hopeless(const struct causal_runner *c)
+{
+	return c->options->stop_target && c->hopeless_ns &&
+	       clock_monotonic_ns() >= c->hopeless_ns + hope_ns;
+}
+
 /* 1: it can be asked to pause and has made progress, 0: it or we ended first. */
 static int wait_for_progress(struct causal_runner *c, struct err *err)
 {
@@ -151,7 +160,7 @@ static int wait_for_progress(struct causal_runner *c, struct err *err)
 
 	if (r < 0)
 		return r;
-	for (r = 1; r > 0 && !time_is_up(c);) {
+	for (r = 1; r > 0 && !time_is_up(c) && !is_hopeless(c);) {
 		if (causal_is_ready(c->causal) && causal_visits_total(c->causal) > 1) {
 			c->summary->progressed = true;
 			return 1;
@@ -241,7 +250,7 @@ static int experiments_make(struct causal_runner *c, struct err *err)
 			r = causal_wait_ns(c, look_ns, err);
 		}
 	}
-	return r < 0 ? r : time_is_up(c);
+	return r < 0 ? r : time_is_up(c) || (!c->ended && is_hopeless(c));
 }
 
 /* Let the program run on, or end it, and take its result. */

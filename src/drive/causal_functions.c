@@ -10,6 +10,7 @@
 #include "base/str.h"
 #include "code/image.h"
 #include "code/names.h"
+#include "wire/causal.h"
 
 enum { CHAIN = 64, LISTED_MOST = 1 << 16 };
 
@@ -50,6 +51,15 @@ static int by_size(const void *a, const void *b)
 	return x->addr < y->addr ? -1 : x->addr > y->addr;
 }
 
+/* Parameters say nothing here, and the rest of a long name would be cut on its way: then the point
+ * could not be found again by it. */
+static const char *causal_point_name(struct arena *arena, const char *function)
+{
+	size_t len = names_bare_length(function), most = WIRE_CAUSAL_NAME - 9;
+
+	return arena_text(arena, function, len < most ? len : most);
+}
+
 int causal_functions_list(const char *path, const struct scope *scope, struct arena *arena,
 	causal_function_vec *ret_functions, struct err *err)
 {
@@ -72,8 +82,7 @@ int causal_functions_list(const char *path, const struct scope *scope, struct ar
 		if (!is_wanted(names, scope, &listed[i]) ||
 			!image_offset_of_addr(image, function.addr, &function.point.offset))
 			continue;
-		function.point.name =
-			arena_text(arena, listed[i].function, strlen(listed[i].function));
+		function.point.name = causal_point_name(arena, listed[i].function);
 		vec_push(ret_functions, function);
 	}
 	if (ret_functions->count)

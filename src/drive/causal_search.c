@@ -190,14 +190,28 @@ static int finalists_count(struct search *s, struct causal_counted *counted, str
 	return r;
 }
 
+/* Looking is not the purpose: a third of what is left of the budget.  Placing and taking away the
+ * probes of a large program can take minutes on a busy machine. */
+static uint64_t search_until_ns(const struct causal_runner *c)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (c->until_ns == UINT64_MAX || c->until_ns < now_ns)
+		return c->until_ns;
+	return now_ns + (c->until_ns - now_ns) / 3;
+}
+
 int causal_search_points(struct causal_runner *c, struct err *err)
 {
 	struct search s = {.c = c, .wanted = c->options->search};
 	struct causal_counted counted = {0};
+	uint64_t until_ns = search_until_ns(c);
 	uint32_t chosen;
 	int r = 1;
 
-	for (uint32_t first = 0; r > 0 && first < s.wanted->count; first += CAUSAL_PROBED_MAX)
+	for (uint32_t first = 0;
+		r > 0 && first < s.wanted->count && clock_monotonic_ns() < until_ns;
+		first += CAUSAL_PROBED_MAX)
 		r = batch_look(&s, first, err);
 	if (r > 0 && s.finalist_count)
 		r = finalists_count(&s, &counted, err);
@@ -208,5 +222,6 @@ int causal_search_points(struct causal_runner *c, struct err *err)
 		causal_points_change(c->causal, &s.wanted->functions[chosen], 1);
 	else
 		causal_points_change(c->causal, NULL, 0);
+	c->hopeless_ns = chosen < s.wanted->count ? 0 : clock_monotonic_ns();
 	return r;
 }

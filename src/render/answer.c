@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "answer_parts.h"
+#include "render/shorten.h"
 
-enum { ROWS_SHOWN = 6, FLAT_SHOWN = 3, EXPLAINED_SHOWN = 4, LABEL_WIDTH = 12 };
+enum { ROWS_SHOWN = 6, FLAT_SHOWN = 3, EXPLAINED_SHOWN = 4, LABEL_WIDTH = 12, FUNCTION_WIDTH = 32 };
 
 void signal_value(struct str *out, const struct signal *signal)
 {
@@ -99,11 +100,12 @@ static void answer_words(struct paper *paper, const struct answer_view *view)
 	str_auto struct str gain = {0}, sure = {0};
 	const struct hotspot *spot = view->first;
 
-	paper_ink(paper, INK_BOLD, "%s", heading(view->kind));
-	if (spot) {
+	paper_ink(paper, INK_BOLD, "%s",
+		spot && spot->has_no_name ? "No names" : heading(view->kind));
+	if (spot && !spot->has_no_name) {
 		paper_ink(paper, INK_GOOD, "  %s", spot->location);
 		if (*spot->function && spot->line)
-			paper_add(paper, "  %s()", spot->function);
+			paper_add(paper, "  %s", spot->call);
 	}
 	paper_add(paper, "\n");
 	labelled(paper, "answer", view->sentence);
@@ -117,7 +119,11 @@ static void answer_words(struct paper *paper, const struct answer_view *view)
 		str_addf(&gain, "not measured: %s", view->gain_reason);
 		labelled(paper, "gain", gain.at);
 	}
-	if (view->because && *view->because->advice)
+	if (spot && spot->has_no_name)
+		labelled(paper, "do",
+			"install its debug symbols (on Debian the package NAME-dbgsym), or build "
+			"it with -g and without strip");
+	else if (view->because && *view->because->advice)
 		labelled(paper, "do", view->because->advice);
 	sure_words(view, &sure);
 	labelled(paper, "how sure", str_text(&sure));
@@ -137,13 +143,15 @@ static void hotspot_rows(struct paper *paper, const struct hotspot *rows, uint32
 	table_column(&table, "agree", false);
 	table_column(&table, "score", true);
 	for (uint32_t i = 0; i < count; i++) {
-		str_auto struct str gain = {0}, agree = {0};
+		str_auto struct str gain = {0}, agree = {0}, name = {0};
 
+		if (rows[i].line) /* else it stands in the column before */
+			name_shorten(rows[i].call, FUNCTION_WIDTH, &name);
 		hotspot_gain(&gain, &rows[i]);
 		hotspot_agreement(&agree, &rows[i]);
 		table_cell(&table, INK_PLAIN, "%u", rows[i].rank);
 		table_cell(&table, INK_PLAIN, "%s", rows[i].location);
-		table_cell(&table, INK_PLAIN, "%s", rows[i].function);
+		table_cell(&table, INK_PLAIN, "%s", str_text(&name));
 		table_cell(&table, INK_PLAIN, "%s", hotspot_category_word(rows[i].category));
 		if (isnan(rows[i].value))
 			table_cell(&table, INK_DIM, "?");
@@ -164,7 +172,7 @@ static void flat_words(struct paper *paper, const struct answer_view *view)
 	for (uint32_t i = 0; i < view->flat_count && i < FLAT_SHOWN; i++) {
 		const struct hotspot *spot = &view->flat[i];
 
-		paper_add(paper, "  %s  %s()  ", spot->location, spot->function);
+		paper_add(paper, "  %s  %s  ", spot->location, spot->call);
 		if (!isnan(spot->value)) /* waits are not sampled */
 			paper_add(paper, "%.0f %% of the %s, ", 100 * spot->value, spot->metric);
 		paper_add(paper, "gain %.1f %% (%.1f to %.1f)\n", 100 * spot->gain,
@@ -248,8 +256,8 @@ void answer_agent(struct paper *paper, const struct answer_page *page)
 	paper_add(paper, "answer: %s\n", answer_kind_word(view->kind));
 	paper_add(paper, "say: %s\n", view->sentence);
 	if (view->first)
-		paper_add(paper, "where: %s %s() %s\n", view->first->location,
-			view->first->function, view->first->file);
+		paper_add(paper, "where: %s %s %s\n", view->first->location, view->first->call,
+			view->first->file);
 	if (*view->why)
 		paper_add(paper, "why: %s\n", view->why);
 	if (isnan(view->gain))
@@ -263,7 +271,7 @@ void answer_agent(struct paper *paper, const struct answer_page *page)
 	for (uint32_t i = 0; i < view->hotspot_count && i < ROWS_SHOWN; i++) {
 		const struct hotspot *spot = &view->hotspots[i];
 
-		paper_add(paper, "%u. %s %s() %s ", spot->rank, spot->location, spot->function,
+		paper_add(paper, "%u. %s %s %s ", spot->rank, spot->location, spot->call,
 			hotspot_category_word(spot->category));
 		if (isnan(spot->value))
 			paper_add(paper, "share not measured");
@@ -273,8 +281,8 @@ void answer_agent(struct paper *paper, const struct answer_page *page)
 			paper, " agree %u/%u score %.1f\n", spot->agree, spot->asked, spot->score);
 	}
 	for (uint32_t i = 0; i < view->flat_count && i < FLAT_SHOWN; i++)
-		paper_add(paper, "not worth touching: %s %s()\n", view->flat[i].location,
-			view->flat[i].function);
+		paper_add(paper, "not worth touching: %s %s\n", view->flat[i].location,
+			view->flat[i].call);
 	for (uint32_t i = 0; view->ledger && i < view->ledger->count && i < 8; i++) {
 		const struct ledger_row *row = &view->ledger->rows[i];
 

@@ -59,6 +59,30 @@ def _():
     assert data["round"] is None and data["round_reason"], data
 
 
+@case("a program without names is told to get them, and no line of the C library is blamed")
+def _():
+    bare = program() + "-bare"
+    assert run(need("strip"), "-o", bare, program()).status == 0
+    r = assay("run", "--json", *SHORT, "--", bare, "200")
+    assert r.status == 0, r
+    answer = json.loads(r.out)["data"]["answer"]
+    assert answer["location"] == "[work-bare]", answer
+    assert "get the names of the functions in [work-bare]" in answer["sentence"], answer
+    assert answer["next"] == f"assay doctor {bare}", answer
+    r = assay("doctor", bare)
+    assert "stripped" in r.out, r
+
+
+@case("the next command has the stdin of the runs, and names files that are there")
+def _():
+    with open("lines.txt", "w", encoding="ascii") as file:
+        file.write("1\n2\n")
+    r = assay("run", "--json", *SHORT, "-o", "kept", "--input", "lines.txt", "--", program(), "60")
+    assert r.status == 0, r
+    following = json.loads(r.out)["data"]["answer"]["next"]
+    assert "< " in following or "kept/profile.assay" in following, following
+
+
 @case("each phase can be typed by the user as the manifest has it")
 def _():
     assert assay("run", *SHORT, "-o", "d", "--", program(), "60").status == 0

@@ -241,6 +241,7 @@ static void what_is_the_users_own(void **state)
 	assert_true(scope_has(&all, "parse.c"));
 	assert_false(scope_has(&all, "/usr/include/c++/12/vector"));
 	assert_false(scope_has(&all, "/rustc/abc/library/core/src/iter.rs"));
+	assert_false(scope_has(&all, "/rust/deps/hashbrown-0.16.1/src/map.rs"));
 	assert_false(scope_has(&all, "/srv/me/.cargo/registry/src/x/lib.rs"));
 	assert_false(scope_has(&all, NULL));
 	assert_true(scope_has(&some, "/srv/me/src/a/b.c"));

@@ -169,6 +169,40 @@ static void fewer_whole_runs_than_wanted_are_better_than_none(void **state)
 	assert_int_equal(f.steps[BASELINE].runs, 2);
 }
 
+/* A slow program, or a machine that others use: the reason of the slowness comes first. */
+static void a_long_run_leaves_room_for_simulation_and_experiments(void **state)
+{
+	struct fixture f = begin(10 * S, 60 * S);
+
+	(void)state;
+	plan(&f);
+	assert_false(f.steps[COUNTERS].skipped);
+	assert_false(f.steps[CAUSAL].skipped);
+	assert_false(f.steps[BASELINE].skipped);
+	assert_int_equal(f.steps[BASELINE].runs, 1);
+	/* Where they cannot be had anyway, the runs are not given up. */
+	f.wishes[COUNTERS].refused = f.wishes[CAUSAL].refused = "no";
+	plan(&f);
+	assert_true(f.steps[BASELINE].runs >= 2);
+}
+
+static void a_phase_that_watches_keeps_the_share_that_was_promised(void **state)
+{
+	struct fixture f = begin(15 * S, 60 * S);
+	uint64_t promised;
+
+	(void)state;
+	f.input.endless = true;
+	plan(&f);
+	promised = f.steps[PROFILE].expected_ns;
+	assert_true(f.steps[PROFILE].watches);
+	f.wishes[OBSERVED].done = true;
+	f.input.spent_ns += f.steps[OBSERVED].expected_ns;
+	plan(&f);
+	assert_true(f.steps[PROFILE].expected_ns <= promised + S);
+	assert_true(f.steps[PROFILE].expected_ns + S >= promised);
+}
+
 static void with_no_time_left_every_phase_says_so(void **state)
 {
 	struct fixture f = begin(5 * S, 60 * S);
@@ -194,6 +228,8 @@ int main(void)
 		cmocka_unit_test(what_is_done_takes_nothing_any_more),
 		cmocka_unit_test(a_comparison_asks_for_more_runs),
 		cmocka_unit_test(fewer_whole_runs_than_wanted_are_better_than_none),
+		cmocka_unit_test(a_long_run_leaves_room_for_simulation_and_experiments),
+		cmocka_unit_test(a_phase_that_watches_keeps_the_share_that_was_promised),
 		cmocka_unit_test(with_no_time_left_every_phase_says_so),
 	};
 

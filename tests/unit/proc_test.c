@@ -138,6 +138,13 @@ static void a_wait_for_a_mutex_is_told_from_one_for_a_condition(void **state)
 	assert_true(proc_wait_parse(
 		"202 0x7f00 0x189 0x2 0x0 0x0 0x0 0x7ffe 0x7f11\n", &wait, &address));
 	assert_int_equal(wait, PROC_WAIT_FUTEX);
+	/* Rust's mutex, and its thread that is parked. */
+	assert_true(proc_wait_parse(
+		"202 0x7f00 0x89 0x2 0x0 0x0 0xffffffff 0x7ffe 0x7f11\n", &wait, &address));
+	assert_int_equal(wait, PROC_WAIT_LOCK);
+	assert_true(proc_wait_parse(
+		"202 0x7f00 0x89 0xffffffff 0x0 0x0 0xffffffff 0x7ffe 0x7f11\n", &wait, &address));
+	assert_int_equal(wait, PROC_WAIT_FUTEX);
 	assert_true(proc_wait_parse("74 0x3 0x0 0x0 0x0 0x0 0x0 0x1 0x2\n", &wait, &address));
 	assert_int_equal(wait, PROC_WAIT_SYNC);
 #endif

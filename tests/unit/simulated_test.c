@@ -390,6 +390,32 @@ static void a_simulation_that_was_cut_gives_rates_and_no_verdict(void **state)
 	run_close(sim);
 }
 
+static void a_cut_simulation_of_the_start_alone_is_known_as_such(void **state)
+{
+	static const char *const names[] = {"fill", "chase"};
+	static const unsigned samples[] = {10, 90};
+	static const uint64_t start[][4] = {{4000000, 0, 0, 0}, {1000, 0, 0, 0}};
+	static const uint64_t both[][4] = {{4000000, 0, 0, 0}, {400000, 0, 0, 0}};
+	struct run *clock = clock_run(names, samples, 2);
+	struct run *cut = simulated_run(names, start, 2, EXECUTION_TIMED_OUT);
+	struct run *later = simulated_run(names, both, 2, EXECUTION_TIMED_OUT);
+	struct run *whole = simulated_run(names, start, 2, 0);
+	arena_auto struct arena arena = {0};
+
+	(void)state;
+	assert_true(simulated_is_start_only(cut, clock, &arena));
+	assert_false(simulated_is_start_only(later, clock, &arena));
+	assert_false(simulated_is_start_only(whole, clock, &arena));
+	assert_false(simulated_is_start_only(clock, clock, &arena)); /* nothing was simulated */
+	/* The start and the work in one function: their lines tell them apart. */
+	clock->frames.at[1].line = 20;
+	assert_true(simulated_is_start_only(later, clock, &arena));
+	run_close(clock);
+	run_close(cut);
+	run_close(later);
+	run_close(whole);
+}
+
 static void names_meet_without_parameters_clones_and_instruction_sets(void **state)
 {
 	static const struct {
@@ -405,6 +431,8 @@ static void names_meet_without_parameters_clones_and_instruction_sets(void **sta
 		{"__memmove_avx_unaligned_erms", 9},
 		{"x_avx_y", 7},
 		{"operator()", 8},
+		{"(anonymous namespace)::f(int) [clone .constprop.0]", 24},
+		{"main.(*T).f", 11},
 		{"", 0},
 	};
 
@@ -491,6 +519,7 @@ int main(void)
 			functions_meet_by_name_and_the_program_gets_the_word_of_most_of_its_time),
 		cmocka_unit_test(half_and_half_is_mixed_and_the_kernel_alone_is_unclear),
 		cmocka_unit_test(a_simulation_that_was_cut_gives_rates_and_no_verdict),
+		cmocka_unit_test(a_cut_simulation_of_the_start_alone_is_known_as_such),
 		cmocka_unit_test(names_meet_without_parameters_clones_and_instruction_sets),
 		cmocka_unit_test(the_smallest_loop_with_half_of_the_samples_is_the_hot_one),
 		cmocka_unit_test(the_answer_of_llvm_mca_is_read),

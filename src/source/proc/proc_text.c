@@ -169,9 +169,13 @@ bool proc_wait_parse(const char *text, enum proc_wait *ret_wait, uint64_t *ret_a
 		if (waits[i].number == number)
 			*ret_wait = waits[i].wait;
 	if (number == SYS_futex) {
-		bool plain = (args[1] & FUTEX_CMD_MASK) == FUTEX_WAIT;
+		/* 2 is "taken, and others wait" in the locks of glibc, Rust and Go.  Rust waits
+		 * with a set of bits and no clock; glibc waits in this way for conditions, on the
+		 * real-time clock unless told otherwise, and not for a 2 before version 2.41. */
+		uint64_t command = args[1] & ~(uint64_t)FUTEX_PRIVATE_FLAG;
+		bool blocks = command == FUTEX_WAIT || command == FUTEX_WAIT_BITSET;
 
-		*ret_wait = plain && (uint32_t)args[2] == 2 ? PROC_WAIT_LOCK : PROC_WAIT_FUTEX;
+		*ret_wait = blocks && (uint32_t)args[2] == 2 ? PROC_WAIT_LOCK : PROC_WAIT_FUTEX;
 		*ret_address = args[0];
 	}
 	return true;

@@ -5,6 +5,8 @@
  * the table of phases.  Plain data: borrows everything. */
 #pragma once
 
+#include <stdbool.h>
+
 struct run;
 
 enum evidence_kind {
@@ -28,6 +30,8 @@ struct evidence {
 	struct evidence_piece piece[EVIDENCE_KINDS];
 	const char *target;    /* as it can be typed; NULL: not known */
 	const char *directory; /* of the files; NULL: not known */
+	const char *input;     /* the file that was stdin of each run, or NULL */
+	bool no_experiments;   /* they were tried, and could not be made: not worth trying again */
 };
 
 /* "baseline", "observed", "profile", "counters", "causal", "events". */

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -62,6 +63,9 @@ int label_book_find(
 /* A label as one text, for where there is no column for the module or the line: "main",
  * "[libc.so.6]" for what has no name there, "prog.c:12 main" for a line. */
 void label_add_text(const struct label *label, enum label_kind kind, struct str *out);
+
+/* Whether both are the same function, with or without parameters. */
+bool label_same_function(const char *a, const char *b);
 
 /* What follows the last '/' of a path. */
 const char *label_base(const char *path);

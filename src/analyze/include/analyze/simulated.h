@@ -115,9 +115,11 @@ struct simulated_view {
 	uint32_t function_count;
 	const struct simulated_site *lines; /* most time first; category is not set */
 	uint32_t line_count;
-	double time_ns;	     /* sampled CPU time of one execution */
-	double kernel_share; /* of it: not simulated */
-	double joined_share; /* of it: in functions that the simulator saw too */
+	double time_ns;	      /* sampled CPU time of one execution */
+	double kernel_share;  /* of it: not simulated */
+	double joined_share;  /* of it: in functions that the simulator saw too */
+	double reached_share; /* of the time outside the kernel: in functions that have 1 % or more
+				 of the simulated instructions; NAN: there is no such time */
 	double category_share[VERDICT_CATEGORIES]; /* of the time */
 	double l1_mpki, ll_mpki, mispredict_mpki;  /* of all that was simulated */
 	uint64_t samples;
@@ -149,3 +151,8 @@ size_t simulated_name_length(const char *name);
 int simulated_join(const struct run *simulated, const struct run *clock,
 	const struct simulated_costs *costs, struct arena *arena, struct simulated_view *ret_view,
 	struct err *err);
+
+/* Whether a simulation that was cut ended before the program came to what takes its time: then its
+ * rates are those of the start only.  False too where nothing can be said. */
+bool simulated_is_start_only(
+	const struct run *simulated, const struct run *clock, struct arena *arena);

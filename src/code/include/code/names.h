@@ -83,3 +83,8 @@ unsigned names_lines(struct names *names, uint64_t addr, uint64_t len, struct na
 
 /* Demangle C++, Rust and D; a name that is none is copied as it is. */
 void names_demangle(const char *linkage, struct str *ret_name);
+
+/* Length of a function's name without its parameters and the word that it is a clone: of "a::f(int
+ * (*)(int)) const [clone .cold]" that of "a::f"; "(anonymous namespace)::f" and "main.(*T).f" have
+ * none. */
+size_t names_bare_length(const char *function);
