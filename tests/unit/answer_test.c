@@ -259,7 +259,7 @@ static void the_next_command_can_be_typed(void **state)
 	scene.evidence.target = "'./my prog' 1";
 	scene_answer(&scene);
 	assert_string_equal(
-		scene.view.next, "assay causal --progress auto -f 'a::run(int)' -- './my prog' 1");
+		scene.view.next, "assay causal --progress auto -f a::run -- './my prog' 1");
 	scene_done(&scene);
 
 	scene = scene_of(NULL);
@@ -454,6 +454,7 @@ static void what_was_not_sampled_is_never_shown_as_a_number(void **state)
 	const struct hotspot wait = {.rank = 1,
 		.location = "w.c:7",
 		.function = "wait",
+		.call = "wait()",
 		.file = "w.c",
 		.line = 7,
 		.metric = "time off the CPU",
