@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/personality.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -120,6 +120,7 @@ static void vector_metric(struct vector *vector, const char *name, double value)
 	const struct metric *metric;
 	uint32_t count = 0;
 
+	assert_non_null(vector->table);
 	assert_int_equal(metric_book_load(&book, &err), 0);
 	assert_int_equal(
 		metric_book_add(&book, vector->table->name, vector->table->metrics, &err), 0);

@@ -261,7 +261,7 @@ static int work_compute(int fd)
 			if (write(fd, "x", 1) != 1)
 				return WRONG;
 		}
-		if (x != first || memcmp(&sum, &first_sum, sizeof(sum)) != 0)
+		if (x != first || sum < first_sum || sum > first_sum)
 			return WRONG;
 	}
 	return DONE | (handled ? HANDLED : 0);
