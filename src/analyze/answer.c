@@ -202,7 +202,10 @@ static const char *sentence_of(const struct hotspot *spot, struct arena *arena)
 			"says in which of them",
 			spot->location, share);
 	gain_words(spot, &gain);
-	str_addf(&text, "change %s first: ", place_words(spot, arena));
+	if (*spot->library)
+		str_addf(&text, "look at who calls %s of %s first: ", spot->call, spot->library);
+	else
+		str_addf(&text, "change %s first: ", place_words(spot, arena));
 	if (gain.len)
 		str_addf(&text, "%s", gain.at);
 	else

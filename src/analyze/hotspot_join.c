@@ -279,6 +279,7 @@ static struct hotspot_draft *draft_new(
 			.spot = {.location = target->name,
 				.function = target->function,
 				.call = hotspot_call(arena, target->function),
+				.library = "",
 				.file = target->file,
 				.line = target->line,
 				.metric = target->waits ? "time off the CPU" : "CPU time",

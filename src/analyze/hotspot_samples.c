@@ -111,17 +111,22 @@ static bool is_in_program(const struct label *function)
 	       !strstr(label_base(function->module), ".so") && *function->module != '[';
 }
 
+/* Of a library of the system, by name. */
+static bool is_of_library(const struct label *function)
+{
+	return (str_starts(function->module, "/usr/lib") || str_starts(function->module, "/lib")) &&
+	       !is_in_program(function) && !(function->flags & LABEL_UNNAMED);
+}
+
 /* A library of the system is nobody's own code, even where its sources are known; a program is,
  * even where they are not: a script may start several. */
 static bool is_own(const struct label *function, const struct label *line)
 {
 	static const struct scope everything;
-	bool of_system =
-		str_starts(function->module, "/usr/lib") || str_starts(function->module, "/lib");
 
 	if (function->flags & (LABEL_KERNEL | LABEL_UNNAMED))
 		return false;
-	if (of_system && !is_in_program(function))
+	if (is_of_library(function))
 		return false;
 	if (!*line->file)
 		return !strstr(label_base(function->module), ".so");
@@ -308,6 +313,7 @@ static void place_draft(const struct placer *p, const struct place *place, const
 		.spot = {.location = location_text(arena, function, call, &line),
 			.function = function->name,
 			.call = call,
+			.library = is_of_library(function) ? label_base(function->module) : "",
 			.has_no_name = function->flags & LABEL_UNNAMED,
 			.file = function->flags & LABEL_UNNAMED ? function->module : line.file,
 			.line = line.line,

@@ -101,7 +101,10 @@ static void answer_words(struct paper *paper, const struct answer_view *view)
 	const struct hotspot *spot = view->first;
 
 	paper_ink(paper, INK_BOLD, "%s",
-		spot && spot->has_no_name ? "No names" : heading(view->kind));
+		!spot		    ? heading(view->kind)
+		: spot->has_no_name ? "No names"
+		: *spot->library    ? "First look at the calls of"
+				    : heading(view->kind));
 	if (spot && !spot->has_no_name) {
 		paper_ink(paper, INK_GOOD, "  %s", spot->location);
 		if (*spot->function && spot->line)

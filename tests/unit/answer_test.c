@@ -313,6 +313,19 @@ static void a_program_without_names_is_said_to_have_none(void **state)
 	scene_done(&scene);
 }
 
+static void a_library_of_the_system_is_not_what_to_change(void **state)
+{
+	struct scene scene = scene_of("event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"
+				      "90 ?;compare@/usr/lib/libc.so.6\n10 ?\n");
+
+	(void)state;
+	scene_answer(&scene);
+	assert_string_equal(scene.view.first->function, "compare");
+	assert_non_null(
+		strstr(scene.view.sentence, "look at who calls compare() of libc.so.6 first"));
+	scene_done(&scene);
+}
+
 static void experiments_that_failed_are_not_advised_again(void **state)
 {
 	struct scene scene = scene_of(TWO_PLACES);
@@ -496,6 +509,7 @@ int main(void)
 		cmocka_unit_test(noise_is_the_answer_only_when_nothing_else_is),
 		cmocka_unit_test(code_without_lines_is_named_by_its_function),
 		cmocka_unit_test(a_program_without_names_is_said_to_have_none),
+		cmocka_unit_test(a_library_of_the_system_is_not_what_to_change),
 		cmocka_unit_test(experiments_that_failed_are_not_advised_again),
 		cmocka_unit_test(a_small_place_with_a_reason_does_not_come_before_a_large_one),
 		cmocka_unit_test(a_lock_is_explained_at_the_work_that_is_done_under_it),

@@ -43,9 +43,11 @@ struct hotspot {
 	uint32_t rank;
 	const char *location; /* "parse.c:142", or the function without lines */
 	const char *function, *file;
-	const char *call;   /* "parse()": the function for people, without its parameters */
-	uint32_t line;	    /* 0: unknown */
-	bool has_no_name;   /* all code of a `file` without symbols; location is "[FILE]" */
+	const char *call; /* "parse()": the function for people, without its parameters */
+	uint32_t line;	  /* 0: unknown */
+	const char
+		*library; /* the system's library that it is of: who calls it can be changed; "" */
+	bool has_no_name; /* all code of a `file` without symbols; location is "[FILE]" */
 	const char *metric; /* "CPU time" */
 	double value;	    /* share of it */
 	enum hotspot_category category;
