@@ -439,8 +439,11 @@ static struct hotspot_draft *draft_of_row(
 {
 	struct hotspot_draft *draft = draft_of_category(row, drafts), *other = NULL;
 
-	if (draft && str_equal(row->category, "lock") && draft->samples_share < HOLDER_LEAST) {
-		other = draft_of_holder(draft, drafts);
+	/* A small place of the category (page faults of the start are "memory" too) does not take
+	 * the explanation from what most of the program is. */
+	if (draft && draft->samples_share < HOLDER_LEAST) {
+		if (str_equal(row->category, "lock"))
+			other = draft_of_holder(draft, drafts);
 		if (!other)
 			other = draft_of_most(row, drafts);
 	}

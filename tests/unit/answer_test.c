@@ -377,6 +377,19 @@ static void a_lock_is_explained_at_the_work_that_is_done_under_it(void **state)
 	scene_done(&scene);
 }
 
+static void slow_memory_is_explained_where_the_time_is_not_at_a_few_page_faults(void **state)
+{
+	struct scene scene = scene_of("event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"
+				      "95 main;walk:10\n5 main;fill:20;mmap@libc.so.6\n");
+
+	(void)state;
+	scene_support(&scene, "memory_latency", "memory", 0.5);
+	scene_answer(&scene);
+	assert_string_equal(scene.view.first->location, "prog.c:10");
+	assert_string_equal(scene.view.because->name, "memory_latency");
+	scene_done(&scene);
+}
+
 /* A server has no whole runs; its rates while it was watched are known. */
 static void a_program_without_an_end_tells_its_rates_all_the_same(void **state)
 {
@@ -513,6 +526,8 @@ int main(void)
 		cmocka_unit_test(experiments_that_failed_are_not_advised_again),
 		cmocka_unit_test(a_small_place_with_a_reason_does_not_come_before_a_large_one),
 		cmocka_unit_test(a_lock_is_explained_at_the_work_that_is_done_under_it),
+		cmocka_unit_test(
+			slow_memory_is_explained_where_the_time_is_not_at_a_few_page_faults),
 		cmocka_unit_test(a_program_without_an_end_tells_its_rates_all_the_same),
 		cmocka_unit_test(a_name_of_cpp_is_said_without_parameters_and_quoted_for_the_shell),
 		cmocka_unit_test(every_form_says_the_place_the_gain_and_what_was_not_measured),
