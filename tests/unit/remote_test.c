@@ -20,7 +20,7 @@
 
 #include <cmocka.h>
 
-#include "../../src/source/causal/remote.h"
+#include "remote.h"
 
 /* What a child does with its end of a pair of sockets, and says with its status. */
 typedef int child_work(int fd);
