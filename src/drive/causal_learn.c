@@ -48,64 +48,73 @@ static bool step_is_same(const struct wire_causal_step *a, const struct wire_cau
 static void step_push(const struct image *image, uint64_t addr, struct wire_causal_step step,
 	wire_step_vec *steps)
 {
-	struct wire_causal_step *last = steps->count ? &steps->at[steps->count - 1] : NULL;
+	struct wire_causal_step last = {0};
 	uint64_t offset;
 
+	if (steps->count)
+		last = steps->at[steps->count - 1];
 	if (!image_offset_of_addr(image, addr, &offset) || offset > UINT32_MAX ||
-		(last && offset < last->offset))
+		offset < last.offset)
 		return;
 	step.offset = (uint32_t)offset;
-	if (last && last->offset == step.offset) {
-		*last = step;
-		return;
-	}
-	if (!last || !step_is_same(last, &step))
+	if (steps->count && last.offset == step.offset)
+		steps->at[steps->count - 1] = step;
+	else if (!steps->count || !step_is_same(&last, &step))
 		vec_push(steps, step);
 }
 
 static const struct wire_causal_step own_step = {.frame = WIRE_FRAME_OWN};
 
-/* The range that ends behind `addr`; `at` goes on from the last one asked for. */
-static const struct place_range *range_from(const struct place *own, uint64_t addr, uint32_t *at)
+/* The steps of one file while they are made. */
+struct maker {
+	const struct image *image;
+	const struct place *own;
+	uint32_t at; /* of its ranges: where the last question ended */
+	wire_step_vec *steps;
+};
+
+/* The range that ends behind `addr`; questions come in order of address. */
+static const struct place_range *range_from(struct maker *maker, uint64_t addr)
 {
-	while (*at < own->ranges.count && own->ranges.at[*at].high <= addr)
-		++*at;
-	return *at < own->ranges.count ? &own->ranges.at[*at] : NULL;
+	const struct place *own = maker->own;
+
+	while (maker->at < own->ranges.count && own->ranges.at[maker->at].high <= addr)
+		maker->at++;
+	return maker->at < own->ranges.count ? &own->ranges.at[maker->at] : NULL;
 }
 
 /* One stretch with one rule, in a function that is not the user's: his lines in it are. */
-static void stretch_push(const struct image *image, uint64_t low, uint64_t high,
-	struct wire_causal_step step, const struct place *own, uint32_t *at, wire_step_vec *steps)
+static void stretch_push(
+	struct maker *maker, uint64_t low, uint64_t high, struct wire_causal_step step)
 {
 	const struct place_range *range;
 
-	while (low < high && (range = range_from(own, low, at)) && range->low < high) {
+	while (low < high && (range = range_from(maker, low)) && range->low < high) {
 		if (range->low > low)
-			step_push(image, low, step, steps);
-		step_push(image, range->low > low ? range->low : low, own_step, steps);
+			step_push(maker->image, low, step, maker->steps);
+		step_push(
+			maker->image, range->low > low ? range->low : low, own_step, maker->steps);
 		low = range->high;
 	}
 	if (low < high)
-		step_push(image, low, step, steps);
+		step_push(maker->image, low, step, maker->steps);
 }
 
-static void steps_make(const struct image *image, const unwind_step_vec *from,
-	const struct place *own, wire_step_vec *ret_steps)
+static void steps_make(struct maker *maker, const unwind_step_vec *from)
 {
 	bool is_own = false;
-	uint32_t at = 0;
 
 	for (uint32_t i = 0; i < from->count; i++) {
 		const struct unwind_step *step = &from->at[i];
 		uint64_t high = i + 1 < from->count ? from->at[i + 1].addr : step->addr + 1;
-		const struct place_range *range = range_from(own, step->addr, &at);
+		const struct place_range *range = range_from(maker, step->addr);
 
 		if (step->begins)
 			is_own = range && range->low <= step->addr;
 		if (is_own)
-			step_push(image, step->addr, own_step, ret_steps);
+			step_push(maker->image, step->addr, own_step, maker->steps);
 		else
-			stretch_push(image, step->addr, high, step_of(step), own, &at, ret_steps);
+			stretch_push(maker, step->addr, high, step_of(step));
 	}
 }
 
@@ -121,7 +130,7 @@ static void file_learn(struct causal_runner *c, const char *path, const struct p
 		return;
 	table = unwind_table_open(image);
 	unwind_table_steps(table, &from);
-	steps_make(image, &from, own, &steps);
+	steps_make(&(struct maker){.image = image, .own = own, .steps = &steps}, &from);
 	if (steps.count)
 		(void)causal_foreign_add(c->causal, path, steps.at, steps.count);
 	vec_done(&steps);

@@ -121,6 +121,8 @@ static void vector_metric(struct vector *vector, const char *name, double value)
 	uint32_t count = 0;
 
 	assert_non_null(vector->table);
+	if (!vector->table) /* for the analyzer, which takes assertions for calls that return */
+		return;
 	assert_int_equal(metric_book_load(&book, &err), 0);
 	assert_int_equal(
 		metric_book_add(&book, vector->table->name, vector->table->metrics, &err), 0);
