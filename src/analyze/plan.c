@@ -141,15 +141,19 @@ static uint32_t runs_beside(const struct planning *p, uint32_t runs)
 	return runs;
 }
 
-/* A third of what is left, and no fewer than tell anything; what is over is given later. */
+/* A third of what is left, or three fifths once the experiments are done: else the simulation would
+ * take what they had left to the whole runs.  No fewer than tell anything; what is over is given
+ * later.
+ */
 static void plan_repeated(struct planning *p)
 {
-	uint64_t run_ns = p->input->run_ns;
+	uint64_t run_ns = p->input->run_ns, left = p->left_ns;
+	uint64_t part = count_done(p, PLAN_EXPERIMENT) ? left * 3 / 5 : left / 3;
 	uint32_t runs = p->input->runs_least ? p->input->runs_least : RUNS_LEAST;
-	uint64_t third = p->left_ns / 3 / (run_ns ? run_ns : 1);
+	uint64_t share = part / (run_ns ? run_ns : 1);
 
-	if (runs < third)
-		runs = (uint32_t)least(third, RUNS_GOOD);
+	if (runs < share)
+		runs = (uint32_t)least(share, RUNS_GOOD);
 	for (uint32_t i = 0; i < p->count; i++) {
 		struct plan_step *step = &p->steps[i];
 

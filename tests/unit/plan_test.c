@@ -146,6 +146,19 @@ static void what_is_done_takes_nothing_any_more(void **state)
 	assert_true(f.steps[CAUSAL].share_ns > 5 * S);
 }
 
+/* A run of 2.4 s in a minute: the experiments end after 35 s. */
+static void whole_runs_keep_their_part_when_the_experiments_are_done(void **state)
+{
+	struct fixture f = begin(2400 * MS, 60 * S);
+
+	(void)state;
+	f.input.spent_ns = 35 * S;
+	f.wishes[OBSERVED].done = f.wishes[PROFILE].done = f.wishes[CAUSAL].done = true;
+	plan(&f);
+	assert_in_range(f.steps[BASELINE].runs, 5, 8);
+	assert_true(f.steps[COUNTERS].share_ns > 4 * S);
+}
+
 static void a_comparison_asks_for_more_runs(void **state)
 {
 	struct fixture f = begin(3 * S, 60 * S);
@@ -226,6 +239,7 @@ int main(void)
 		cmocka_unit_test(ten_seconds_still_give_a_look_and_a_profile),
 		cmocka_unit_test(a_refused_phase_keeps_its_reason_and_leaves_its_time_to_others),
 		cmocka_unit_test(what_is_done_takes_nothing_any_more),
+		cmocka_unit_test(whole_runs_keep_their_part_when_the_experiments_are_done),
 		cmocka_unit_test(a_comparison_asks_for_more_runs),
 		cmocka_unit_test(fewer_whole_runs_than_wanted_are_better_than_none),
 		cmocka_unit_test(a_long_run_leaves_room_for_simulation_and_experiments),
