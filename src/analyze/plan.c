@@ -142,8 +142,7 @@ static uint32_t runs_beside(const struct planning *p, uint32_t runs)
 }
 
 /* A third of what is left, or three fifths once the experiments are done: else the simulation would
- * take what they had left to the whole runs.  No fewer than tell anything; what is over is given
- * later.
+ * take what they had left to the whole runs.  No fewer than tell anything; the rest goes to others.
  */
 static void plan_repeated(struct planning *p)
 {

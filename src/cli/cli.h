@@ -173,8 +173,7 @@ int cli_status_of(const struct err *err);
 void cli_progress(const struct cli *cli, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* One line for people on stderr while it goes on; nothing with --quiet, --json or --agent.
- */
+/* One line for people on stderr meanwhile; nothing with --quiet, --json or --agent. */
 void cli_tell(const struct cli *cli, const char *text);
 
 /* Start counting signals; done once, by main. */

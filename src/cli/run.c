@@ -58,18 +58,6 @@ int run_job_write(struct run_job *job, const char *name, const struct str *text,
 	return io_replace(directory_path(&job->directory, name), str_text(text), text->len, err);
 }
 
-static int golden_check(struct run_job *job, struct err *err)
-{
-	const char *path = cli_value(job->cli, "golden");
-	int r = path ? run_file_sha256(path, job->expected_sha256) : 0;
-
-	if (r < 0) {
-		err_set(err, ERR_USAGE, -r, "cannot read %s: %s", path, err_words(-r));
-		err_hint(err, "--golden names a file with what the program prints");
-	}
-	return r;
-}
-
 /* What can be wrong is told before anything is made. */
 static int options_check(struct run_job *job, struct err *err)
 {
@@ -86,8 +74,6 @@ static int options_check(struct run_job *job, struct err *err)
 		r = run_phases_check(job, err);
 	if (r >= 0)
 		r = run_input_check(job, err);
-	if (r >= 0)
-		r = golden_check(job, err);
 	if (r >= 0)
 		r = run_against_open(job, err);
 	return r < 0 ? r : binary_find(job->cli->program[0], &job->arena, &path, err);

@@ -16,19 +16,21 @@ enum { PATIENCE_MS = 10000, PIECE = 65536 };
 #define INPUT_LARGEST (1ULL << 30)
 #define INPUT_FILE "input"
 
+static int unreadable_file(const char *path, int code, const char *hint, struct err *err)
+{
+	err_set(err, ERR_USAGE, code, "cannot read %s: %s", path, err_words(code));
+	err_hint(err, "%s", hint);
+	return -code;
+}
+
 /* A pipe would be opened for as long as nobody writes to it, so it is not waited for. */
 static int file_check(const char *path, const char *hint, struct err *err)
 {
 	io_auto int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat what = {0};
 
-	if (fd < 0 || fstat(fd, &what) < 0) {
-		int code = errno;
-
-		err_set(err, ERR_USAGE, code, "cannot read %s: %s", path, err_words(code));
-		err_hint(err, "%s", hint);
-		return -code;
-	}
+	if (fd < 0 || fstat(fd, &what) < 0)
+		return unreadable_file(path, errno, hint, err);
 	if (!S_ISREG(what.st_mode) && !str_equal(path, "/dev/null")) {
 		err_set(err, ERR_USAGE, EINVAL, "%s is no plain file, so it cannot be read again",
 			path);
@@ -36,6 +38,17 @@ static int file_check(const char *path, const char *hint, struct err *err)
 		return -EINVAL;
 	}
 	return 0;
+}
+
+static int golden_check(struct run_job *job, const char *path, struct err *err)
+{
+	static const char hint[] = "--golden names the file with what it must print";
+	int r = file_check(path, hint, err), read;
+
+	if (r < 0)
+		return r;
+	read = run_file_sha256(path, job->expected_sha256);
+	return read < 0 ? unreadable_file(path, -read, hint, err) : 0;
 }
 
 int run_input_check(struct run_job *job, struct err *err)
@@ -46,7 +59,7 @@ int run_input_check(struct run_job *job, struct err *err)
 	if (input)
 		r = file_check(input, "--input names the file that the program reads", err);
 	if (r >= 0 && golden)
-		r = file_check(golden, "--golden names the file with what it must print", err);
+		r = golden_check(job, golden, err);
 	if (r >= 0 && input) {
 		job->input_path = input;
 		job->input_words = input;

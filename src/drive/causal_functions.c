@@ -10,7 +10,6 @@
 #include "base/str.h"
 #include "code/image.h"
 #include "code/names.h"
-#include "wire/causal.h"
 
 enum { CHAIN = 64, LISTED_MOST = 1 << 16 };
 
@@ -55,7 +54,7 @@ static int by_size(const void *a, const void *b)
  * could not be found again by it. */
 static const char *causal_point_name(struct arena *arena, const char *function)
 {
-	size_t len = names_bare_length(function), most = WIRE_CAUSAL_NAME - 9;
+	size_t len = names_bare_length(function), most = CAUSAL_NAME_ROOM - 1;
 
 	return arena_text(arena, function, len < most ? len : most);
 }

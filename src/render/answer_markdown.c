@@ -265,7 +265,6 @@ static void measured(struct str *out, const struct signals *signals)
 void answer_markdown(struct str *out, const struct answer_page *page)
 {
 	const struct answer_view *view = page->view;
-	str_auto struct str again = {0};
 
 	str_add(out, "# Performance of ");
 	markdown_code(out, page->target, false);
@@ -287,9 +286,8 @@ void answer_markdown(struct str *out, const struct answer_page *page)
 		: *view->why  ? view->why
 			      : "Not known.");
 	recommendations(out, view);
-	str_addf(&again, "assay run --against latest -- %s", page->target);
 	str_add(out, "\n## Validation plan\n\n1. Change one thing.\n2. ");
-	markdown_code(out, again.at, false);
+	markdown_code(out, view->again, false);
 	str_add(out, "\n3. Compare the gain with the prediction above; the output must stay the "
 		     "same.\n");
 	ledger_table(out, view->ledger);

@@ -17,6 +17,7 @@
 #include "base/random.h"
 #include "model/run.h"
 #include "render/scale.h"
+#include "screen.h"
 
 enum { START_NS = 600000 };
 
@@ -394,26 +395,6 @@ static void laws_are_read_as_people_write_them(void **state)
 	}
 }
 
-/* ASSAY_ACCEPT=1 writes what is drawn now; look at it before it is committed. */
-static void golden(const char *name, const struct str *text)
-{
-	str_auto struct str path = {0};
-	char expected[65536] = "";
-	FILE *file;
-
-	str_addf(&path, "%s/scale/%s", TEST_GOLDEN, name);
-	if (getenv("ASSAY_ACCEPT")) {
-		struct err err;
-
-		assert_int_equal(io_replace(str_text(&path), text->at, text->len, &err), 0);
-	}
-	file = fopen(str_text(&path), "r");
-	assert_non_null(file);
-	expected[fread(expected, 1, sizeof(expected) - 1, file)] = '\0';
-	fclose(file);
-	assert_string_equal(str_text(text), expected);
-}
-
 static void the_pictures_and_the_page_are_those_that_were_read(void **state)
 {
 	struct fixture f;
@@ -427,16 +408,16 @@ static void the_pictures_and_the_page_are_those_that_were_read(void **state)
 	scale_svg(&svg, &f.view);
 	scale_markdown(&page, &f.view);
 	scale_text(&paper, &f.view);
-	golden("square.svg", &svg);
-	golden("square.md", &page);
-	golden("square.txt", &screen);
+	assert_screen("scale", "square.svg", &svg);
+	assert_screen("scale", "square.md", &page);
+	assert_screen("scale", "square.txt", &screen);
 	end(&f);
 	str_clear(&svg);
 	begin(&f, "1,2,4,8");
 	add_threads(&f, 0.05, 0.06, false);
 	judge(&f);
 	scale_svg(&svg, &f.view);
-	golden("threads.svg", &svg);
+	assert_screen("scale", "threads.svg", &svg);
 	end(&f);
 }
 

@@ -21,6 +21,7 @@
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "render/topdown.h"
+#include "screen.h"
 
 /* A machine and a program, as a .in file tells. */
 struct machine {
@@ -160,21 +161,6 @@ static void assert_share(const struct topdown_node *node, double percent)
 		fail_msg("%s is %.2f %%, not %.2f %%", node->name, node->share * 100, percent);
 }
 
-static void assert_screen(const char *name, const struct str *screen)
-{
-	str_auto struct str expected = {0}, path = {0};
-	struct err err = {0};
-
-	str_addf(&path, "%s/topdown/%s", TEST_GOLDEN, name);
-	if (getenv("ASSAY_ACCEPT")) {
-		assert_int_equal(io_replace(str_text(&path), screen->at, screen->len, &err), 0);
-		return;
-	}
-	if (io_read(str_text(&path), 1 << 20, &expected, &err) < 0)
-		fail_msg("%s", err.text);
-	assert_string_equal(str_text(&expected), str_text(screen));
-}
-
 static void every_machine_has_its_screen(void **state)
 {
 	static const char *const names[] = {"sapphire_rapids", "zen4", "neoverse_v2", "neoverse_n1",
@@ -192,7 +178,7 @@ static void every_machine_has_its_screen(void **state)
 		str_add(&screen, "--- --agent\n");
 		topdown_agent(&agent, &m.view);
 		str_addf(&file, "%s.txt", names[i]);
-		assert_screen(str_text(&file), &screen);
+		assert_screen("topdown", str_text(&file), &screen);
 		machine_end(&m);
 	}
 }
@@ -206,7 +192,7 @@ static void the_report_of_a_memory_bound_program_names_cause_and_checks(void **s
 	(void)state;
 	machine_load(&m, "sapphire_rapids");
 	topdown_markdown(&text, &m.view, facts);
-	assert_screen("sapphire_rapids.md", &text);
+	assert_screen("topdown", "sapphire_rapids.md", &text);
 	machine_end(&m);
 }
 

@@ -89,6 +89,7 @@ struct answer_view {
 	const struct hotspot *first; /* with ANSWER_CHANGE, when it has a place; else NULL */
 	const struct ledger_row *because;
 	const char *why, *confidence, *refute, *next; /* confidence: high, medium, low */
+	const char *again;			      /* the command of the next round */
 	double gain, gain_lo, gain_hi, gain_at;	      /* NAN: not measured */
 	const char *gain_reason;		      /* why it is not */
 	const struct hotspot *hotspots;
