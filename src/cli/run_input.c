@@ -34,7 +34,7 @@ static int file_check(const char *path, const char *hint, struct err *err)
 	if (!S_ISREG(what.st_mode) && !str_equal(path, "/dev/null")) {
 		err_set(err, ERR_USAGE, EINVAL, "%s is no plain file, so it cannot be read again",
 			path);
-		err_hint(err, "store it in a file first, or send it to assay run by a pipe");
+		err_hint(err, "%s", hint);
 		return -EINVAL;
 	}
 	return 0;
@@ -57,7 +57,9 @@ int run_input_check(struct run_job *job, struct err *err)
 	int r = 0;
 
 	if (input)
-		r = file_check(input, "--input names the file that the program reads", err);
+		r = file_check(input,
+			"--input names the file that the program reads; what comes by a pipe needs no option",
+			err);
 	if (r >= 0 && golden)
 		r = golden_check(job, golden, err);
 	if (r >= 0 && input) {
