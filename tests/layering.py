@@ -1,8 +1,9 @@
 """The house is one-way: what a room may include compiles, what it may not include does not.
 
 For each ordered pair of rooms (A, B) one line, `#include "B/header.h"`, is compiled with exactly
-the flags that the build compiles A with.  The matrix stands here once more, apart from the
-meson.build files, so that a folder added there in passing is noticed.
+the flags that the build compiles A with.  So it is between the folders of a room that has some:
+each is built alone, and sees only the ones named here.  The matrix stands here once more, apart from
+the meson.build files, so that a folder added there in passing is noticed.
 
     layering.py SOURCE BUILD"""
 import json
@@ -29,6 +30,8 @@ MAY_INCLUDE = {
     "render": {"analyze", "base"},
     "cli": {"render", "drive", "analyze", "ingest", "source", "code", "model", "base", "wire"},
 }
+# room -> its folders, lowest first -> the folders of the same room whose headers each may include
+FOLDERS = {}
 # Not decided by the design: drive sees the record format only through the headers of source and
 # ingest, and cli may or may not list the embedded texts.
 EITHER_WAY = {("drive", "wire"), ("cli", "data")}
@@ -46,15 +49,30 @@ def folder_of(room):
     return os.path.join(SOURCE, room if room == "data" else os.path.join("src", room))
 
 
+def parts_of(room):
+    """What of a room is built alone: its folders, or the room."""
+    return [f"{room}/{folder}" for folder in FOLDERS.get(room, ())] or [room]
+
+
+def may_include(part, other):
+    """Both are rooms, or folders of one room."""
+    if part == other:
+        return True
+    if "/" in part and "/" in other:
+        room, folder = part.split("/")
+        return other.split("/")[1] in FOLDERS[room][folder]
+    return other in MAY_INCLUDE[part]
+
+
 def headers_of(room):
-    """Public headers, as others would write them in an include."""
-    top = os.path.join(folder_of(room), "include")
-    return sorted(os.path.relpath(os.path.join(folder, name), top)
+    """Public headers of a room or a folder, as others would write them in an include."""
+    tops = [os.path.join(folder_of(part), "include") for part in parts_of(room)]
+    return sorted(os.path.relpath(os.path.join(folder, name), top) for top in tops
                   for folder, _, names in os.walk(top) for name in names if name.endswith(".h"))
 
 
-def flags_of_rooms():
-    """room -> (compiler and flags, working folder), from the compile commands of its first file."""
+def flags_of_parts():
+    """room or room/folder -> (compiler and flags, working folder), those of its first file."""
     flags = {}
     with open(os.path.join(BUILD, "compile_commands.json"), encoding="utf-8") as file:
         for entry in json.load(file):
@@ -69,7 +87,8 @@ def flags_of_rooms():
                     words.pop(0)
                 elif word not in ("-MD", "-MMD"):
                     kept.append(word)
-            flags.setdefault(parts[1], (kept, entry["directory"]))
+            part = "/".join(parts[1:3] if parts[1] in FOLDERS else parts[1:2])
+            flags.setdefault(part, (kept, entry["directory"]))
     return flags
 
 
@@ -85,19 +104,22 @@ def compiles(flags, header, scratch):
 
 
 def pair(flags, room, other, scratch):
-    """What is wrong with room including other; None: nothing.  Raises LookupError to skip."""
-    if room not in flags:
-        raise LookupError(f"{room} has no source file yet")
+    """What is wrong with room including other; None: nothing.  Raises LookupError to skip.  What
+    a room may not include, none of its folders may; what it may, the uppermost of them tries."""
+    may = may_include(room, other)
+    parts = parts_of(room)[-1:] if may else parts_of(room)
     headers = headers_of(other)
     if not headers:
         raise LookupError(f"{other} has no public header yet")
-    for header in headers:
-        good, found, complaint = compiles(flags[room], header, scratch)
-        if other == room or other in MAY_INCLUDE[room]:
-            if not good:
-                return f"{header} does not compile in {room}:\n{complaint}"
-        elif found and (room, other) not in EITHER_WAY:
-            return f"{room} can include {header}, which the house forbids"
+    for part in parts:
+        if part not in flags:
+            raise LookupError(f"{part} has no source file yet")
+        for header in headers:
+            good, found, complaint = compiles(flags[part], header, scratch)
+            if may and not good:
+                return f"{header} does not compile in {part}:\n{complaint}"
+            if not may and found and (room, other) not in EITHER_WAY:
+                return f"{part} can include {header}, which the house forbids"
     return None
 
 
@@ -131,18 +153,24 @@ def private_includes():
 
 
 def unknown_rooms():
-    rooms = [name for name in sorted(os.listdir(os.path.join(SOURCE, "src")))
-             if os.path.isdir(os.path.join(SOURCE, "src", name))]
-    return [f"src/{name} is no room of the house" for name in rooms if name not in MAY_INCLUDE]
+    def folders(*path):
+        top = os.path.join(SOURCE, *path)
+        return [name for name in sorted(os.listdir(top)) if os.path.isdir(os.path.join(top, name))]
+    return [f"src/{name} is no room of the house"
+            for name in folders("src") if name not in MAY_INCLUDE] \
+        + [f"src/{room}/{name} is no folder of this room"
+           for room in FOLDERS for name in folders("src", room) if name not in FOLDERS[room]]
 
 
 def main():
-    flags, failed, number = flags_of_rooms(), 0, 0
+    flags, failed, number = flags_of_parts(), 0, 0
     rooms = list(MAY_INCLUDE)
     whole = (("the house has these eleven rooms and no other", unknown_rooms),
              ("no include climbs out of its room", climbing_includes),
              ("no room includes a private header of another", private_includes))
-    pairs = [(a, b) for a in rooms for b in [*rooms, "data"] if b != "cli"]
+    pairs = [(a, b) for a in rooms for b in [*rooms, "data"]
+             if b != "cli" and not (a == b and a in FOLDERS)]
+    pairs += [(a, b) for room in FOLDERS for a in parts_of(room) for b in parts_of(room)]
     print(f"1..{len(whole) + len(pairs)}")
 
     def say(good, sentence, detail="", skipped=""):
@@ -159,7 +187,7 @@ def main():
         say(not wrong, sentence, "\n".join(wrong))
     with tempfile.TemporaryDirectory() as scratch:
         for room, other in pairs:
-            may = other == room or other in MAY_INCLUDE[room]
+            may = may_include(room, other)
             free = (room, other) in EITHER_WAY
             sentence = f"{room} {'may' if may or free else 'cannot'} include {other}"
             try:
