@@ -13,7 +13,7 @@ static int step_load(struct ab_job *ab, const char *path, struct ab_view *ret_vi
 	const struct compare_rule rule = {0};
 	struct bench_view *view = arena_take(&ab->job.arena, sizeof(*view));
 	struct run *run;
-	int r = cli_load_run(ab->job.cli, path, &run, err);
+	int r = job_load_run(&ab->job.cli->host, path, &run, err);
 
 	if (r < 0)
 		return r;

@@ -530,7 +530,7 @@ int bench_job_run(struct bench_job *job, struct bench_options *options, struct e
 		return r;
 	if (job->store || job->takes_fingerprint || cli_has(job->cli, "json")) {
 		settings_note(job);
-		cli_take_fingerprint(job->run, &late);
+		job_take_fingerprint(job->run, &late);
 	}
 	if (job->store)
 		stored = store_finish(job->store, job->run, r < 0 ? &late : err);

@@ -547,7 +547,7 @@ static int causal_run_job(struct causal_job *job, struct err *err)
 	if (r < 0 && !job->run->experiments.count)
 		return r;
 	notes_add(job, &summary);
-	cli_take_fingerprint(job->run, &late);
+	job_take_fingerprint(job->run, &late);
 	if (job->store)
 		stored = store_finish(job->store, job->run, r < 0 ? &late : err);
 	run_freeze(job->run);

@@ -73,7 +73,7 @@ static int stored_join(const struct cli *cli, const char *path, struct run *all,
 {
 	run_auto struct run *run = NULL;
 	const char *fingerprint, *before = run_text(all, all->fingerprint), *words;
-	int r = cli_load_run(cli, path, &run, err);
+	int r = job_load_run(&cli->host, path, &run, err);
 
 	if (r < 0)
 		return r;

@@ -14,6 +14,7 @@
 #include "base/jsonw.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "job/host.h"
 #include "render/paper.h"
 
 enum exit_status {
@@ -81,6 +82,7 @@ struct cli {
 	char **program;	 /* the target and its words, NULL-terminated; NULL: none */
 	vec_of(char *) operands;
 	vec_of(struct cli_option) options;
+	struct job_host host; /* what a job of this command asks; set by main */
 };
 
 /* Split the words behind the command's name into options, operands and program. */
@@ -135,12 +137,6 @@ struct cli_page {
  * 12", "thread 12", "the whole machine", and during what. */
 uint32_t cli_target_words(const struct cli *cli, struct run *run);
 
-/* Take the fingerprint of this machine into `run` and set run->fingerprint, so that the envelope
- * carries its key.  A few milliseconds.  Not on a frozen run. */
-int cli_take_fingerprint(struct run *run, struct err *err);
-/* The same, with the file system of a path (NULL: the working directory) described. */
-int cli_take_fingerprint_of(struct run *run, const char *storage_path, struct err *err);
-
 /* -o FILE is --json=FILE for a command whose product is the document. */
 int cli_output_as_json(struct cli *cli, struct err *err);
 
@@ -158,9 +154,6 @@ void help_json(struct jsonw *w, const struct command *command); /* NULL: all com
 void help_agent(struct paper *paper, const struct command *command);
 const struct command *command_find(const char *name);
 int command_unknown(const char *name, struct err *err);
-
-/* Load a run file.  One that was killed before its places were named gets the names now. */
-int cli_load_run(const struct cli *cli, const char *path, struct run **ret_run, struct err *err);
 
 /* The exit status for how the program ended: EXIT_TARGET when one of its runs failed, or, with
  * --target-status, its own. */
@@ -181,3 +174,6 @@ void cli_watch_interrupts(void);
 
 /* Ctrl-C and its friends since the start. */
 struct interrupt cli_interrupted(void);
+
+/* This command as the host of a job. */
+struct job_host cli_host(struct cli *cli);

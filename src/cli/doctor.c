@@ -34,7 +34,7 @@ static int doctor_probe(const struct cli *cli, struct run *run, struct err *err)
 	if (run->partial)
 		run_add_note(run, "interrupted", "interrupted: not every capability was tried",
 			"run assay doctor again");
-	return cli_has(cli, "json") ? cli_take_fingerprint(run, err) : 0;
+	return cli_has(cli, "json") ? job_take_fingerprint(run, err) : 0;
 }
 
 static void doctor_page(const struct cli *cli, struct cli_page *page,

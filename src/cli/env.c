@@ -38,7 +38,7 @@ static int env_show(struct cli *cli, struct err *err)
 	int r = cli->program ? take_build(run, cli->program[0], err) : 0;
 
 	if (r >= 0)
-		r = cli_take_fingerprint_of(run, cli_value(cli, "storage"), err);
+		r = job_take_fingerprint_of(run, cli_value(cli, "storage"), err);
 	if (r < 0)
 		return r;
 	run_freeze(run);
@@ -65,7 +65,7 @@ static int load_side(struct cli *cli, const char *name, struct run **ret_run, st
 	int r;
 
 	if (str_equal(name, "-")) {
-		r = cli_take_fingerprint_of(run, cli_value(cli, "storage"), err);
+		r = job_take_fingerprint_of(run, cli_value(cli, "storage"), err);
 	} else {
 		r = io_read(name, DOCUMENT_LARGEST, &text, err);
 		if (r >= 0)
@@ -87,7 +87,7 @@ static const char *side_name(const char *name)
 static int envelope_run(const struct cli *cli, const struct fingerprint_comparison *comparison,
 	struct run *run, struct err *err)
 {
-	int r = cli_take_fingerprint(run, err);
+	int r = job_take_fingerprint(run, err);
 
 	if (r >= 0 && comparison->class == ADVISORY && cli_has(cli, "json"))
 		run_add_note(run, "fingerprint-advisory",

@@ -159,7 +159,7 @@ static int view_load(struct gate_job *job, const char *name, const char *path, s
 	struct bench_view *ret_view, struct err *err)
 {
 	run_auto struct run *run = NULL;
-	int r = cli_load_run(job->cli, path, &run, err);
+	int r = job_load_run(&job->cli->host, path, &run, err);
 
 	if (r >= 0)
 		r = bench_view_make(
@@ -313,7 +313,7 @@ int gate_job_compare_machines(struct gate_job *job, struct err *err)
 	gate_comparability_done(&job->machines);
 	if (!candidate) {
 		job->here = run_open();
-		r = cli_take_fingerprint(job->here, err);
+		r = job_take_fingerprint(job->here, err);
 		candidate = job->here;
 		job->page_run->fingerprint =
 			run_intern(job->page_run, run_text(job->here, job->here->fingerprint));

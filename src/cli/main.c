@@ -123,8 +123,10 @@ static int run_command(struct cli *cli, char **words)
 
 	if (r >= 0 && cli_has(cli, "help"))
 		return print_help(cli->command);
-	if (r >= 0)
+	if (r >= 0) {
+		cli->host = cli_host(cli);
 		r = cli->command->run(cli, &err);
+	}
 	if (r >= 0)
 		return r;
 	r = fail(&err);

@@ -228,3 +228,25 @@ void cli_progress(const struct cli *cli, const char *format, ...)
 	/* Progress that cannot be shown is no failure of the work. */
 	(void)!write(STDERR_FILENO, line.at, line.len);
 }
+
+static void host_progress(void *context, const char *text)
+{
+	cli_progress(context, text ? "%s" : NULL, text);
+}
+
+static void host_tell(void *context, const char *text)
+{
+	cli_tell(context, text);
+}
+
+struct job_host cli_host(struct cli *cli)
+{
+	return (struct job_host){
+		.command = cli->command->name,
+		.json_on_stdout = cli->mode == CLI_JSON,
+		.context = cli,
+		.show_progress = host_progress,
+		.tell = host_tell,
+		.interrupted = cli_interrupted,
+	};
+}

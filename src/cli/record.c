@@ -176,7 +176,7 @@ static int record_keep(struct record_job *job, struct err *err)
 	struct err ignored;
 
 	ingest_end(&job->ingest);
-	cli_take_fingerprint(job->run, &ignored);
+	job_take_fingerprint(job->run, &ignored);
 	ingest_name(job->run, &naming);
 	cli_progress(job->cli, NULL);
 	if (!job->run->samples.count)

@@ -23,7 +23,7 @@ void results_open(struct results *results, const struct cli *cli)
 	struct err ignored = {0};
 
 	*results = (struct results){.cli = cli, .notes = run_open()};
-	cli_take_fingerprint(results->notes, &ignored);
+	job_take_fingerprint(results->notes, &ignored);
 }
 
 void results_done(struct results *results)
@@ -79,7 +79,7 @@ static int load_run_file(
 	const struct cli *cli, const char *path, struct run **ret_run, struct err *err)
 {
 	run_auto struct run *run = NULL;
-	int r = cli_load_run(cli, path, &run, err);
+	int r = job_load_run(&cli->host, path, &run, err);
 
 	if (r < 0)
 		return r;

@@ -119,7 +119,7 @@ static int directory_begin(struct run_job *job, struct err *err)
 
 	if (r < 0)
 		return r;
-	(void)cli_take_fingerprint(job->front, &ignored);
+	(void)job_take_fingerprint(job->front, &ignored);
 	job->front->command = run_intern(job->front, "run");
 	job->front->started_ns = now;
 	job->manifest.run_id = job->directory.id;

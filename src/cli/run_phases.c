@@ -396,7 +396,7 @@ static bool output_varies(struct run_job *job)
 	run_auto struct run *run = NULL;
 	struct err ignored = {0};
 
-	if (cli_load_run(job->cli, directory_path(&job->directory, "baseline.assay"), &run,
+	if (job_load_run(&job->cli->host, directory_path(&job->directory, "baseline.assay"), &run,
 		    &ignored) < 0)
 		return false;
 	vec_foreach (const struct execution_packed, execution, &run->executions)
@@ -465,7 +465,8 @@ static void reason_of_notes(struct manifest_phase *row, struct run_job *job, con
 	run_auto struct run *run = NULL;
 	struct err ignored = {0};
 
-	if (row->status != EXIT_INCONCLUSIVE || cli_load_run(job->cli, path, &run, &ignored) < 0)
+	if (row->status != EXIT_INCONCLUSIVE ||
+		job_load_run(&job->cli->host, path, &run, &ignored) < 0)
 		return;
 	row->reason = "no experiment came to its end";
 	row->fix = "name what progress is with assay causal --progress FUNCTION";
@@ -503,7 +504,8 @@ void run_phases_load(struct run_job *job)
 		*piece = (struct evidence_piece){.path = phase->file,
 			.reason = "the run ended before this phase",
 			.fix = ""};
-		if (made && cli_load_run(job->cli, path, &job->runs[phase->kind], &why) >= 0) {
+		if (made &&
+			job_load_run(&job->cli->host, path, &job->runs[phase->kind], &why) >= 0) {
 			piece->run = job->runs[phase->kind];
 			piece->reason = "";
 			if (phase->kind == EVIDENCE_PROFILE)

@@ -249,7 +249,7 @@ static int measure(struct site_job *job, const struct site_plan *plan, struct er
 	job->interrupted = r > 0;
 	job->run->partial = r > 0;
 	ingest_end(&job->ingest);
-	cli_take_fingerprint(job->run, &ignored);
+	job_take_fingerprint(job->run, &ignored);
 	ingest_name(job->run, &(struct ingest_naming){.ingest = &job->ingest});
 	if (job->store) /* what cannot be kept is shown all the same */
 		(void)store_finish(job->store, job->run, &job->unstored);
@@ -283,9 +283,9 @@ int site_job_take(struct site_job *job, const struct site_plan *plan, struct err
 	if (r >= 0 && plan->own_sets)
 		r = cpu_tables_load(&job->cpu, err);
 	if (r >= 0)
-		r = job->cli->program
-			    ? measure(job, plan, err)
-			    : cli_load_run(job->cli, job->cli->operands.at[0], &job->run, err);
+		r = job->cli->program ? measure(job, plan, err)
+				      : job_load_run(&job->cli->host, job->cli->operands.at[0],
+						&job->run, err);
 	if (r >= 0 && plan->own_sets)
 		r = cpu_book_metrics(&job->cpu.book, job->run, plan->own_sets, &job->metrics, err);
 	if (r < 0)

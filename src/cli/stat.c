@@ -298,7 +298,7 @@ static int stat_run_job(struct stat_job *job, struct err *err)
 	if (counted < 0 && !job->run->executions.count)
 		return counted; /* nothing was measured */
 	if (job->store || cli_has(job->cli, "json"))
-		cli_take_fingerprint(job->run, &late);
+		job_take_fingerprint(job->run, &late);
 	if (job->store)
 		r = store_finish(job->store, job->run, counted < 0 ? &late : err);
 	if (counted < 0)

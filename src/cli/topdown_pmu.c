@@ -372,7 +372,7 @@ static int topdown_job_run(struct topdown_job *job, struct err *err)
 	if (counted < 0 && !job->run->executions.count)
 		return counted; /* nothing was measured */
 	notes_add(job);
-	cli_take_fingerprint(job->run, &late);
+	job_take_fingerprint(job->run, &late);
 	if (job->store)
 		r = store_finish(job->store, job->run, counted < 0 ? &late : err);
 	run_freeze(job->run);

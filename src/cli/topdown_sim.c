@@ -369,7 +369,7 @@ static int job_run(struct simulated_job *job, struct err *err)
 	job->simulated->partial = job->interrupted;
 	vec_foreach (const struct execution_packed, e, &job->simulated->executions)
 		job->simulated->partial |= (e->flags & EXECUTION_TIMED_OUT) != 0;
-	cli_take_fingerprint(job->simulated, &late);
+	job_take_fingerprint(job->simulated, &late);
 	stored = job->store ? store_finish(job->store, job->simulated, err) : 0;
 	run_freeze(job->simulated);
 	r = show(job, stored < 0 ? &late : err); /* it is shown also when it cannot be kept */

@@ -40,7 +40,7 @@ static void noise_take(struct tune_job *job)
 	struct err ignored = {0};
 
 	job->machine = run_open();
-	if (cli_take_fingerprint(job->machine, &ignored) >= 0) {
+	if (job_take_fingerprint(job->machine, &ignored) >= 0) {
 		fingerprint_view_init(&job->fingerprint, job->machine);
 		vec_foreach (const struct fingerprint_field, field, &job->fingerprint.fields)
 			if (str_equal(field->group, "noise") && field->value)

@@ -160,7 +160,7 @@ int tune_job_show(struct tune_job *job, struct err *err)
 	struct err ignored = {0};
 
 	if (cli_has(cli, "json"))
-		cli_take_fingerprint(job->run, &ignored);
+		job_take_fingerprint(job->run, &ignored);
 	while (cli_page_next(cli, &page)) {
 		if (page.json)
 			tune_json(page.json, &job->view);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analyze/cpu_book.h"
-#include "text_block.h"
+#include "analyze/text_block.h"
 
 /* "for GenuineIntel 6 0x97 pmu cpu_core", "for arm 0x41 0xd49 r0p0-r0p2".  On ARM vendor is NULL,
  * family the implementer, model the part, and the steppings are variant << 4 | revision. */

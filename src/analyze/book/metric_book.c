@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "analyze/metric.h"
+#include "analyze/text_block.h"
 #include "data/texts.h"
-#include "text_block.h"
 
 struct reader {
 	struct metric_book *book;

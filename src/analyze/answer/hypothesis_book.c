@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/text_block.h"
 #include "base/mem.h"
 #include "data/texts.h"
 #include "hypothesis_parts.h"
-#include "text_block.h"
 
 static const char *const categories[] = {"cpu", "memory", "branch", "lock", "io", "off_cpu",
 	"allocation", "syscall", "fault", "starvation", "noise", NULL};

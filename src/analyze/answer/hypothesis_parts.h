@@ -2,8 +2,8 @@
 #pragma once
 
 #include "analyze/hypothesis.h"
+#include "analyze/text_block.h"
 #include "base/str.h"
-#include "text_block.h"
 
 /* "FORMULA >= NUMBER". */
 struct comparison {

@@ -2,10 +2,10 @@
 #include <ctype.h>
 #include <errno.h>
 
+#include "analyze/text_block.h"
 #include "base/str.h"
 #include "data/texts.h"
 #include "signal_parts.h"
-#include "text_block.h"
 
 static bool name_is_good(const char *name)
 {

@@ -2,12 +2,12 @@
 #include <errno.h>
 
 #include "analyze/fingerprint.h"
-#include "cli.h"
 #include "ingest/ingest.h"
+#include "job/host.h"
 #include "model/run.h"
 #include "source/fingerprint.h"
 
-int cli_take_fingerprint_of(struct run *run, const char *storage_path, struct err *err)
+int job_take_fingerprint_of(struct run *run, const char *storage_path, struct err *err)
 {
 	struct fingerprint_options options = {.storage_path = storage_path};
 	struct ingest ingest = {.run = run};
@@ -22,7 +22,7 @@ int cli_take_fingerprint_of(struct run *run, const char *storage_path, struct er
 	return 0;
 }
 
-int cli_take_fingerprint(struct run *run, struct err *err)
+int job_take_fingerprint(struct run *run, struct err *err)
 {
-	return cli_take_fingerprint_of(run, NULL, err);
+	return job_take_fingerprint_of(run, NULL, err);
 }

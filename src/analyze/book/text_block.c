@@ -1,6 +1,6 @@
 /* text_block.c - see text_block.h.  Each kind of block checks its own keys: a table whose file is
  * wrong would give a wrong number with confidence. */
-#include "text_block.h"
+#include "analyze/text_block.h"
 
 #include <errno.h>
 #include <stdbool.h>
