@@ -63,6 +63,8 @@ struct command {
 };
 
 extern const struct command *const commands[]; /* NULL-terminated; table.c */
+/* The question that this command and those behind it answer; NULL: that of the one before. */
+const char *command_question(const struct command *command);
 extern const struct option_spec common_options[];
 
 enum cli_mode { CLI_TEXT, CLI_AGENT, CLI_JSON };

@@ -56,10 +56,20 @@ static void help_option_rows(struct table *table, const struct option_spec *spec
 	}
 }
 
+/* Name and summary of each command, below the question that it answers. */
+static void help_commands(struct paper *paper)
+{
+	for (const struct command *const *at = commands; *at; at++) {
+		const char *question = command_question(*at);
+
+		if (question)
+			paper_ink(paper, INK_BOLD, "\n%s\n", question);
+		paper_add(paper, "  %-11s  %s\n", (*at)->name, (*at)->summary);
+	}
+}
+
 void help_overview(struct paper *paper)
 {
-	table_auto struct table table = {0};
-
 	paper_add(
 		paper, "assay: what to change to make a program faster, why, and did it help\n\n");
 	paper_ink(paper, INK_BOLD, "  assay -- ./program input\n");
@@ -68,14 +78,8 @@ void help_overview(struct paper *paper)
 	paper_ink(paper, INK_BOLD, "  assay doctor\n");
 	paper_wrap(
 		paper, 6, INK_DIM, "what can be measured on this machine, and how to get the rest");
-	paper_add(paper, "\nusage: assay COMMAND [OPTIONS] [-- PROGRAM ARGS...]\n\n");
-	table_column(&table, "", false);
-	table_column(&table, "", false);
-	for (const struct command *const *command = commands; *command; command++) {
-		table_cell(&table, INK_BOLD, "%s", (*command)->name);
-		table_cell(&table, INK_PLAIN, "%s", (*command)->summary);
-	}
-	table_print(&table, paper, 2);
+	paper_add(paper, "\nusage: assay COMMAND [OPTIONS] [-- PROGRAM ARGS...]\n");
+	help_commands(paper);
 	paper_add(paper,
 		"\nEvery command has --json[=FILE] (one document), --agent (at most 40 plain lines), "
 		"--quiet\nand --color.  `assay help COMMAND` tells the rest.\n"
@@ -151,6 +155,10 @@ static void man_overview(struct str *out)
 		     "help\n.SH SYNOPSIS\n.B assay\n\\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\-\\- "
 		     "\\fIPROGRAM ARGS\\fR...]\n.SH COMMANDS\n");
 	for (const struct command *const *command = commands; *command; command++) {
+		const char *question = command_question(*command);
+
+		if (question)
+			str_addf(out, ".SS %s\n", question);
 		str_addf(out, ".TP\n\\fBassay\\-%s\\fR(1)\n", (*command)->name);
 		man_text(out, (*command)->summary);
 		str_add_char(out, '\n');

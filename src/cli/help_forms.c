@@ -95,7 +95,7 @@ static void command_agent(struct paper *paper, const struct command *command)
 			paper_add(paper, " --%s", spec->name);
 		paper_add(paper, " (assay help %s tells more)\n", command->name);
 	}
-	paper_add(paper, "of every command: --json[=FILE] --agent --quiet --color=WHEN --help\n");
+	paper_add(paper, "every command: --json[=FILE] --agent --quiet --color=WHEN --help\n");
 	for (const char *const *line = command->examples + 2; line[0]; line += 2)
 		paper_add(paper, "example: %s\n", line[0]);
 	paper_add(paper, "next: %s\n", command->examples[0]);

@@ -29,33 +29,53 @@ extern const struct command stat_command;
 extern const struct command topdown_command;
 extern const struct command tune_command;
 
-/* The main job, then in the order of the work: what can be measured, where, what it does. */
+/* In the order of the work, which is that of the questions below. */
 const struct command *const commands[] = {
 	&run_command,
-	&doctor_command,
-	&env_command,
-	&stat_command,
-	&topdown_command,
+	&ledger_command,
 	&record_command,
 	&report_command,
 	&annotate_command,
-	&diff_command,
 	&flame_command,
+	&stat_command,
+	&topdown_command,
 	&cache_command,
 	&branches_command,
+	&scale_command,
 	&causal_command,
-	&ledger_command,
 	&bench_command,
 	&ab_command,
 	&gate_command,
-	&scale_command,
+	&diff_command,
 	&audit_command,
 	&attest_command,
 	&harness_command,
 	&import_command,
 	&export_command,
+	&doctor_command,
+	&env_command,
 	&tune_command,
 	&completions_command,
 	&help_command_entry,
 	NULL,
 };
+
+static const struct {
+	const char *question;
+	const struct command *first;
+} groups[] = {
+	{"What to change", &run_command},
+	{"Where the time goes", &record_command},
+	{"Why it is slow there", &stat_command},
+	{"What if it were faster", &causal_command},
+	{"Did it help", &bench_command},
+	{"Files and machine", &import_command},
+};
+
+const char *command_question(const struct command *command)
+{
+	for (unsigned i = 0; i < sizeof(groups) / sizeof(*groups); i++)
+		if (groups[i].first == command)
+			return groups[i].question;
+	return NULL;
+}

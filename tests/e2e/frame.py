@@ -27,6 +27,20 @@ def _():
             assert re.search(rf"^  {name} ", r.out, re.MULTILINE), (name, str(r))
 
 
+@case("--help groups the commands by the question they answer")
+def _():
+    lines = assay("--help").out.splitlines()
+    questions = ["What to change", "Where the time goes", "Why it is slow there",
+                 "What if it were faster", "Did it help", "Files and machine"]
+    at = [lines.index(question) for question in questions]
+    assert at == sorted(at), at
+    for question, command in (("What to change", "run"), ("Did it help", "ab"),
+                              ("Files and machine", "doctor")):
+        index = lines.index(question)
+        group = lines[index + 1:lines.index("", index)]
+        assert any(line.split()[:1] == [command] for line in group), (question, group)
+
+
 @case("the help of each command opens with an example and lists its options")
 def _():
     for name in commands():
