@@ -42,6 +42,8 @@ FOLDERS = {
         "causal": {"book"},
         "answer": {"book", "profile", "cpu", "compare", "causal"},
     },
+    "render": {"text": set(), "json": {"text"}, "markdown": {"text"}, "svg": {"text"},
+               "export": {"text"}},
 }
 # Not decided by the design: drive sees the record format only through the headers of source and
 # ingest, and cli may or may not list the embedded texts.

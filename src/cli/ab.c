@@ -7,6 +7,7 @@
 
 #include "ab_parts.h"
 #include "analyze/bench.h"
+#include "render/compare_json.h"
 
 enum { PAIRS_MAX = 1000, PAIRS_EXACT_MAX = 100000 };
 #define BUDGET_DEFAULT_NS 60000000000

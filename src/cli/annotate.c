@@ -11,6 +11,7 @@
 #include "code/source_text.h"
 #include "model/run.h"
 #include "render/annotate.h"
+#include "render/profile_json.h"
 
 enum { HOT_ROWS = 20, HOT_ROWS_AGENT = 10 };
 

@@ -13,6 +13,7 @@
 #include "base/io.h"
 #include "model/run.h"
 #include "render/attest.h"
+#include "render/machine_json.h"
 #include "results.h"
 #include "source/attestation.h"
 

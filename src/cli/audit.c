@@ -4,6 +4,7 @@
 
 #include "model/run.h"
 #include "render/audit.h"
+#include "render/machine_json.h"
 #include "results.h"
 
 static int audit_show(struct cli *cli, const struct results *results, const struct audit_view *view,

@@ -9,6 +9,9 @@
 #include "base/io.h"
 #include "bench_job.h"
 #include "render/bench.h"
+#include "render/compare_json.h"
+#include "render/export.h"
+#include "render/markdown.h"
 
 enum { COMMANDS_MAX = 64, RUNS_MAX = 1000000, RUNS_MIN_DEFAULT = 10 };
 #define BUDGET_DEFAULT_NS 3000000000

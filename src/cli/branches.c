@@ -7,6 +7,8 @@
 
 #include "code/block.h"
 #include "model/run.h"
+#include "render/cpu_json.h"
+#include "render/markdown.h"
 #include "site_job.h"
 #include "source/branch_filter.h"
 

@@ -3,6 +3,8 @@
  *     assay cache run.assay --by function */
 #include "render/cache.h"
 
+#include "render/cpu_json.h"
+#include "render/markdown.h"
 #include "site_job.h"
 
 struct cache_job {

@@ -14,7 +14,11 @@
 #include "base/io.h"
 #include "model/run.h"
 #include "model/store.h"
+#include "render/answer_json.h"
 #include "render/causal.h"
+#include "render/export.h"
+#include "render/markdown.h"
+#include "render/svg.h"
 
 static int text_write(
 	const struct cli *cli, const char *option, const struct str *text, struct err *err)

@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "model/run.h"
 #include "profile_options.h"
+#include "render/profile_json.h"
 
 enum { TEXT_ROWS = 30, LIMIT_MOST = 10000000 };
 

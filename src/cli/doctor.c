@@ -10,6 +10,7 @@
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "render/doctor.h"
+#include "render/machine_json.h"
 #include "render/target.h"
 #include "source/probe.h"
 

@@ -13,6 +13,7 @@
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "render/env.h"
+#include "render/machine_json.h"
 #include "source/fingerprint.h"
 
 enum { DOCUMENT_LARGEST = 64 << 20 };

@@ -13,8 +13,10 @@
 #include "base/io.h"
 #include "base/words.h"
 #include "gate_job.h"
-#include "render/bench.h"
+#include "render/compare_json.h"
+#include "render/export.h"
 #include "render/gate.h"
+#include "render/markdown.h"
 
 enum {
 	RUNS_GIVEN_MAX = 64,

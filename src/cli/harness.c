@@ -13,6 +13,7 @@
 #include "base/io.h"
 #include "cli.h"
 #include "render/harness.h"
+#include "render/machine_json.h"
 
 static enum harness_lang lang_choose(const struct cli *cli)
 {

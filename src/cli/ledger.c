@@ -11,6 +11,7 @@
 #include "cli.h"
 #include "model/directory.h"
 #include "model/ledger.h"
+#include "render/answer_json.h"
 #include "render/ledger.h"
 
 struct ledger_place {

@@ -15,6 +15,7 @@
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "model/store.h"
+#include "render/profile_json.h"
 #include "render/record.h"
 #include "source/branch_filter.h"
 

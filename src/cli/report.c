@@ -9,6 +9,7 @@
 #include "cli.h"
 #include "model/run.h"
 #include "profile_options.h"
+#include "render/profile_json.h"
 
 enum { TEXT_ROWS = 30, TREE_ROWS = 40, LIMIT_MOST = 10000000 };
 #define TREE_LEAST 0.005 /* of the function, in text */

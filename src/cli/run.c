@@ -12,7 +12,7 @@
 #include "base/io.h"
 #include "base/words.h"
 #include "code/binary.h"
-#include "render/job.h"
+#include "render/markdown.h"
 #include "run_job.h"
 
 #define BUDGET_DEFAULT_NS 60000000000ULL

@@ -4,7 +4,7 @@
 #include "base/io.h"
 #include "model/rounds.h"
 #include "model/store.h"
-#include "render/round.h"
+#include "render/markdown.h"
 #include "run_job.h"
 
 int run_against_open(struct run_job *job, struct err *err)

@@ -7,8 +7,9 @@
 #include "analyze/bench.h"
 #include "analyze/hypothesis.h"
 #include "render/answer.h"
-#include "render/bench.h"
+#include "render/answer_json.h"
 #include "render/job.h"
+#include "render/markdown.h"
 #include "render/round.h"
 #include "run_job.h"
 

@@ -1,5 +1,6 @@
 /* run_check.c - `assay run --check assay-out/latest`: is the evidence complete and unchanged? */
 #include "model/directory.h"
+#include "render/answer_json.h"
 #include "render/job.h"
 #include "run_job.h"
 

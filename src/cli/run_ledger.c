@@ -3,7 +3,7 @@
  */
 #include "analyze/ledger_history.h"
 #include "model/ledger.h"
-#include "render/ledger.h"
+#include "render/markdown.h"
 #include "run_job.h"
 
 int run_ledger_keep(struct run_job *job, const struct ledger_view *view, struct err *err)

@@ -10,7 +10,10 @@
 #include "analyze/scale.h"
 #include "base/io.h"
 #include "bench_job.h"
+#include "render/compare_json.h"
+#include "render/markdown.h"
 #include "render/scale.h"
+#include "render/svg.h"
 
 enum { RUNS_MAX = 1000000, RUNS_MIN_DEFAULT = 7, RUNS_MIN_BUDGET = 1 };
 #define BUDGET_DEFAULT_NS 10000000000

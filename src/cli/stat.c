@@ -17,6 +17,7 @@
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "model/store.h"
+#include "render/cpu_json.h"
 #include "render/stat.h"
 #include "stat_parts.h"
 

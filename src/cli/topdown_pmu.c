@@ -13,6 +13,8 @@
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "model/store.h"
+#include "render/cpu_json.h"
+#include "render/markdown.h"
 #include "render/topdown.h"
 #include "source/cpu_identity.h"
 #include "source/pmu.h"

@@ -20,6 +20,8 @@
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "model/store.h"
+#include "render/cpu_json.h"
+#include "render/markdown.h"
 #include "render/simulated.h"
 #include "source/pmu_cost.h"
 #include "topdown_parts.h"

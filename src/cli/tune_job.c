@@ -8,6 +8,7 @@
 
 #include "drive/cpu_list.h"
 #include "model/run.h"
+#include "render/machine_json.h"
 #include "render/tune.h"
 
 bool tune_job_asks(const struct tune_job *job, const struct knob *knob)

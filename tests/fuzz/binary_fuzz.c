@@ -5,6 +5,7 @@
 #include "code/binary.h"
 #include "ingest/build.h"
 #include "model/run.h"
+#include "render/machine_json.h"
 #include "render/target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -9,6 +9,7 @@
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "render/env.h"
+#include "render/machine_json.h"
 #include "source/fingerprint.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

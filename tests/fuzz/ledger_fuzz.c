@@ -7,6 +7,7 @@
 
 #include "analyze/ledger_history.h"
 #include "model/ledger.h"
+#include "render/answer_json.h"
 #include "render/ledger.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

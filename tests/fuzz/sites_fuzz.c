@@ -12,6 +12,7 @@
 #include "model/run.h"
 #include "render/branches.h"
 #include "render/cache.h"
+#include "render/markdown.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

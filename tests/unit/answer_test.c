@@ -14,6 +14,8 @@
 #include "model/run.h"
 #include "profile_text.h"
 #include "render/answer.h"
+#include "render/answer_json.h"
+#include "render/markdown.h"
 
 #define assert_near(a, b, tolerance) assert_true(fabs((a) - (b)) <= (tolerance))
 

@@ -22,6 +22,7 @@
 #include "code/prologue.h"
 #include "ingest/build.h"
 #include "model/run.h"
+#include "render/machine_json.h"
 #include "render/target.h"
 
 static const char *built(struct arena *arena, const char *name)

@@ -21,6 +21,7 @@
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "render/cache.h"
+#include "render/cpu_json.h"
 #include "screen.h"
 
 #define assert_near(a, b) assert_true(fabs((a) - (double)(b)) <= 1e-9 * (double)(b))

@@ -11,6 +11,7 @@
 #include "analyze/doctor.h"
 #include "model/run.h"
 #include "render/doctor.h"
+#include "render/machine_json.h"
 #include "source/probe.h"
 
 static void add(struct run *run, const char *name, enum capability_status status, const char *fix)

@@ -24,7 +24,7 @@
 #include "base/str.h"
 #include "ingest/ingest.h"
 #include "model/run.h"
-#include "render/env.h"
+#include "render/machine_json.h"
 #include "source/fingerprint.h"
 
 /* Machines from text files. */

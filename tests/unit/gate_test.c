@@ -16,7 +16,7 @@
 #include "base/io.h"
 #include "model/history.h"
 #include "model/run.h"
-#include "render/gate.h"
+#include "render/export.h"
 #include "render/markdown.h"
 
 /* A baseline and a candidate with the command "prog", and what is asked of them. */

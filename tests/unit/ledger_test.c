@@ -15,7 +15,7 @@
 #include "analyze/ledger_history.h"
 #include "base/io.h"
 #include "model/ledger.h"
-#include "render/ledger.h"
+#include "render/markdown.h"
 
 static struct ledger_entry entry(const char *run_id, const char *hypothesis, const char *verdict)
 {

@@ -13,6 +13,8 @@
 #include "model/manifest.h"
 #include "model/rounds.h"
 #include "model/run.h"
+#include "render/answer_json.h"
+#include "render/markdown.h"
 #include "render/round.h"
 
 struct fixture {

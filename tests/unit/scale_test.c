@@ -16,7 +16,9 @@
 #include "base/io.h"
 #include "base/random.h"
 #include "model/run.h"
+#include "render/markdown.h"
 #include "render/scale.h"
+#include "render/svg.h"
 #include "screen.h"
 
 enum { START_NS = 600000 };

@@ -20,6 +20,8 @@
 #include "fake_pmu.h"
 #include "ingest/ingest.h"
 #include "model/run.h"
+#include "render/cpu_json.h"
+#include "render/markdown.h"
 #include "render/topdown.h"
 #include "screen.h"
 

@@ -12,7 +12,7 @@
 
 #include "analyze/verdict.h"
 #include "base/str.h"
-#include "render/verdict.h"
+#include "render/cpu_json.h"
 
 static void every_category_has_a_word_and_advice_for_each_language(void **state)
 {

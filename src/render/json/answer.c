@@ -1,0 +1,222 @@
+/* answer.c - "answer" and "ledger" of the main job for programs. */
+#include "render/answer_json.h"
+
+#include <math.h>
+
+#include "render/answer.h"
+
+static const char not_tried[] = "no experiment on this place told enough";
+
+static void number_or_reason(struct jsonw *json, const char *key, double value, const char *reason)
+{
+	if (isnan(value))
+		jsonw_put_missing(json, key, reason);
+	else
+		jsonw_put_double(json, key, value);
+}
+
+static void evidence_json(struct jsonw *json, const struct hotspot *spot)
+{
+	jsonw_key(json, "evidence");
+	jsonw_begin_array(json);
+	for (uint32_t i = 0; i < spot->evidence_count; i++) {
+		const struct hotspot_evidence *e = &spot->evidence[i];
+
+		jsonw_begin_object(json);
+		jsonw_put_text(json, "mechanism", e->mechanism);
+		jsonw_put_bool(json, "agrees", e->agrees);
+		jsonw_put_text(json, "words", e->words);
+		jsonw_put_text(json, "path", e->path);
+		if (*e->query) {
+			jsonw_put_text(json, "query", e->query);
+			number_or_reason(json, "value", e->value, "the query gives none");
+		} else {
+			jsonw_put_missing(json, "query", "assay causal --show gives the number");
+		}
+		jsonw_end_object(json);
+	}
+	jsonw_end_array(json);
+}
+
+static void hotspot_json(struct jsonw *json, const struct hotspot *spot)
+{
+	jsonw_begin_object(json);
+	jsonw_put_u64(json, "rank", spot->rank);
+	jsonw_put_text(json, "location", spot->location);
+	jsonw_put_text(json, "function", spot->function);
+	jsonw_put_text(json, "file", *spot->file ? spot->file : NULL);
+	if (spot->line)
+		jsonw_put_u64(json, "line", spot->line);
+	else
+		jsonw_put_missing(json, "line", "no line is known: no debug information");
+	jsonw_put_text(json, "metric", spot->metric);
+	number_or_reason(json, "value", spot->value, "waits are not sampled");
+	jsonw_put_text(json, "category", hotspot_category_word(spot->category));
+	evidence_json(json, spot);
+	jsonw_put_u64(json, "agree", spot->agree);
+	jsonw_put_u64(json, "asked", spot->asked);
+	number_or_reason(json, "gain", spot->gain, not_tried);
+	number_or_reason(json, "gain_lo", spot->gain_lo, not_tried);
+	number_or_reason(json, "gain_hi", spot->gain_hi, not_tried);
+	number_or_reason(json, "gain_at", spot->gain_at, not_tried);
+	jsonw_put_double(json, "impact", spot->impact);
+	jsonw_put_double(json, "confidence", spot->confidence);
+	jsonw_put_double(json, "effort", spot->effort);
+	jsonw_put_double(json, "score", spot->score);
+	jsonw_put_text(json, "hypothesis", spot->because ? spot->because->name : NULL);
+	jsonw_put_text(json, "why", spot->why);
+	jsonw_end_object(json);
+}
+
+static void hotspots_json(
+	struct jsonw *json, const char *key, const struct hotspot *rows, uint32_t count)
+{
+	jsonw_key(json, key);
+	jsonw_begin_array(json);
+	for (uint32_t i = 0; i < count; i++)
+		hotspot_json(json, &rows[i]);
+	jsonw_end_array(json);
+}
+
+static void first_json(struct jsonw *json, const struct answer_view *view)
+{
+	const struct hotspot *spot = view->first;
+
+	jsonw_key(json, "answer");
+	jsonw_begin_object(json);
+	jsonw_put_text(json, "kind", answer_kind_word(view->kind));
+	if (spot) {
+		jsonw_put_text(json, "location", spot->location);
+		jsonw_put_text(json, "function", spot->function);
+		jsonw_put_text(json, "file", *spot->file ? spot->file : NULL);
+		jsonw_put_text(json, "category", hotspot_category_word(spot->category));
+	} else {
+		jsonw_put_missing(json, "location",
+			view->kind == ANSWER_CHANGE ? "the answer is not a place in the program"
+						    : view->sentence);
+	}
+	jsonw_put_text(json, "hypothesis", view->because ? view->because->name : NULL);
+	jsonw_put_text(json, "sentence", view->sentence);
+	jsonw_put_text(json, "why", view->why);
+	number_or_reason(json, "gain", view->gain, view->gain_reason);
+	number_or_reason(json, "gain_lo", view->gain_lo, view->gain_reason);
+	number_or_reason(json, "gain_hi", view->gain_hi, view->gain_reason);
+	number_or_reason(json, "gain_at", view->gain_at, view->gain_reason);
+	jsonw_put_text(json, "confidence", view->confidence);
+	jsonw_put_text(json, "refuted_by", view->refute);
+	jsonw_put_text(json, "advice", view->because ? view->because->advice : NULL);
+	jsonw_put_text(json, "next", view->next);
+	jsonw_end_object(json);
+}
+
+static void told_json(struct jsonw *json, const char *key, const struct signal *signal)
+{
+	jsonw_key(json, key);
+	jsonw_begin_object(json);
+	jsonw_put_text(json, "signal", signal->name);
+	jsonw_put_double(json, "value", signal->value);
+	jsonw_put_text(json, "unit", signal->unit);
+	jsonw_put_text(json, "witness", signal->witness);
+	jsonw_end_object(json);
+}
+
+/* null: no number that it rests on is told otherwise. */
+static void dispute_json(struct jsonw *json, const struct ledger_dispute *dispute)
+{
+	jsonw_key(json, "dispute");
+	if (!dispute) {
+		jsonw_null(json);
+		return;
+	}
+	jsonw_begin_object(json);
+	jsonw_put_text(json, "quantity", dispute->quantity);
+	jsonw_put_text(json, "title", dispute->title);
+	told_json(json, "low", dispute->low);
+	told_json(json, "high", dispute->high);
+	jsonw_put_double(json, "apart_share", dispute->apart);
+	jsonw_put_double(json, "limit_share", dispute->limit);
+	jsonw_put_text(json, "next", dispute->next);
+	jsonw_end_object(json);
+}
+
+static void witness_json(struct jsonw *json, const struct ledger_witness *witness)
+{
+	jsonw_begin_object(json);
+	jsonw_put_text(json, "witness", witness->witness);
+	jsonw_put_text(json, "verdict", hypothesis_verdict_word(witness->verdict));
+	jsonw_put_text(json, "words", witness->words);
+	jsonw_key(json, "signals");
+	jsonw_begin_array(json);
+	for (uint32_t i = 0; i < witness->signal_count; i++)
+		jsonw_text(json, witness->signals[i]->name);
+	jsonw_end_array(json);
+	dispute_json(json, witness->dispute);
+	jsonw_end_object(json);
+}
+
+static void ledger_rows_json(struct jsonw *json, const struct ledger_view *ledger)
+{
+	jsonw_key(json, "ledger");
+	jsonw_begin_array(json);
+	for (uint32_t i = 0; ledger && i < ledger->count; i++) {
+		const struct ledger_row *row = &ledger->rows[i];
+
+		jsonw_begin_object(json);
+		jsonw_put_text(json, "hypothesis", row->name);
+		jsonw_put_text(json, "title", row->title);
+		jsonw_put_text(json, "category", row->category);
+		jsonw_put_text(json, "verdict", hypothesis_verdict_word(row->verdict));
+		jsonw_put_text(json, "why", row->why);
+		jsonw_put_text(json, "untested", *row->untested ? row->untested : NULL);
+		number_or_reason(json, "time_share", row->share, "not known");
+		jsonw_put_text(json, "falsifier", row->falsifier);
+		jsonw_put_text(json, "next", row->next);
+		jsonw_key(json, "witnesses");
+		jsonw_begin_array(json);
+		for (uint32_t j = 0; j < row->witness_count; j++)
+			witness_json(json, &row->witnesses[j]);
+		jsonw_end_array(json);
+		jsonw_end_object(json);
+	}
+	jsonw_end_array(json);
+}
+
+static void signals_json(struct jsonw *json, const struct signals *signals)
+{
+	jsonw_key(json, "signals");
+	jsonw_begin_array(json);
+	if (signals)
+		vec_foreach (const struct signal, signal, &signals->rows) {
+			jsonw_begin_object(json);
+			jsonw_put_text(json, "name", signal->name);
+			number_or_reason(json, "value", signal->value, signal->reason);
+			jsonw_put_text(json, "unit", signal->unit);
+			jsonw_put_text(json, "witness", signal->witness);
+			jsonw_put_text(json, "meaning", signal->meaning);
+			jsonw_put_text(json, "path", signal->path);
+			jsonw_put_text(json, "query", signal->query);
+			jsonw_end_object(json);
+		}
+	jsonw_end_array(json);
+}
+
+void answer_json(struct jsonw *json, const struct answer_page *page)
+{
+	const struct answer_view *view = page->view;
+
+	first_json(json, view);
+	hotspots_json(json, "hotspots", view->hotspots, view->hotspot_count);
+	hotspots_json(json, "flat", view->flat, view->flat_count);
+	ledger_rows_json(json, view->ledger);
+	signals_json(json, view->signals);
+	jsonw_key(json, "not_measured");
+	jsonw_begin_array(json);
+	for (uint32_t i = 0; i < view->missing_count; i++) {
+		jsonw_begin_object(json);
+		jsonw_put_text(json, "what", view->missing[i].what);
+		jsonw_put_text(json, "reason", view->missing[i].reason);
+		jsonw_put_text(json, "fix", *view->missing[i].fix ? view->missing[i].fix : NULL);
+		jsonw_end_object(json);
+	}
+	jsonw_end_array(json);
+}

@@ -1,0 +1,117 @@
+/* branches.c - "data" of `assay branches --json`; docs/commands/branches.md describes each member.
+ */
+#include "render/cpu_json.h"
+
+#include "analyze/verdict.h"
+#include "parts.h"
+#include "render/branches.h"
+
+static const char *const witness_words[] = {
+	[BRANCHES_STACKS] = "stacks",
+	[BRANCHES_SAMPLED] = "samples",
+	[BRANCHES_SIMULATED] = "simulated",
+	[BRANCHES_UNSEEN] = "none",
+};
+
+static void tally_json(
+	struct jsonw *w, const struct branch_tally *tally, const struct branches_view *view)
+{
+	bool stacks = view->witness == BRANCHES_STACKS;
+	const char *none = "only branch stacks tell it";
+
+	if (view->witness == BRANCHES_SAMPLED)
+		jsonw_put_u64(w, "samples", tally->count);
+	else
+		jsonw_put_u64(w, "count", tally->count);
+	if (stacks) {
+		jsonw_put_u64(w, "taken", tally->count - tally->not_taken);
+		jsonw_put_u64(w, "not_taken", tally->not_taken);
+		jsonw_put_u64(w, "wrong_path", tally->wrong_path);
+	} else {
+		jsonw_put_missing(w, "taken", none);
+		jsonw_put_missing(w, "not_taken", none);
+		jsonw_put_missing(w, "wrong_path", none);
+	}
+	if (view->witness == BRANCHES_SAMPLED)
+		jsonw_put_missing(w, "predicted", "only mispredicted branches were sampled");
+	else
+		jsonw_put_u64(w, "predicted", tally->predicted);
+	jsonw_put_u64(w, "mispredicted", tally->mispredicted);
+	jsonw_put_number(w, "miss_rate", tally->miss_rate,
+		view->witness == BRANCHES_SAMPLED ? "only mispredicted branches were sampled"
+						  : "these branches do not say it");
+}
+
+static void type_json(struct jsonw *w, unsigned type)
+{
+	if (type)
+		jsonw_put_text(w, "type", branch_type_name(type));
+	else
+		jsonw_put_missing(w, "type", "the recording does not tell types");
+}
+
+static void site_json(
+	struct jsonw *w, const struct branch_site *site, const struct branches_view *view)
+{
+	jsonw_begin_object(w);
+	site_place_json(w, "from", &site->from);
+	if (site->has_to)
+		site_place_json(w, "to", &site->to);
+	else
+		jsonw_put_missing(w, "to", "only branch stacks tell it");
+	tally_json(w, &site->tally, view);
+	jsonw_put_double(w, "share", site->share);
+	type_json(w, site->type);
+	jsonw_put_number(w, "cycles", site->cycles, "the branches carry no times");
+	jsonw_put_number(
+		w, "ipc", site->ipc, "the branches carry no times, or the code is not known");
+	jsonw_end_object(w);
+}
+
+static void witness_json(struct jsonw *w, const struct branches_view *view)
+{
+	jsonw_put_text(w, "witness", witness_words[view->witness]);
+	if (*view->event)
+		jsonw_put_text(w, "event", view->event);
+	else
+		jsonw_put_missing(w, "event", "no sampled event has a name");
+	if (view->witness == BRANCHES_SAMPLED)
+		jsonw_put_bool(w, "precise", view->precise);
+	jsonw_put_u64(w, "samples", view->samples);
+	jsonw_key(w, "branches");
+	jsonw_begin_object(w);
+	tally_json(w, &view->all, view);
+	jsonw_end_object(w);
+}
+
+void branches_json(struct jsonw *w, const struct branches_page *page)
+{
+	const struct branches_view *view = page->view;
+	uint32_t shown = 0;
+
+	site_head_json(w, page->summary);
+	verdict_json(w, &page->summary->verdict);
+	witness_json(w, view);
+	jsonw_key(w, "types");
+	jsonw_begin_array(w);
+	vec_foreach (const struct branch_type_row, row, &view->types) {
+		jsonw_begin_object(w);
+		type_json(w, row->type);
+		tally_json(w, &row->tally, view);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+	jsonw_put_u64(w, "site_count", view->site_count_all);
+	if (view->witness == BRANCHES_UNSEEN) {
+		jsonw_put_missing(w, "sites", view->sites_reason);
+		return;
+	}
+	jsonw_key(w, "sites");
+	jsonw_begin_array(w);
+	vec_foreach (const struct branch_site, site, &view->sites) {
+		if (page->limit && shown++ == page->limit)
+			break;
+		site_json(w, site, view);
+	}
+	jsonw_end_array(w);
+}

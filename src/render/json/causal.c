@@ -1,0 +1,172 @@
+/* causal.c - "data" of `assay causal --json`; docs/commands/causal.md describes each member. */
+#include "render/answer_json.h"
+
+#include "render/causal.h"
+
+static const char no_samples[] = "the file does not say how many samples there were";
+
+static void gain_json(struct jsonw *json, const struct causal_gain *gain)
+{
+	jsonw_begin_object(json);
+	jsonw_put_double(json, "speedup", gain->speedup);
+	if (gain->is_known) {
+		jsonw_put_double(json, "gain", gain->gain);
+		jsonw_put_double(json, "lo", gain->lo);
+		jsonw_put_double(json, "hi", gain->hi);
+	} else {
+		const char *why = gain->trials ? "too few pairs or visits for a bound"
+					       : "not tried: time went to other levels";
+
+		jsonw_put_missing(json, "gain", why);
+		jsonw_put_missing(json, "lo", why);
+		jsonw_put_missing(json, "hi", why);
+	}
+	jsonw_put_u64(json, "n", gain->trials);
+	jsonw_put_double(json, "visits", gain->visits);
+	jsonw_put_double(json, "hits", gain->hits);
+	jsonw_end_object(json);
+}
+
+static void slope_json(struct jsonw *json, const struct causal_curve *curve)
+{
+	static const char why[] = "too few pairs for a bound";
+
+	if (curve->slope_is_known) {
+		jsonw_put_double(json, "slope", curve->slope);
+		jsonw_put_double(json, "slope_lo", curve->slope_lo);
+		jsonw_put_double(json, "slope_hi", curve->slope_hi);
+	} else {
+		jsonw_put_missing(json, "slope", why);
+		jsonw_put_missing(json, "slope_lo", why);
+		jsonw_put_missing(json, "slope_hi", why);
+	}
+	if (curve->best)
+		jsonw_put_double(json, "max_gain", curve->best->gain);
+	else
+		jsonw_put_missing(json, "max_gain", why);
+}
+
+static void known_text(struct jsonw *json, const char *key, const char *text)
+{
+	if (*text)
+		jsonw_put_text(json, key, text);
+	else
+		jsonw_put_missing(json, key, "the experiments do not tell it");
+}
+
+static void target_json(
+	struct jsonw *json, const struct causal_view *view, const struct causal_target_view *target)
+{
+	str_auto struct str sentence = {0};
+
+	causal_sentence(&sentence, view, target);
+	jsonw_begin_object(json);
+	jsonw_put_text(json, "location", target->name);
+	known_text(json, "file", target->file);
+	if (target->line)
+		jsonw_put_u64(json, "line", target->line);
+	else
+		jsonw_put_missing(json, "line", "the target is a function");
+	known_text(json, "function", target->function);
+	jsonw_put_text(json, "kind", target->waits ? "waits" : "cpu");
+	slope_json(json, &target->curve);
+	jsonw_put_text(json, "class", causal_class_name(target->curve.class));
+	if (target->samples > 0)
+		jsonw_put_double(json, "sample_share", target->sample_share);
+	else
+		jsonw_put_missing(json, "sample_share", no_samples);
+	jsonw_put_u64(json, "pairs", target->curve.trials);
+	jsonw_put_text(json, "sentence", str_text(&sentence));
+	jsonw_key(json, "points");
+	jsonw_begin_array(json);
+	for (uint32_t i = 0; i < CAUSAL_LEVELS; i++)
+		gain_json(json, &target->curve.gains[i]);
+	jsonw_end_array(json);
+	jsonw_end_object(json);
+}
+
+static void targets_json(struct jsonw *json, const struct causal_view *view, const char *key,
+	uint32_t from, uint32_t to)
+{
+	jsonw_key(json, key);
+	jsonw_begin_array(json);
+	for (uint32_t i = from; i < to; i++)
+		target_json(json, view, &view->targets[i]);
+	jsonw_end_array(json);
+}
+
+static void points_json(struct jsonw *json, const struct causal_view *view)
+{
+	jsonw_key(json, "progress");
+	jsonw_begin_array(json);
+	for (uint32_t i = 0; i < view->point_count; i++) {
+		const struct causal_point_view *point = &view->points[i];
+
+		jsonw_begin_object(json);
+		jsonw_put_text(json, "name", point->name);
+		jsonw_put_text(json, "kind", point->is_latency ? "latency" : "throughput");
+		jsonw_put_double(json, "visits", point->visits);
+		jsonw_put_double(json, "per_second", point->per_second);
+		jsonw_put_bool(json, "chosen", point->is_chosen);
+		jsonw_end_object(json);
+	}
+	jsonw_end_array(json);
+}
+
+static void guards_json(struct jsonw *json, const struct causal_view *view)
+{
+	jsonw_key(json, "guards");
+	jsonw_begin_array(json);
+	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++) {
+		const struct causal_guard *guard = &view->guards[i];
+		str_auto struct str text = {0};
+
+		if (guard->is_bad)
+			causal_doubt_sentence(&text, guard);
+		jsonw_begin_object(json);
+		jsonw_put_text(json, "name", causal_doubt_name(guard->doubt));
+		if (guard->is_known)
+			jsonw_put_double(json, "value", guard->value);
+		else
+			jsonw_put_missing(json, "value", no_samples);
+		jsonw_put_bool(json, "bad", guard->is_bad);
+		jsonw_put_text(json, "text", text.len ? text.at : NULL);
+		jsonw_end_object(json);
+	}
+	jsonw_end_array(json);
+}
+
+static void engine_json(struct jsonw *json, const struct causal_view *view)
+{
+	jsonw_put_text(json, "engine", view->is_inside ? "preload" : "bpf");
+	jsonw_key(json, "not_seen");
+	jsonw_begin_array(json);
+	for (unsigned i = 0; view->is_inside && causal_not_seen[i]; i++)
+		jsonw_text(json, causal_not_seen[i]);
+	jsonw_end_array(json);
+}
+
+void causal_json(struct jsonw *json, const struct causal_view *view, const char *coz_file)
+{
+	str_auto struct str nothing = {0};
+
+	causal_nothing(&nothing, view);
+	/* All targets; the flat ones once more, so that nobody has to know the classes. */
+	targets_json(json, view, "targets", 0, view->target_count);
+	targets_json(json, view, "flat", view->flat_from, view->target_count);
+	points_json(json, view);
+	engine_json(json, view);
+	jsonw_put_u64(json, "experiments", view->experiments);
+	jsonw_put_u64(json, "pairs", view->pairs);
+	jsonw_put_u64(json, "cut", view->cut);
+	jsonw_put_u64(json, "disturbed", view->disturbed);
+	jsonw_put_u64(json, "alone", view->alone);
+	jsonw_put_u64(json, "measured_ns", view->measured_ns);
+	jsonw_put_bool(json, "paced_by_clock", view->is_paced);
+	guards_json(json, view);
+	jsonw_put_text(json, "no_answer", nothing.len ? nothing.at : NULL);
+	if (coz_file)
+		jsonw_put_text(json, "coz_file", coz_file);
+	else
+		jsonw_put_missing(json, "coz_file", "not asked for: --coz FILE writes it");
+}

@@ -1,0 +1,161 @@
+/* diff.c - "data" of `assay diff --json`; docs/commands/diff.md describes each member. */
+#include "render/profile_json.h"
+
+#include <math.h>
+
+#include "parts.h"
+#include "render/diff.h"
+#include "render/report.h"
+
+static void side_json(struct jsonw *w, const char *key, const char *path,
+	const struct diff_side *side, const struct diff_view *view)
+{
+	jsonw_key(w, key);
+	jsonw_begin_object(w);
+	jsonw_put_text(w, "path", path);
+	if (!view->refusals.count) {
+		jsonw_put_text(w, "target", side->quality.target);
+		jsonw_put_u64(w, "executions", side->executions);
+		jsonw_put_double(w, "trials", side->trials);
+		jsonw_put_number(w, "cost", side->cost, view->cost_reason);
+		quality_json(w, &side->quality);
+	}
+	jsonw_end_object(w);
+}
+
+static void text_or_null(struct jsonw *w, const char *key, const char *text)
+{
+	if (*text)
+		jsonw_put_text(w, key, text);
+	else
+		jsonw_put_missing(w, key, "it is not known, or is not one");
+}
+
+static void row_json(struct jsonw *w, const struct diff_row *row, const struct diff_view *view)
+{
+	const char *none = view->cost_reason;
+
+	jsonw_begin_object(w);
+	jsonw_put_text(w, "name", row->name);
+	text_or_null(w, "module", row->module);
+	text_or_null(w, "file", row->file);
+	if (row->line)
+		jsonw_put_u64(w, "line", row->line);
+	else
+		jsonw_put_missing(w, "line", "it is not known, or is not one");
+	jsonw_put_text(w, "verdict", diff_verdict_name(row->verdict));
+	jsonw_put_u64(w, "a_samples", row->a_samples);
+	jsonw_put_u64(w, "b_samples", row->b_samples);
+	jsonw_put_double(w, "a_share", row->a_share);
+	jsonw_put_double(w, "b_share", row->b_share);
+	jsonw_put_double(w, "change_share", row->change);
+	jsonw_put_double(w, "change_low_share", row->change_low);
+	jsonw_put_double(w, "change_high_share", row->change_high);
+	jsonw_put_double(w, "p", row->p);
+	jsonw_put_number(w, "a_cost", row->a_cost, none);
+	jsonw_put_number(w, "b_cost", row->b_cost, none);
+	jsonw_put_number(w, "cost_change", row->cost_change, none);
+	jsonw_put_number(w, "cost_change_low", row->cost_low, none);
+	jsonw_put_number(w, "cost_change_high", row->cost_high, none);
+	if (none)
+		jsonw_put_missing(w, "cost_changed", none);
+	else
+		jsonw_put_bool(w, "cost_changed", row->cost_changed);
+	jsonw_end_object(w);
+}
+
+static void class_json(struct jsonw *w, const struct diff_view *view)
+{
+	jsonw_put_bool(w, "comparable", !view->refusals.count);
+	if (view->machines_known)
+		jsonw_put_text(w, "class", fingerprint_class_name(view->machines.class));
+	else
+		jsonw_put_missing(
+			w, "class", "a run without a fingerprint does not tell its machine");
+	jsonw_key(w, "refusals");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < view->refusals.count; i++)
+		jsonw_text(w, view->refusals.at[i]);
+	jsonw_end_array(w);
+}
+
+static void counts_row_json(struct jsonw *w, const struct diff_count_row *row)
+{
+	const char *none = *row->reason ? row->reason : "one side has no value";
+
+	jsonw_begin_object(w);
+	jsonw_put_text(w, "name", row->name);
+	jsonw_put_text(w, "unit", *row->unit ? row->unit : "count");
+	if (*row->core)
+		jsonw_put_text(w, "core", row->core);
+	jsonw_put_number(w, "a", row->a, none);
+	jsonw_put_number(w, "b", row->b, none);
+	jsonw_put_number(w, "change_share", row->change, none);
+	jsonw_put_number(w, "change_low_share", row->lo, "it takes more runs of each side");
+	jsonw_put_number(w, "change_high_share", row->hi, "it takes more runs of each side");
+	if (isnan(row->lo))
+		jsonw_put_missing(w, "moved", "it takes more runs of each side");
+	else
+		jsonw_put_bool(w, "moved", row->moved);
+	jsonw_put_number(w, "explains_share", row->explains_share,
+		"cycles and instructions were not counted, the time is the same, or nobody knows "
+		"what one costs");
+	jsonw_put_bool(w, "estimate", row->priced);
+	jsonw_end_object(w);
+}
+
+static void diff_counts_json(struct jsonw *w, const struct diff_counts_view *view)
+{
+	const char *none = "cycles and instructions were not counted, or the time is the same";
+
+	jsonw_key(w, "counts");
+	jsonw_begin_object(w);
+	jsonw_put_u64(w, "a_runs", view->executions_a);
+	jsonw_put_u64(w, "b_runs", view->executions_b);
+	jsonw_put_text(w, "cause", ab_cause_name(view->explanation.cause));
+	jsonw_put_text(w, "why", view->explanation.text);
+	jsonw_put_number(w, "instructions_share", view->work_share, none);
+	jsonw_put_number(w, "cpi_share", view->stall_share, none);
+	jsonw_put_number(w, "clock_share", view->clock_share, none);
+	jsonw_key(w, "time");
+	counts_row_json(w, &view->time);
+	jsonw_key(w, "events");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < view->row_count; i++)
+		counts_row_json(w, &view->rows[i]);
+	jsonw_end_array(w);
+	jsonw_end_object(w);
+}
+
+void diff_json(struct jsonw *w, const struct diff_page *page)
+{
+	const struct diff_view *view = page->view;
+	uint32_t shown = 0;
+
+	class_json(w, view);
+	if (page->counts)
+		diff_counts_json(w, page->counts);
+	else
+		jsonw_put_missing(w, "counts", "one of the runs has no counts of executions");
+	if (!view->has_samples && !view->refusals.count) {
+		jsonw_put_missing(w, "rows", "neither run has samples");
+		return;
+	}
+	jsonw_put_text(w, "by", report_by_word(view->by));
+	jsonw_put_text(w, "measure", view->by_total ? "total" : "self");
+	side_json(w, "a", page->a, &view->a, view);
+	side_json(w, "b", page->b, &view->b, view);
+	jsonw_put_text(w, "cost_unit", view->unit);
+	jsonw_put_u64(w, "tested", view->tested);
+	jsonw_put_u64(w, "changed", view->counts[DIFF_CHANGED]);
+	jsonw_put_u64(w, "possible", view->counts[DIFF_POSSIBLE]);
+	jsonw_put_u64(w, "same", view->counts[DIFF_SAME]);
+	jsonw_key(w, "rows");
+	jsonw_begin_array(w);
+	vec_foreach (const struct diff_row, row, &view->rows) {
+		if (page->limit && shown++ == page->limit)
+			break;
+		row_json(w, row, view);
+	}
+	jsonw_end_array(w);
+}

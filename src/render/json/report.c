@@ -1,0 +1,179 @@
+/* report.c - "data" of `assay report --json`; docs/commands/report.md describes each member.
+ * A tree is written flat, each row with its depth and its parent: stacks nest deeper than most
+ * readers of JSON can follow. */
+#include "render/profile_json.h"
+
+#include <math.h>
+
+#include "parts.h"
+#include "render/report.h"
+
+static void text_or_reason(struct jsonw *w, const char *key, const char *text, const char *reason)
+{
+	if (*text)
+		jsonw_put_text(w, key, text);
+	else
+		jsonw_put_missing(w, key, reason);
+}
+
+static const char *place_reason(enum profile_by by)
+{
+	return by == PROFILE_THREAD   ? "a thread has no place in the source"
+	       : by == PROFILE_MODULE ? "a module has no place in the source"
+				      : "no debug information says it";
+}
+
+static void cost_json(struct jsonw *w, const struct profile_row *row)
+{
+	jsonw_put_u64(w, "self", row->self.samples);
+	jsonw_put_u64(w, "total", row->total.samples);
+	jsonw_put_double(w, "self_share", row->self_share);
+	jsonw_put_double(w, "total_share", row->total_share);
+	jsonw_put_u64(w, "self_weight", row->self.weight);
+	jsonw_put_u64(w, "total_weight", row->total.weight);
+}
+
+static void row_json(struct jsonw *w, const struct profile_row *row, enum profile_by by)
+{
+	jsonw_put_text(w, "name", row->name);
+	text_or_reason(w, "file", row->file, place_reason(by));
+	if (row->line)
+		jsonw_put_u64(w, "line", row->line);
+	else
+		jsonw_put_missing(w, "line",
+			by == PROFILE_FILE ? "a file is not one line" : place_reason(by));
+	text_or_reason(w, "module", row->module,
+		by == PROFILE_THREAD || by == PROFILE_FILE ? "it runs code of several modules"
+							   : "no mapping held the address");
+	if (by == PROFILE_THREAD) {
+		jsonw_put_u64(w, "pid", row->pid);
+		jsonw_put_u64(w, "tid", row->tid);
+	}
+	jsonw_put_bool(w, "unknown", row->flags & LABEL_UNNAMED);
+	cost_json(w, row);
+}
+
+static void profile_json(struct jsonw *w, const struct profile_view *view)
+{
+	jsonw_put_text(w, "by", report_by_word(view->by));
+	jsonw_put_text(w, "order", view->by_total ? "total" : "self");
+	jsonw_put_u64(w, "row_count", view->row_count_all);
+	jsonw_key(w, "rows");
+	jsonw_begin_array(w);
+	vec_foreach (const struct profile_row, row, &view->rows) {
+		jsonw_begin_object(w);
+		row_json(w, row, view->by);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
+
+static struct profile_row node_row(const struct call_tree *tree, const struct call_tree_node *node)
+{
+	const struct label *label = call_tree_label(tree, node);
+	double all = (double)tree->samples.total.weight;
+
+	return (struct profile_row){.name = label->name,
+		.module = label->module,
+		.file = label->file,
+		.line = label->line,
+		.flags = label->flags,
+		.self = node->self,
+		.total = node->total,
+		.self_share = (double)node->self.weight / all,
+		.total_share = (double)node->total.weight / all};
+}
+
+static void tree_json(struct jsonw *w, const struct report_page *page)
+{
+	const struct call_tree *tree = page->tree;
+	mem_auto uint32_t *nodes = mem_new(tree->nodes.count, sizeof(*nodes));
+	mem_auto uint32_t *row_of = mem_new(tree->nodes.count, sizeof(*row_of));
+	uint32_t count = call_tree_pick(tree, page->limit, page->min_share, nodes);
+
+	jsonw_put_text(w, "function", page->function);
+	jsonw_put_text(w, "direction", page->callers ? "callers" : "callees");
+	jsonw_put_u64(w, "row_count", tree->nodes.count - 1);
+	jsonw_key(w, "rows");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct call_tree_node *node = &tree->nodes.at[nodes[i]];
+		struct profile_row row = node_row(tree, node);
+
+		row_of[nodes[i]] = i;
+		jsonw_begin_object(w);
+		row_json(w, &row, PROFILE_FUNCTION);
+		jsonw_put_u64(w, "depth", node->depth - 1);
+		jsonw_key(w, "parent");
+		if (node->parent)
+			jsonw_u64(w, row_of[node->parent]);
+		else
+			jsonw_null(w);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
+
+void report_json(struct jsonw *w, const struct report_page *page)
+{
+	const struct profile_quality *quality = page->quality;
+
+	quality_json(w, quality);
+	jsonw_put_text(w, "target", quality->target);
+	jsonw_put_u64(w, "total_samples", quality->samples);
+	jsonw_put_u64(w, "total_weight", quality->weight);
+	jsonw_put_text(w, "weight_unit", quality->unit);
+	if (page->tree)
+		tree_json(w, page);
+	else
+		profile_json(w, page->profile);
+}
+
+/* A count that came as a double to be able to say "not measured". */
+static void put_count(struct jsonw *w, const char *key, double value, const char *reason)
+{
+	if (isnan(value))
+		jsonw_put_missing(w, key, reason);
+	else
+		jsonw_put_u64(w, key, (uint64_t)value);
+}
+
+static void events_json(struct jsonw *w, const struct profile_quality *quality)
+{
+	jsonw_put_text(w, "event", quality->event);
+	jsonw_put_text(w, "event_note", *quality->event_note ? quality->event_note : NULL);
+	jsonw_put_bool(w, "precise", quality->precise);
+	jsonw_key(w, "other_events");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < quality->other_events.count; i++)
+		jsonw_text(w, quality->other_events.at[i]);
+	jsonw_end_array(w);
+}
+
+void quality_json(struct jsonw *w, const struct profile_quality *quality)
+{
+	static const char none[] = "no sample was let through";
+	static const char uncounted[] = "whoever recorded this did not count it";
+	static const char unmeasured[] = "whoever recorded this did not measure its CPU time";
+
+	jsonw_key(w, "quality");
+	jsonw_begin_object(w);
+	jsonw_put_u64(w, "samples", quality->samples);
+	jsonw_put_bool(w, "filtered", quality->filtered);
+	events_json(w, quality);
+	put_count(w, "lost_samples", quality->lost_samples, uncounted);
+	put_count(w, "lost_records", quality->lost_records, uncounted);
+	jsonw_put_number(w, "lost_share", quality->lost_share, uncounted);
+	jsonw_put_number(w, "truncated_share", quality->truncated_share, none);
+	jsonw_put_number(w, "broken_share", quality->broken_share, none);
+	jsonw_put_number(w, "unknown_share", quality->unknown_share, none);
+	jsonw_put_number(w, "kernel_share", quality->kernel_share, none);
+	jsonw_put_number(w, "rate_hz", quality->rate_hz, "it takes two samples at different times");
+	jsonw_put_u64(w, "span_ns", quality->span_ns);
+	put_count(w, "recorder_cpu_ns", quality->recorder_cpu_ns, unmeasured);
+	put_count(w, "target_cpu_ns", quality->target_cpu_ns, unmeasured);
+	jsonw_put_number(w, "overhead_share", quality->overhead_share, unmeasured);
+	jsonw_put_u64(w, "addresses", quality->locations);
+	jsonw_put_u64(w, "unnamed_addresses", quality->unnamed_locations);
+	jsonw_end_object(w);
+}

@@ -1,0 +1,54 @@
+/* round.c - what moved since the run before, for programs. */
+#include "render/answer_json.h"
+
+#include <math.h>
+
+#include "analyze/round.h"
+
+static void put_number(struct jsonw *w, const char *key, double value, const char *reason)
+{
+	if (isfinite(value))
+		jsonw_put_double(w, key, value);
+	else
+		jsonw_put_missing(w, key, reason);
+}
+
+static void promise_json(struct jsonw *w, const struct round_view *view)
+{
+	static const char none[] = "the run before promised no gain that could be measured";
+
+	jsonw_key(w, "promise");
+	jsonw_begin_object(w);
+	jsonw_put_text(w, "result", round_promise_word(view->promise));
+	jsonw_put_text(w, "location", view->promised_location);
+	put_number(w, "gain", view->promised, none);
+	put_number(w, "gain_lo", view->promised_lo, none);
+	put_number(w, "gain_hi", view->promised_hi, none);
+	put_number(w, "gain_at", view->promised_at, none);
+	jsonw_end_object(w);
+}
+
+void round_json(struct jsonw *w, const struct round_view *view)
+{
+	static const char few[] = "too few runs for an interval";
+	static const char none[] = "one of the two runs has no baseline";
+
+	jsonw_put_u64(w, "round", view->round);
+	jsonw_put_text(w, "before", view->before_id);
+	jsonw_put_text(w, "after", view->after_id);
+	jsonw_put_text(w, "outcome",
+		view->has_baselines ? compare_outcome_name(view->verdict.outcome) : "inconclusive");
+	jsonw_put_bool(w, "advisory", true);
+	jsonw_put_text(w, "class", fingerprint_class_name(view->class));
+	jsonw_put_bool(w, "output_changed", view->output_changed);
+	put_number(w, "before_ns", round(view->before_ns), none);
+	put_number(w, "after_ns", round(view->after_ns), none);
+	put_number(w, "ratio", view->ratio, none);
+	put_number(w, "ratio_lo", view->ratio_lo, few);
+	put_number(w, "ratio_hi", view->ratio_hi, few);
+	put_number(w, "compounded_ratio", view->compounded, none);
+	put_number(w, "gained", view->gained, none);
+	promise_json(w, view);
+	jsonw_put_bool(w, "stop", view->stop);
+	jsonw_put_text(w, "next", view->next);
+}

@@ -1,0 +1,76 @@
+/* spans.c - a program's own events, for programs; docs/commands/import.md describes each member. */
+#include "render/profile_json.h"
+
+#include <math.h>
+
+#include "analyze/spans.h"
+
+#define UNSAID "the program did not say"
+
+static void time_json(struct jsonw *w, const char *key, double ns)
+{
+	if (isfinite(ns))
+		jsonw_put_u64(w, key, (uint64_t)llround(ns));
+	else
+		jsonw_put_missing(w, key, UNSAID);
+}
+
+static void span_json(struct jsonw *w, const struct span_view *span)
+{
+	jsonw_begin_object(w);
+	jsonw_put_text(w, "name", span->name);
+	jsonw_put_text(w, "category", span->category);
+	jsonw_put_u64(w, "count", span->count);
+	time_json(w, "cumulative_ns", span->total_ns);
+	if (isfinite(span->share))
+		jsonw_put_double(w, "cumulative_share", span->share);
+	else
+		jsonw_put_missing(w, "cumulative_share", UNSAID);
+	time_json(w, "p50_ns", span->p50_ns);
+	time_json(w, "p95_ns", span->p95_ns);
+	time_json(w, "p99_ns", span->p99_ns);
+	time_json(w, "p999_ns", span->p999_ns);
+	time_json(w, "max_ns", span->max_ns);
+	jsonw_put_text(w, "evidence", span->evidence);
+	jsonw_end_object(w);
+}
+
+static void claims_json(struct jsonw *w, const struct spans_view *view)
+{
+	jsonw_key(w, "claims");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < view->claim_count; i++) {
+		jsonw_begin_object(w);
+		jsonw_put_text(w, "name", view->claims[i].name);
+		jsonw_put_text(w, "verdict", view->claims[i].verdict);
+		jsonw_put_text(w, "evidence", view->claims[i].evidence);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
+
+void spans_json(struct jsonw *w, const struct spans_view *view)
+{
+	jsonw_put_missing(w, "samples", "the program told sums, it took no samples for assay");
+	jsonw_key(w, "events");
+	jsonw_begin_array(w);
+	jsonw_end_array(w);
+	jsonw_put_text(w, "scenario", view->scenario);
+	jsonw_put_text(w, "by", spans_by_word(view->by));
+	jsonw_key(w, "spans");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < view->span_count; i++)
+		span_json(w, &view->spans[i]);
+	jsonw_end_array(w);
+	claims_json(w, view);
+	jsonw_key(w, "facts");
+	jsonw_begin_array(w);
+	for (uint32_t i = 0; i < view->fact_count; i++) {
+		jsonw_begin_object(w);
+		jsonw_put_text(w, "name", view->facts[i].name);
+		jsonw_put_text(w, "unit", view->facts[i].unit);
+		jsonw_put_double(w, "value", view->facts[i].value);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}

@@ -1,0 +1,133 @@
+/* tune.c - "data" of `assay tune --json`; docs/commands/tune.md describes each member. */
+#include "render/machine_json.h"
+
+#include "analyze/knob.h"
+
+static void put_value(struct jsonw *w, const char *key, const char *value, const char *reason)
+{
+	if (value)
+		jsonw_put_text(w, key, value);
+	else
+		jsonw_put_missing(w, key, reason);
+}
+
+static void row_json(struct jsonw *w, const struct knob_row *row)
+{
+	const struct knob *knob = row->knob;
+	const char *unread = row->reason ? row->reason : "it could not be read";
+
+	jsonw_begin_object(w);
+	put_value(w, "knob", knob ? knob->name : NULL, "this version does not know it");
+	put_value(w, "group", knob ? knob->group : NULL, "this version does not know it");
+	jsonw_put_text(w, "path", row->path);
+	jsonw_put_text(w, "state", row->state);
+	jsonw_put_text(w, "reason", row->reason);
+	put_value(w, "now", row->now, unread);
+	put_value(w, "wanted", row->want, unread);
+	put_value(w, "old", row->old, "nothing was written");
+	jsonw_put_bool(w, "optional", row->optional);
+	put_value(w, "by", row->by, "nothing was written, or it was not told");
+	if (row->time_ns)
+		jsonw_put_u64(w, "time_ns", row->time_ns);
+	else
+		jsonw_put_missing(w, "time_ns", "nothing was written");
+	if (knob) {
+		jsonw_put_text(w, "why", knob->why);
+		jsonw_put_text(w, "risk", knob->risk);
+	}
+	jsonw_end_object(w);
+}
+
+static void rows_json(struct jsonw *w, const char *key, const struct knob_view *view)
+{
+	jsonw_key(w, key);
+	jsonw_begin_array(w);
+	vec_foreach (const struct knob_row, row, &view->rows)
+		row_json(w, row);
+	jsonw_end_array(w);
+}
+
+static void snapshot_json(struct jsonw *w, const struct knob_view *view)
+{
+	jsonw_key(w, "snapshot");
+	jsonw_begin_array(w);
+	vec_foreach (const struct knob_row, row, &view->rows) {
+		jsonw_begin_object(w);
+		jsonw_put_text(w, "knob", row->knob->name);
+		jsonw_put_text(w, "path", row->path);
+		put_value(w, "value", row->now, row->reason ? row->reason : "not readable");
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+}
+
+static void noise_json(struct jsonw *w, const struct knob_view *view)
+{
+	jsonw_key(w, "noise");
+	jsonw_begin_array(w);
+	vec_foreach (const struct knob_noise, noise, &view->noise) {
+		jsonw_begin_object(w);
+		jsonw_put_text(w, "name", noise->name);
+		jsonw_put_text(w, "value", noise->value);
+		jsonw_put_bool(w, "loud", noise->loud);
+		jsonw_put_text(w, "why", noise->why);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+	jsonw_key(w, "busy");
+	jsonw_begin_array(w);
+	vec_foreach (const struct knob_busy, busy, &view->busy) {
+		jsonw_begin_object(w);
+		jsonw_put_u64(w, "pid", busy->pid);
+		jsonw_put_text(w, "name", busy->name);
+		jsonw_put_double(w, "cpus", busy->cpus);
+		jsonw_end_object(w);
+	}
+	jsonw_end_array(w);
+	if (view->busy_seconds > 0) {
+		jsonw_put_u64(w, "busy_ns", (uint64_t)(1e9 * view->busy_seconds));
+		jsonw_put_double(w, "busy_seconds", view->busy_seconds);
+	} else {
+		jsonw_put_missing(w, "busy_ns", "the processes were not watched");
+		jsonw_put_missing(w, "busy_seconds", "the processes were not watched");
+	}
+}
+
+static void process_json(struct jsonw *w, const struct knob_process *process)
+{
+	jsonw_key(w, "process");
+	jsonw_begin_object(w);
+	put_value(w, "cpus", process->cpus, "not asked for");
+	jsonw_put_bool(w, "no_aslr", process->no_aslr);
+	jsonw_put_bool(w, "fifo", process->fifo);
+	jsonw_put_bool(w, "awake", process->awake);
+	jsonw_end_object(w);
+}
+
+void tune_json(struct jsonw *w, const struct knob_view *view)
+{
+	jsonw_put_text(w, "action", view->action);
+	jsonw_put_text(w, "journal", view->journal);
+	jsonw_put_u64(w, "void_changes", view->void_changes);
+	put_value(w, "journal_id", view->journal_id,
+		str_equal(view->action, "status") ? "nothing is changed" : "status tells it");
+	rows_json(w, "rows", view);
+	if (view->snapshot)
+		snapshot_json(w, view);
+	if (str_equal(view->action, "plan"))
+		noise_json(w, view);
+	if (view->reverted)
+		rows_json(w, "reverted", view->reverted);
+	if (!str_equal(view->action, "run"))
+		return;
+	process_json(w, &view->process);
+	jsonw_key(w, "target");
+	jsonw_begin_object(w);
+	if (view->ran) {
+		jsonw_put_i64(w, "exit", view->exit_status);
+		jsonw_put_i64(w, "signal", view->signal);
+	} else {
+		jsonw_put_missing(w, "exit", "it was not started");
+	}
+	jsonw_end_object(w);
+}

@@ -1,0 +1,78 @@
+/* ledger.c - hypothesis.md: every explanation with its verdict, numbers and falsifier. */
+#include "render/markdown.h"
+
+#include <math.h>
+
+#include "analyze/hypothesis.h"
+#include "analyze/ledger_history.h"
+
+/* A text inside a table: a bar would end the cell, a newline the row. */
+static void cell_add(struct str *out, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '|')
+			str_add(out, "\\|");
+		else
+			str_add_char(out, (unsigned char)*text < ' ' ? ' ' : *text);
+}
+
+static const char *changed_of(const struct ledger_run *run, const char *hypothesis)
+{
+	for (uint32_t i = 0; run && i < run->step_count; i++)
+		if (str_equal(run->steps[i].hypothesis, hypothesis))
+			return run->steps[i].changed;
+	return "";
+}
+
+static void row_add(struct str *out, const struct ledger_row *row, const struct ledger_run *run)
+{
+	const char *changed = changed_of(run, row->name);
+
+	str_addf(out, "| %s%s | %s | ", hypothesis_verdict_word(row->verdict),
+		row->noisy ? " (noisy)" : "", row->name);
+	if (isfinite(row->share))
+		str_addf(out, "%.0f %%", 100 * row->share);
+	else
+		str_add(out, "not known");
+	str_add(out, " | ");
+	cell_add(out, row->why);
+	str_add(out, " | ");
+	cell_add(out, row->falsifier);
+	str_addf(out, " | %s |\n", *changed ? changed : "-");
+}
+
+/* What would make the untested rows testable. */
+static void missing_add(struct str *out, const struct ledger_view *view)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < view->count; i++) {
+		const struct ledger_row *row = &view->rows[i];
+
+		if (!*row->untested || row->verdict == HYPOTHESIS_REJECTS)
+			continue;
+		if (!any)
+			str_add(out, "\n## Not tested, or in part\n\n");
+		any = true;
+		str_addf(out, "- %s: ", row->name);
+		cell_add(out, row->untested);
+		str_add_char(out, '\n');
+	}
+}
+
+void ledger_markdown(struct str *out, const struct ledger_view *view, const struct ledger_run *run)
+{
+	str_add(out, "# Explanations\n\n");
+	str_add(out,
+		"Supports needs two independent witnesses. What no collector gave is untested, "
+		"never rejected.\n");
+	if (view->noisy)
+		str_add(out, "The machine was not quiet: read every row with that in mind.\n");
+	if (run && run->before)
+		str_addf(out, "Changed since %s: %u.\n", run->before, run->changed_count);
+	str_add(out, "\n| verdict | explanation | share | why | what would refute it | changed |\n"
+		     "|---|---|---|---|---|---|\n");
+	for (uint32_t i = 0; i < view->count; i++)
+		row_add(out, &view->rows[i], run);
+	missing_add(out, view);
+}

@@ -1,0 +1,84 @@
+/* round.c - what moved since the run before, and HISTORY.md. */
+#include "render/markdown.h"
+
+#include <math.h>
+
+#include "render/paper.h"
+#include "render/round.h"
+
+void round_markdown(struct str *out, const struct round_view *view)
+{
+	str_addf(out, "\n## Since the run before (round %u, against %s)\n\n- ", view->round,
+		view->before_id);
+	round_moved_words(out, view);
+	str_add(out, "\n- ");
+	round_promise_words(out, view);
+	str_add(out, "\n- the machines: ");
+	round_machine_words(out, view);
+	if (view->output_changed)
+		str_add(out, "\n- the output is another than before");
+	if (isfinite(view->compounded))
+		str_addf(out,
+			"\n- all rounds together: %.3f of the time of round 0, %.2f times as "
+			"fast",
+			view->compounded, 1 / view->compounded);
+	str_addf(out, "\n- %s\n\nTwo sessions were compared, not interleaved runs: advisory.\n",
+		view->next);
+}
+
+static void time_cell(struct str *out, double ns)
+{
+	char text[32];
+
+	str_addf(out, " | %s", isfinite(ns) ? paper_time(text, sizeof(text), ns) : "-");
+}
+
+static void history_row(struct str *out, const struct round_line_view *line)
+{
+	str_addf(out, "| %u | %s", line->round, line->run_id);
+	time_cell(out, line->before_ns);
+	time_cell(out, line->after_ns);
+	if (isfinite(line->ratio))
+		str_addf(out, " | %.3f", line->ratio);
+	else
+		str_add(out, " | -");
+	if (isfinite(line->ratio_lo) && isfinite(line->ratio_hi))
+		str_addf(out, " (%.3f to %.3f)", line->ratio_lo, line->ratio_hi);
+	if (isfinite(line->promised))
+		str_addf(out, " | %.3f", line->promised);
+	else
+		str_add(out, " | -");
+	if (isfinite(line->compounded))
+		str_addf(out, " | %.3f", line->compounded);
+	else
+		str_add(out, " | -");
+	str_addf(out, " | %s | ", *line->verdict ? line->verdict : "-");
+	if (*line->first)
+		markdown_code(out, line->first, true);
+	else
+		str_add(out, "-");
+	str_add(out, " |\n");
+}
+
+void history_markdown(struct str *out, const struct round_line_view *lines, uint32_t count)
+{
+	str_add(out, "# History\n\nTimes are medians of wall time. A ratio is the time after over "
+		     "the time before; all of them multiplied are the compounded one. Promised is "
+		     "the ratio that the run before expected. Stop when a round brings less than "
+		     "5 %, or when what is next scores below 2.\n");
+	for (uint32_t i = 0; i < count; i++) {
+		bool known = false;
+
+		for (uint32_t k = 0; k < i; k++)
+			known = known || str_equal(lines[k].target, lines[i].target);
+		if (known)
+			continue;
+		str_add(out, "\n## ");
+		markdown_code(out, lines[i].target, false);
+		str_add(out, "\n\n| round | run | before | after | ratio | promised | compounded | "
+			     "verdict | first now |\n|---|---|---|---|---|---|---|---|---|\n");
+		for (uint32_t k = i; k < count; k++)
+			if (str_equal(lines[k].target, lines[i].target))
+				history_row(out, &lines[k]);
+	}
+}

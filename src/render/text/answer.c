@@ -1,0 +1,300 @@
+/* answer.c - one screen: what to change first, where, why, what it would gain, how sure that is,
+ * what would refute it, and the next command; then the table it was chosen from. */
+#include "render/answer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "render/shorten.h"
+
+enum { ROWS_SHOWN = 6, FLAT_SHOWN = 3, EXPLAINED_SHOWN = 4, LABEL_WIDTH = 12, FUNCTION_WIDTH = 32 };
+
+void signal_value(struct str *out, const struct signal *signal)
+{
+	char buf[64];
+
+	if (isnan(signal->value))
+		str_add(out, "not measured");
+	else if (strcmp(signal->unit, "share") == 0)
+		str_addf(out, "%.1f %%", 100 * signal->value);
+	else if (strcmp(signal->unit, "ns") == 0)
+		str_add(out, paper_time(buf, sizeof(buf), signal->value));
+	else if (strcmp(signal->unit, "bytes") == 0)
+		str_add(out, paper_bytes(buf, sizeof(buf), signal->value));
+	else
+		str_addf(out, "%.4g%s%s", signal->value, *signal->unit ? " " : "", signal->unit);
+}
+
+void hotspot_gain(struct str *out, const struct hotspot *spot)
+{
+	if (isnan(spot->gain))
+		return;
+	str_addf(out, "%.1f (%.1f to %.1f)", 100 * spot->gain, 100 * spot->gain_lo,
+		100 * spot->gain_hi);
+}
+
+/* "3 of 3", "2 of 3 disputed", "1 of 3". */
+void hotspot_agreement(struct str *out, const struct hotspot *spot)
+{
+	str_addf(out, "%u of %u", spot->agree, spot->asked);
+	if (spot->agree > 1 && spot->agree < spot->asked)
+		str_add(out, " disputed");
+}
+
+void hotspot_mechanisms(struct str *out, const struct hotspot *spot)
+{
+	for (uint32_t i = 0; i < spot->evidence_count; i++)
+		if (spot->evidence[i].agrees)
+			str_addf(out, "%s%s", out->len ? ", " : "", spot->evidence[i].mechanism);
+}
+
+uint32_t ledger_count(const struct ledger_view *ledger, enum hypothesis_verdict verdict)
+{
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; ledger && i < ledger->count; i++)
+		count += ledger->rows[i].verdict == verdict;
+	return count;
+}
+
+static void labelled(struct paper *paper, const char *label, const char *text)
+{
+	str_auto struct str line = {0};
+
+	if (!text || !*text)
+		return;
+	paper_ink(paper, INK_DIM, "  %-*s", LABEL_WIDTH, label);
+	str_add(&line, text);
+	/* The first line stands behind the label, the others below it. */
+	paper_hang(paper, LABEL_WIDTH + 2, line.at);
+}
+
+static const char *heading(enum answer_kind kind)
+{
+	static const char *const words[] = {
+		[ANSWER_CHANGE] = "Change first",
+		[ANSWER_NOTHING] = "Nothing stands out",
+		[ANSWER_NOISY] = "Too noisy to say",
+		[ANSWER_NOT_MEASURED] = "Not measured",
+	};
+
+	return words[kind];
+}
+
+static void sure_words(const struct answer_view *view, struct str *out)
+{
+	str_addf(out, "%s", view->confidence ? view->confidence : "low");
+	if (view->first) {
+		str_auto struct str mechanisms = {0};
+
+		hotspot_mechanisms(&mechanisms, view->first);
+		str_add(out, ": ");
+		hotspot_agreement(out, view->first);
+		str_addf(out, " ways of knowing agree (%s)", str_text(&mechanisms));
+	}
+}
+
+static void answer_words(struct paper *paper, const struct answer_view *view)
+{
+	str_auto struct str gain = {0}, sure = {0};
+	const struct hotspot *spot = view->first;
+
+	paper_ink(paper, INK_BOLD, "%s",
+		!spot		    ? heading(view->kind)
+		: spot->has_no_name ? "No names"
+		: *spot->library    ? "First look at the calls of"
+				    : heading(view->kind));
+	if (spot && !spot->has_no_name) {
+		paper_ink(paper, INK_GOOD, "  %s", spot->location);
+		if (*spot->function && spot->line)
+			paper_add(paper, "  %s", spot->call);
+	}
+	paper_add(paper, "\n");
+	labelled(paper, "answer", view->sentence);
+	labelled(paper, "why", view->why);
+	if (!isnan(view->gain)) {
+		str_addf(&gain, "%.1f %% (%.1f to %.1f) when it is %.0f %% faster",
+			100 * view->gain, 100 * view->gain_lo, 100 * view->gain_hi,
+			100 * view->gain_at);
+		labelled(paper, "gain", gain.at);
+	} else if (view->kind == ANSWER_CHANGE) {
+		str_addf(&gain, "not measured: %s", view->gain_reason);
+		labelled(paper, "gain", gain.at);
+	}
+	if (spot && spot->has_no_name)
+		labelled(paper, "do",
+			"install its debug symbols (on Debian the package NAME-dbgsym), or build "
+			"it with -g and without strip");
+	else if (view->because && *view->because->advice)
+		labelled(paper, "do", view->because->advice);
+	sure_words(view, &sure);
+	labelled(paper, "how sure", str_text(&sure));
+	labelled(paper, "refuted by", view->refute);
+}
+
+static void hotspot_rows(struct paper *paper, const struct hotspot *rows, uint32_t count)
+{
+	table_auto struct table table = {0};
+
+	table_column(&table, "rank", true);
+	table_column(&table, "where", false);
+	table_column(&table, "function", false);
+	table_column(&table, "kind", false);
+	table_column(&table, "share", true);
+	table_column(&table, "gain, %", true);
+	table_column(&table, "agree", false);
+	table_column(&table, "score", true);
+	for (uint32_t i = 0; i < count; i++) {
+		str_auto struct str gain = {0}, agree = {0}, name = {0};
+
+		if (rows[i].line) /* else it stands in the column before */
+			name_shorten(rows[i].call, FUNCTION_WIDTH, &name);
+		hotspot_gain(&gain, &rows[i]);
+		hotspot_agreement(&agree, &rows[i]);
+		table_cell(&table, INK_PLAIN, "%u", rows[i].rank);
+		table_cell(&table, INK_PLAIN, "%s", rows[i].location);
+		table_cell(&table, INK_PLAIN, "%s", str_text(&name));
+		table_cell(&table, INK_PLAIN, "%s", hotspot_category_word(rows[i].category));
+		if (isnan(rows[i].value))
+			table_cell(&table, INK_DIM, "?");
+		else
+			table_cell(&table, INK_PLAIN, "%.0f %%", 100 * rows[i].value);
+		table_cell(&table, INK_PLAIN, "%s", str_text(&gain));
+		table_cell(&table, INK_PLAIN, "%s", str_text(&agree));
+		table_cell(&table, INK_PLAIN, "%.1f", rows[i].score);
+	}
+	table_print(&table, paper, 2);
+}
+
+static void flat_words(struct paper *paper, const struct answer_view *view)
+{
+	if (!view->flat_count)
+		return;
+	paper_ink(paper, INK_BOLD, "\nHot, and not worth touching\n");
+	for (uint32_t i = 0; i < view->flat_count && i < FLAT_SHOWN; i++) {
+		const struct hotspot *spot = &view->flat[i];
+
+		paper_add(paper, "  %s  %s  ", spot->location, spot->call);
+		if (!isnan(spot->value)) /* waits are not sampled */
+			paper_add(paper, "%.0f %% of the %s, ", 100 * spot->value, spot->metric);
+		paper_add(paper, "gain %.1f %% (%.1f to %.1f)\n", 100 * spot->gain,
+			100 * spot->gain_lo, 100 * spot->gain_hi);
+	}
+}
+
+static void ledger_words(struct paper *paper, const struct ledger_view *ledger)
+{
+	uint32_t shown = 0;
+
+	if (!ledger)
+		return;
+	paper_ink(paper, INK_BOLD, "\nExplanations\n");
+	for (uint32_t i = 0; i < ledger->count && shown < EXPLAINED_SHOWN; i++) {
+		const struct ledger_row *row = &ledger->rows[i];
+		str_auto struct str line = {0};
+
+		if (row->verdict != HYPOTHESIS_SUPPORTS && row->verdict != HYPOTHESIS_CONFLICT)
+			continue;
+		str_addf(&line, "%s: %s", row->title, row->why);
+		paper_add(paper, "  %-9s", hypothesis_verdict_word(row->verdict));
+		paper_hang(paper, 11, line.at);
+		shown++;
+	}
+	paper_add(paper,
+		"  %u supported, %u in conflict, %u rejected, %u inconclusive, %u untested\n",
+		ledger_count(ledger, HYPOTHESIS_SUPPORTS),
+		ledger_count(ledger, HYPOTHESIS_CONFLICT), ledger_count(ledger, HYPOTHESIS_REJECTS),
+		ledger_count(ledger, HYPOTHESIS_INCONCLUSIVE),
+		ledger_count(ledger, HYPOTHESIS_UNTESTED));
+}
+
+static void missing_words(struct paper *paper, const struct answer_view *view)
+{
+	str_auto struct str later = {0};
+
+	paper_ink(paper, INK_BOLD, "\nNot measured\n");
+	for (uint32_t i = 0; i < view->missing_count; i++) {
+		str_auto struct str line = {0};
+		const struct answer_missing *m = &view->missing[i];
+
+		if (strcmp(m->reason, answer_not_yet) == 0) {
+			str_addf(&later, "%s%s", later.len ? "; " : "", m->what);
+			continue;
+		}
+		str_addf(&line, "%s: %s%s%s", m->what, m->reason, *m->fix ? "; " : "", m->fix);
+		paper_wrap(paper, 2, INK_PLAIN, line.at);
+	}
+	if (later.len) {
+		str_add(&later, ": no collector yet");
+		paper_wrap(paper, 2, INK_DIM, later.at);
+	}
+}
+
+void answer_text(struct paper *paper, const struct answer_page *page)
+{
+	const struct answer_view *view = page->view;
+
+	answer_words(paper, view);
+	if (view->hotspot_count) {
+		paper_add(paper, "\n");
+		hotspot_rows(paper, view->hotspots,
+			view->hotspot_count < ROWS_SHOWN ? view->hotspot_count : ROWS_SHOWN);
+	}
+	flat_words(paper, view);
+	ledger_words(paper, view->ledger);
+	missing_words(paper, view);
+	paper_add(paper, "\n");
+	if (page->partial)
+		labelled(
+			paper, "partial", "it was cut short; this is what was measured until then");
+	paper_ink(paper, INK_BOLD, "  %-*s", LABEL_WIDTH, "next");
+	paper_add(paper, "%s\n", view->next);
+}
+
+void answer_agent(struct paper *paper, const struct answer_page *page)
+{
+	const struct answer_view *view = page->view;
+
+	paper_add(paper, "answer: %s\n", answer_kind_word(view->kind));
+	paper_add(paper, "say: %s\n", view->sentence);
+	if (view->first)
+		paper_add(paper, "where: %s %s %s\n", view->first->location, view->first->call,
+			view->first->file);
+	if (*view->why)
+		paper_add(paper, "why: %s\n", view->why);
+	if (isnan(view->gain))
+		paper_add(paper, "gain: not measured (%s)\n", view->gain_reason);
+	else
+		paper_add(paper, "gain: %.1f %% [%.1f, %.1f] at %.0f %% faster\n", 100 * view->gain,
+			100 * view->gain_lo, 100 * view->gain_hi, 100 * view->gain_at);
+	paper_add(paper, "confidence: %s\n", view->confidence ? view->confidence : "low");
+	if (*view->refute)
+		paper_add(paper, "refuted by: %s\n", view->refute);
+	for (uint32_t i = 0; i < view->hotspot_count && i < ROWS_SHOWN; i++) {
+		const struct hotspot *spot = &view->hotspots[i];
+
+		paper_add(paper, "%u. %s %s %s ", spot->rank, spot->location, spot->call,
+			hotspot_category_word(spot->category));
+		if (isnan(spot->value))
+			paper_add(paper, "share not measured");
+		else
+			paper_add(paper, "%.0f %%", 100 * spot->value);
+		paper_add(
+			paper, " agree %u/%u score %.1f\n", spot->agree, spot->asked, spot->score);
+	}
+	for (uint32_t i = 0; i < view->flat_count && i < FLAT_SHOWN; i++)
+		paper_add(paper, "not worth touching: %s %s\n", view->flat[i].location,
+			view->flat[i].call);
+	for (uint32_t i = 0; view->ledger && i < view->ledger->count && i < 8; i++) {
+		const struct ledger_row *row = &view->ledger->rows[i];
+
+		if (row->verdict == HYPOTHESIS_SUPPORTS || row->verdict == HYPOTHESIS_CONFLICT)
+			paper_add(paper, "%s %s: %s\n", hypothesis_verdict_word(row->verdict),
+				row->name, row->why);
+	}
+	paper_add(paper, "untested: %u explanations; not measured: %u (see report.md)\n",
+		ledger_count(view->ledger, HYPOTHESIS_UNTESTED), view->missing_count);
+	if (page->partial)
+		paper_add(paper, "partial: it was cut short\n");
+	paper_add(paper, "evidence: %s\nnext: %s\n", page->directory, view->next);
+}

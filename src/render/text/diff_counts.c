@@ -1,0 +1,104 @@
+/* diff_counts.c - the counts of two runs side by side: the time first, then what explains it. */
+#include "diff_parts.h"
+
+#include <math.h>
+
+enum { AGENT_ROWS = 8 };
+
+static const char *value_text(char *buf, size_t room, double value, const char *unit)
+{
+	if (isnan(value))
+		return "-";
+	if (str_equal(unit, "ns"))
+		return paper_time(buf, room, value);
+	return paper_count(buf, room, value);
+}
+
+static void interval_add(struct str *out, const struct diff_count_row *row)
+{
+	if (isnan(row->lo))
+		str_add(out, "too few runs");
+	else
+		str_addf(out, "%+.1f..%+.1f %%", row->lo * 100, row->hi * 100);
+}
+
+static void explains_add(struct str *out, const struct diff_count_row *row)
+{
+	if (!isnan(row->explains_share))
+		str_addf(out, "%s%.0f %%", row->priced ? "about " : "", row->explains_share * 100);
+}
+
+static void row_cells(struct table *table, const struct diff_count_row *row)
+{
+	str_auto struct str interval = {0}, explains = {0};
+	char a[32], b[32];
+
+	interval_add(&interval, row);
+	explains_add(&explains, row);
+	table_cell(table, INK_PLAIN, "%s%s%s", row->name, *row->core ? " on " : "", row->core);
+	table_cell(table, INK_PLAIN, "%s", value_text(a, sizeof(a), row->a, row->unit));
+	table_cell(table, INK_PLAIN, "%s", value_text(b, sizeof(b), row->b, row->unit));
+	if (isnan(row->change)) {
+		table_cell(table, INK_DIM, "%s", "");
+		table_cell(table, INK_DIM, "%s", "");
+		table_cell(table, INK_DIM, "%s", "");
+		table_cell(table, INK_DIM, "%s", row->reason);
+		return;
+	}
+	table_cell(table, row->moved ? INK_BOLD : INK_PLAIN, "%+.1f %%", row->change * 100);
+	table_cell(table, INK_DIM, "%s", interval.at);
+	table_cell(table, INK_PLAIN, "%s", str_text(&explains));
+	table_cell(table, INK_DIM, "%s", row->moved || isnan(row->lo) ? "" : "same");
+}
+
+static void factors_line(struct paper *paper, const struct diff_counts_view *view)
+{
+	if (isnan(view->work_share))
+		return;
+	paper_add(paper,
+		"of the change: instructions %.0f %%, cycles per instruction %.0f %%, clock rate or "
+		"waiting %.0f %%\n",
+		view->work_share * 100, view->stall_share * 100, view->clock_share * 100);
+}
+
+void diff_counts_text(struct paper *paper, const struct diff_counts_view *view)
+{
+	table_auto struct table table = {0};
+	static const char *const heads[] = {"event", "A", "B", "change", "95 %", "explains", ""};
+
+	paper_ink(paper, INK_BOLD, "counts");
+	paper_add(paper, ": %u runs of A, %u of B\n", view->executions_a, view->executions_b);
+	paper_wrap(paper, 0, INK_PLAIN, view->explanation.text);
+	factors_line(paper, view);
+	paper_add(paper, "\n");
+	for (unsigned i = 0; i < 7; i++)
+		table_column(&table, heads[i], i >= 1 && i <= 5);
+	row_cells(&table, &view->time);
+	for (uint32_t i = 0; i < view->row_count; i++)
+		row_cells(&table, &view->rows[i]);
+	table_print(&table, paper, 2);
+}
+
+static void agent_row(struct paper *paper, const struct diff_count_row *row)
+{
+	str_auto struct str interval = {0}, explains = {0};
+
+	interval_add(&interval, row);
+	explains_add(&explains, row);
+	if (isnan(row->change))
+		paper_add(paper, "%s: none (%s)\n", row->name, row->reason);
+	else
+		paper_add(paper, "%s: %.10g to %.10g, %+.1f%% (95%%: %s)%s%s\n", row->name, row->a,
+			row->b, row->change * 100, interval.at, explains.len ? ", explains " : "",
+			str_text(&explains));
+}
+
+void diff_counts_agent(struct paper *paper, const struct diff_counts_view *view)
+{
+	paper_add(paper, "counts: %u runs of A, %u of B\nwhy: %s\n", view->executions_a,
+		view->executions_b, view->explanation.text);
+	factors_line(paper, view);
+	agent_row(paper, &view->time);
+	for (uint32_t i = 0; i < view->row_count && i < AGENT_ROWS; i++)
+		agent_row(paper, &view->rows[i]);
+}

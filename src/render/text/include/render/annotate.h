@@ -1,0 +1,25 @@
+/* annotate.h - the answer of `assay annotate` as text and for agents.  Adds up what it
+ * leaves out of the page, so that the columns of what it shows still sum to the whole. */
+#pragma once
+
+#include "analyze/annotate.h"
+#include "render/paper.h"
+
+struct annotate_page {
+	bool by_line; /* source lines, no instructions */
+	bool all;     /* leave nothing out */
+};
+
+void annotate_text(
+	struct paper *paper, const struct annotate_view *view, const struct annotate_page *page);
+void annotate_agent(
+	struct paper *paper, const struct annotate_view *view, const struct annotate_page *page);
+
+enum { ANNOTATE_EVENTS_SHOWN = 4 }; /* side by side in text */
+
+/* The text of a source line, NULL when it is not there. */
+const char *annotate_source(const struct annotate_view *view, uint32_t file, uint32_t line);
+
+/* The row of a line, NULL when it has no cost. */
+const struct annotate_line *annotate_line_of(
+	const struct annotate_view *view, uint32_t file, uint32_t line);

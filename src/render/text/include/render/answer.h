@@ -1,0 +1,26 @@
+/* answer.h - the answer of the main job: on one screen, and for agents.  Computes nothing. */
+#pragma once
+
+#include "analyze/answer.h"
+#include "render/paper.h"
+
+/* What is shown beside the answer. */
+struct answer_page {
+	const struct answer_view *view;
+	const struct evidence *evidence;
+	const char *target;    /* the command line that was measured */
+	const char *directory; /* where the evidence is */
+	const char *run_id;
+	bool partial; /* it was cut short */
+};
+
+void answer_text(struct paper *paper, const struct answer_page *page);
+void answer_agent(struct paper *paper, const struct answer_page *page);
+
+/* A value of a signal for people: "12.3 %", "1.25 s", "4.1 MiB", "812". */
+void signal_value(struct str *out, const struct signal *signal);
+
+void hotspot_gain(struct str *out, const struct hotspot *spot);
+void hotspot_agreement(struct str *out, const struct hotspot *spot);
+void hotspot_mechanisms(struct str *out, const struct hotspot *spot);
+uint32_t ledger_count(const struct ledger_view *ledger, enum hypothesis_verdict verdict);

@@ -1,0 +1,105 @@
+/* round.c - see round.h. */
+#include "render/round.h"
+
+#include <math.h>
+
+/* "-24.1 % (-26.0 to -22.3)": the change of time, after the round. */
+static void change_words(struct str *out, double ratio, double lo, double hi)
+{
+	str_addf(out, "%+.1f %%", 100 * (ratio - 1));
+	if (isfinite(lo) && isfinite(hi))
+		str_addf(out, " (%+.1f to %+.1f)", 100 * (lo - 1), 100 * (hi - 1));
+	else
+		str_add(out, " (too few runs for an interval)");
+}
+
+static void gain_words(struct str *out, double gain, double lo, double hi)
+{
+	str_addf(out, "%.1f %%", 100 * gain);
+	if (isfinite(lo) && isfinite(hi))
+		str_addf(out, " (%.1f to %.1f)", 100 * lo, 100 * hi);
+}
+
+void round_promise_words(struct str *out, const struct round_view *view)
+{
+	static const char *const verdicts[] = {
+		[ROUND_PROMISE_NONE] = "",
+		[ROUND_PROMISE_ARRIVED] = "the promised gain arrived",
+		[ROUND_PROMISE_LESS] = "less than promised",
+		[ROUND_PROMISE_MORE] = "more than promised: the place got faster than assumed",
+		[ROUND_PROMISE_OPEN] = "these runs cannot tell whether it arrived",
+	};
+
+	if (view->promise == ROUND_PROMISE_NONE) {
+		str_add(out, "the run before promised no gain that could be measured");
+		return;
+	}
+	str_addf(out, "promised for %s with %.0f %% less time there: ",
+		*view->promised_location ? view->promised_location : "the change",
+		100 * view->promised_at);
+	gain_words(out, view->promised, view->promised_lo, view->promised_hi);
+	str_add(out, " less time; measured: ");
+	gain_words(out, view->gained, view->gained_lo, view->gained_hi);
+	str_addf(out, "; %s", verdicts[view->promise]);
+}
+
+void round_moved_words(struct str *out, const struct round_view *view)
+{
+	char before[32], after[32];
+
+	if (!view->has_baselines) {
+		str_add(out, "one of the two runs has no baseline: nothing can be compared");
+		return;
+	}
+	str_addf(out, "%s: wall time %s -> %s, ", compare_outcome_name(view->verdict.outcome),
+		paper_time(before, sizeof(before), view->before_ns),
+		paper_time(after, sizeof(after), view->after_ns));
+	change_words(out, view->ratio, view->ratio_lo, view->ratio_hi);
+}
+
+void round_machine_words(struct str *out, const struct round_view *view)
+{
+	str_addf(out, "%s", fingerprint_class_name(view->class));
+	for (uint32_t i = 0; i < view->difference_count && i < 3; i++)
+		str_addf(out, "%s%s", i ? ", " : ": ", view->differences[i].field);
+	if (view->difference_count > 3)
+		str_addf(out, " and %u more", view->difference_count - 3);
+}
+
+void round_text(struct paper *paper, const struct round_view *view)
+{
+	str_auto struct str moved = {0}, promise = {0}, machine = {0};
+
+	round_moved_words(&moved, view);
+	round_promise_words(&promise, view);
+	paper_ink(paper, INK_BOLD, "Since %s", view->before_id);
+	paper_add(paper, " (round %u)\n", view->round);
+	paper_wrap(paper, 2, INK_PLAIN, moved.at);
+	if (view->output_changed)
+		paper_wrap(paper, 2, INK_WARN,
+			"the output is another than before: see whether it is still right");
+	if (view->has_baselines && view->class != FULLY_COMPARABLE) {
+		round_machine_words(&machine, view);
+		paper_wrap(paper, 2, INK_WARN, machine.at);
+	}
+	paper_wrap(paper, 2, INK_PLAIN, promise.at);
+	if (isfinite(view->compounded) && view->verdict.outcome != COMPARE_INCONCLUSIVE)
+		paper_add(
+			paper, "  all rounds together: %.2f times as fast\n", 1 / view->compounded);
+	paper_add(paper, "  ");
+	paper_ink(paper, view->stop ? INK_GOOD : INK_BOLD, "%s", view->next);
+	paper_add(paper, "\n  (two sessions, not interleaved: advisory; `assay ab OLD -- NEW` is "
+			 "exact)\n\n");
+}
+
+void round_agent(struct paper *paper, const struct round_view *view)
+{
+	str_auto struct str moved = {0}, promise = {0};
+
+	round_moved_words(&moved, view);
+	round_promise_words(&promise, view);
+	paper_add(paper, "round %u, against %s: %s\n", view->round, view->before_id, moved.at);
+	paper_add(paper, "promise: %s\n", promise.at);
+	paper_add(paper, "%s%s\n",
+		view->output_changed ? "the output is another than before; " : "", view->next);
+}
