@@ -95,24 +95,13 @@ static int load_run_file(
 	return 0;
 }
 
-static const char *machine_of(const struct run *run)
-{
-	vec_foreach (const struct field_row, field, &run->fields)
-		if (field->state == FIELD_VALUE &&
-			str_equal(run_text(run, field->group), "identity") &&
-			str_equal(run_text(run, field->name), "machine_id_hash"))
-			return run_text(run, field->value);
-	return NULL;
-}
-
 /* The programs of a run that was measured here, as their files are now. */
 static const struct binary_facts *const *programs_of(struct results *results, const struct run *run)
 {
-	const char *here = machine_of(results->notes), *there = machine_of(run);
 	const struct binary_options options = {.sha256 = true, .without_libraries = true};
 	const struct binary_facts **programs;
 
-	if (!here || !there || !str_equal(here, there) || run->commands.count > PROGRAMS_MAX)
+	if (!audit_is_same_machine(results->notes, run) || run->commands.count > PROGRAMS_MAX)
 		return NULL;
 	programs = arena_take(&results->arena, (run->commands.count + 1) * sizeof(*programs));
 	for (uint32_t i = 0; i < run->commands.count; i++) {

@@ -72,6 +72,46 @@ static void add_machine(struct run *run, const char *model)
 			     });
 }
 
+/* `fields`: the values of machine_id_hash, boot_id and hostname_hash; "": not known. */
+static struct run *machine(const char *const fields[3])
+{
+	static const char *const names[] = {"machine_id_hash", "boot_id", "hostname_hash"};
+	struct run *run = run_open();
+
+	for (unsigned i = 0; i < 3; i++)
+		run_add_field(run, &(struct field_row){
+					   .group = run_intern(run, "identity"),
+					   .name = run_intern(run, names[i]),
+					   .value = run_intern(run, fields[i]),
+					   .state = *fields[i] ? FIELD_VALUE : FIELD_ABSENT,
+				   });
+	return run;
+}
+
+static void a_machine_without_an_id_is_known_by_its_boot_and_name(void **state)
+{
+	static const struct {
+		const char *a[3], *b[3];
+		bool same;
+	} rows[] = {
+		{{"id", "boot", "name"}, {"id", "later", "renamed"}, true},
+		{{"id", "boot", "name"}, {"other", "boot", "name"}, false},
+		{{"", "boot", "name"}, {"", "boot", "name"}, true},
+		{{"", "boot", "name"}, {"", "later", "name"}, false},
+		{{"", "boot", "name"}, {"", "boot", "container"}, false},
+		{{"id", "boot", "name"}, {"", "boot", "name"}, false},
+		{{"", "", ""}, {"", "", ""}, false},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		run_auto struct run *a = machine(rows[i].a), *b = machine(rows[i].b);
+
+		assert_int_equal(audit_is_same_machine(a, b), rows[i].same);
+		assert_int_equal(audit_is_same_machine(b, a), rows[i].same);
+	}
+}
+
 static void audit(struct fixture *f)
 {
 	struct err err = {0};
@@ -454,6 +494,7 @@ int main(void)
 		cmocka_unit_test(warm_up_spread_and_parity_are_found),
 		cmocka_unit_test(a_noisy_host_is_found_in_steal_pressure_and_load),
 		cmocka_unit_test(builds_are_judged_by_their_facts),
+		cmocka_unit_test(a_machine_without_an_id_is_known_by_its_boot_and_name),
 		cmocka_unit_test(files_of_two_machines_are_mixed),
 		cmocka_unit_test(evidence_is_one_line_whatever_a_command_is_called),
 		cmocka_unit_test(the_tool_answers_what_it_can_know),

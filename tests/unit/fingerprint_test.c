@@ -532,6 +532,25 @@ static void an_empty_root_gives_absent_fields_not_a_crash(void **state)
 	assert_true(run->fields.count >= 60);
 }
 
+static void an_empty_machine_id_is_none(void **state)
+{
+	char root[] = "/tmp/assay-machine-XXXXXX";
+	str_auto struct str folder = {0}, path = {0};
+	run_auto struct run *run = NULL;
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	str_addf(&folder, "%s/etc", root);
+	str_addf(&path, "%s/machine-id", folder.at);
+	assert_int_equal(mkdir(folder.at, 0700), 0);
+	close(open(path.at, O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+	run = take(&(struct fingerprint_options){.root = root});
+	unlink(path.at);
+	rmdir(folder.at);
+	rmdir(root);
+	assert_said(run, "identity", "machine_id_hash", "absent");
+}
+
 /* Documents. */
 
 static int read_text(const char *text, struct run *run, struct err *err)
@@ -647,6 +666,7 @@ int main(void)
 		cmocka_unit_test(secrets_of_the_command_line_and_environment_stay_secret),
 		cmocka_unit_test(the_tightest_group_above_us_is_the_quota),
 		cmocka_unit_test(an_empty_root_gives_absent_fields_not_a_crash),
+		cmocka_unit_test(an_empty_machine_id_is_none),
 		cmocka_unit_test(a_fingerprint_reads_back_as_it_was_written),
 		cmocka_unit_test(a_denied_field_reads_back_as_denied),
 		cmocka_unit_test(a_foreign_document_is_refused_with_a_reason),

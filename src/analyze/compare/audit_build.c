@@ -16,6 +16,23 @@ bool audit_machine_is_known(const struct run *run)
 	       run_get_field(run, "kernel", "release", NULL);
 }
 
+static bool has_same(const struct run *a, const struct run *b, const char *name)
+{
+	const char *of_a = run_get_field(a, "identity", name, NULL);
+	const char *of_b = run_get_field(b, "identity", name, NULL);
+
+	return of_a && of_b && str_equal(of_a, of_b);
+}
+
+/* Containers share the boot of their host and have names of their own. */
+bool audit_is_same_machine(const struct run *a, const struct run *b)
+{
+	if (run_get_field(a, "identity", "machine_id_hash", NULL) ||
+		run_get_field(b, "identity", "machine_id_hash", NULL))
+		return has_same(a, b, "machine_id_hash");
+	return has_same(a, b, "boot_id") && has_same(a, b, "hostname_hash");
+}
+
 static bool is_some(const char *text)
 {
 	return text && *text && !str_equal(text, "none");

@@ -105,12 +105,13 @@ void fingerprint_env(struct facts *facts)
 	vec_done(&variables);
 }
 
+/* An image that many machines are made of has an empty id. */
 static void put_file_hash(struct facts *facts, const char *name, const char *path)
 {
 	int r = facts_read(facts, path);
 
-	if (r < 0)
-		facts_put_missing(facts, name, r);
+	if (r < 0 || !facts->text.len)
+		facts_put_missing(facts, name, r < 0 ? r : -ENOENT);
 	else
 		facts_put_hash(facts, name, str_text(&facts->text), facts->text.len);
 }

@@ -100,6 +100,10 @@ int audit_view_make(const struct audit_input *inputs, uint32_t count, const stru
 void audit_view_done(struct audit_view *view);
 #define audit_view_auto __attribute__((cleanup(audit_view_done)))
 
+/* Are both of one machine, by its id?  Where neither has one (a container, a chroot), by boot and
+ * host name. */
+bool audit_is_same_machine(const struct run *a, const struct run *b);
+
 /* "HIGH"; "yes", "no", "unknown". */
 const char *audit_severity_name(enum audit_severity severity);
 const char *audit_answer_name(enum audit_answer answer);
