@@ -15,13 +15,17 @@ all: ## build; the program stands at build/assay
 	@tools/setup build
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) >/dev/null || \
 		{ cat $(BUILD)/meson-logs/meson-log.txt; exit 1; }
+	@test ! -f $(BUILD)/setup-changed || \
+		{ meson setup --reconfigure $(BUILD) >/dev/null && rm $(BUILD)/setup-changed; }
 	@$(NINJA)
 
-demo: all ## build, then measure a bundled example
+demo: ## build, then measure a bundled example
+	@tools/setup build demo
+	@$(MAKE) --no-print-directory all
 	@tools/demo $(BUILD)
 
 test: ## build and run all tests
-	@tools/setup build test
+	@tools/setup build demo test
 	@$(MAKE) --no-print-directory all
 	@tools/run-tests $(BUILD)
 
@@ -30,11 +34,11 @@ test-arm64: ## build for aarch64 and run the tests of an emulated machine with a
 	@tests/arm64/run build-arm64
 
 check: ## static checks: format, clang-tidy, cppcheck, sizes, both compilers, shell scripts
-	@tools/setup build test check
+	@tools/setup build demo test check
 	@tools/check
 
 bench: all ## side by side with the tools it replaces (takes minutes)
-	@tools/setup build test
+	@tools/setup build demo test
 	@bench/run $(BUILD)
 
 format: ## lay out all C files with clang-format
@@ -48,7 +52,7 @@ install: all ## install below PREFIX (/usr/local), under DESTDIR
 	@echo "installed below $(DESTDIR)$(abspath $(PREFIX))"
 
 setup: ## only install what is missing (ASSAY_NO_APT=1: only say what is)
-	@tools/setup build test check
+	@tools/setup build demo test check
 
 clean: ## remove the build folders
 	rm -rf build build-*/
