@@ -174,7 +174,8 @@ def _():
     rustc = need("rustc")
     with open("hot.rs", "w", encoding="ascii") as f:
         f.write("#[inline(never)]\nfn spin_here(n: u64) -> u64 {\n    let mut s = 0u64;\n"
-                "    for i in 0..n { s = std::hint::black_box(s.wrapping_mul(31) + i); }\n"
+                "    for i in 0..n { s = s.wrapping_mul(31) + i;\n"
+                "        unsafe { std::arch::asm!(\"/* {0} */\", inout(reg) s) } }\n"
                 "    s\n}\n"
                 "fn main() { println!(\"{}\", spin_here(400_000_000)); }\n")
     r = run(rustc, "-O", "-g", "hot.rs", limit_s=120)

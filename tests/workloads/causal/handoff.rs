@@ -1,6 +1,6 @@
 // Two threads hand a value over std's channels: work_a 10 units, work_b 20.  One round is one
 // progress point, of `progress` and of coz's counter where a profiler offers it.
-use std::hint::black_box;
+use std::arch::asm; // std::hint::black_box wants Rust 1.66
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use std::time::Duration;
 #[no_mangle]
 fn work_a(units: u64) -> u64 {
     let (mut x, mut left) = (units, units * 60000);
-    while left > 0 { x = black_box(x * 6364136223846793005 + 1442695040888963407); left -= 1; } // work a
+    while left > 0 { x = x * 6364136223846793005 + 1442695040888963407; unsafe { asm!("/* {0} */", inout(reg) x) }; left -= 1; } // work a
     x
 }
 
@@ -17,7 +17,7 @@ fn work_a(units: u64) -> u64 {
 #[no_mangle]
 fn work_b(units: u64) -> u64 {
     let (mut x, mut left) = (units + 1, units * 60000);
-    while left > 0 { x = black_box(x * 6364136223846793005 + 1442695040888963409); left -= 1; } // work b
+    while left > 0 { x = x * 6364136223846793005 + 1442695040888963409; unsafe { asm!("/* {0} */", inout(reg) x) }; left -= 1; } // work b
     x
 }
 
@@ -40,7 +40,8 @@ fn counter() -> Option<&'static AtomicU64> {
 #[inline(never)]
 #[no_mangle]
 fn progress(rounds: &mut u64) {
-    *rounds = black_box(*rounds + 1);
+    *rounds += 1;
+    unsafe { asm!("/* {0} */", in(reg) rounds) };
 }
 
 fn main() {
@@ -58,7 +59,6 @@ fn main() {
             x = done.recv().unwrap().wrapping_add(work_b(20));
             progress(&mut rounds);
             counter.map(|c| c.fetch_add(1, Ordering::Relaxed));
-            black_box(rounds);
         }
     });
     std::thread::sleep(Duration::from_secs(seconds));
