@@ -7,7 +7,6 @@
 #include "analyze/profile.h"
 #include "base/words.h"
 #include "model/run.h"
-#include "model/store.h"
 
 int profile_filter_take(const struct cli *cli, struct profile_filter *ret_filter, struct err *err)
 {
@@ -22,11 +21,6 @@ int profile_filter_take(const struct cli *cli, struct profile_filter *ret_filter
 	if (side)
 		ret_filter->side = str_equal(side, "user") ? PROFILE_USER : PROFILE_KERNEL;
 	return time ? profile_filter_time(ret_filter, time, err) : 0;
-}
-
-int profile_run_load(const char *path, struct run **ret_run, struct err *err)
-{
-	return store_load(path, ret_run, err);
 }
 
 struct run *profile_front(const struct run *run, const struct profile_quality *quality)

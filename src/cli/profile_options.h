@@ -1,5 +1,5 @@
-/* profile_options.h - what the commands that read samples have in common: the run file, and which
- * of its samples are meant. */
+/* profile_options.h - what the commands that read samples have in common: which samples are meant.
+ */
 #pragma once
 
 #include "analyze/profile_filter.h"
@@ -17,9 +17,6 @@
 /* clang-format on */
 
 int profile_filter_take(const struct cli *cli, struct profile_filter *ret_filter, struct err *err);
-
-/* Load a run for a command that shows names. */
-int profile_run_load(const char *path, struct run **ret_run, struct err *err);
 
 struct profile_quality;
 

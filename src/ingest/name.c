@@ -190,6 +190,9 @@ static void module_missing(struct naming *naming, row_id row, const struct err *
 
 	if (module->flags & (MODULE_JIT | MODULE_VDSO))
 		return; /* nobody promised names there; the report shows them as unknown */
+	vec_foreach (const struct note_row, note, &run->notes)
+		if (str_equal(run_text(run, note->text), err->text))
+			return; /* a run that was named before it was stored said so already */
 	run_add_note(run, "module-without-names", err->text, err->hint);
 }
 

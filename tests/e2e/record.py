@@ -293,6 +293,23 @@ def _():
         assert report()["main"]["self_share"] > 0.8
 
 
+def named_by_every_command(path):
+    """A killed recording holds addresses only: whoever shows it names them, all the same way."""
+    assert report(path)["main"]["self_share"] > 0.8, report(path)
+    r = assay("report", path, "--json")
+    texts = [w["text"] for w in json.loads(r.out)["warnings"]]
+    assert "names" not in " ".join(texts) and len(texts) == len(set(texts)), texts
+    r = assay("diff", path, path, "--all", "--json")
+    assert "main" in [row["name"] for row in json.loads(r.out)["data"]["rows"]], r
+    for words, product in ((("flame",), "out.svg"), (("export", "-f", "folded"), "out.folded")):
+        r = assay(*words, path, "-o", product)
+        with open(product, encoding="utf-8") as f:
+            text = f.read()
+        assert r.status == 0 and "main" in text and "[spin]" not in text, (r, text[-500:])
+    r = assay("annotate", path, "main")
+    assert r.status == 0 and "main" in r.out, r
+
+
 @case("kill -9 of assay leaves the target running to its own end and the file readable")
 def _():
     child = subprocess.Popen([ASSAY, "record", "--", "sh", "-c", f"{SPIN} 14000; echo >mark"],
@@ -300,7 +317,7 @@ def _():
     time.sleep(2.5)
     child.kill()
     child.wait()
-    for _ in range(400):
+    for _ in range(2400):
         if os.path.exists("mark"):
             break
         time.sleep(0.05)
@@ -308,6 +325,7 @@ def _():
     count = sql("select count(*) from sample")
     assert int(count) > 20, count
     assert sql("select value from meta where key='partial'") == "1"
+    named_by_every_command("assay.run.assay")
 
 
 @case("a caller that closed stdout and stderr does not get our words into the run file")
