@@ -14,7 +14,7 @@
 enum { UNIT_LIMIT = 1 << 21 };
 
 /* Cut behind the last NUL, so that every text in it ends. */
-static struct names_bytes texts_trim(struct names_bytes texts)
+static struct image_bytes texts_trim(struct image_bytes texts)
 {
 	while (texts.len && texts.at[texts.len - 1])
 		texts.len--;
@@ -238,7 +238,7 @@ void debug_unit_head(struct debug_unit *unit)
 struct debug_file *debug_file_open(struct names_elf *elf, bool is_split)
 {
 	struct debug_file *file;
-	struct names_bytes info =
+	struct image_bytes info =
 		names_elf_section(elf, is_split ? ".debug_info.dwo" : ".debug_info");
 	struct cursor aranges;
 

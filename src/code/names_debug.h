@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "names_cursor.h"
+#include "cursor.h"
 #include "names_elf.h"
 #include "names_span.h"
 
@@ -126,7 +126,7 @@ struct debug_unit {
 
 struct debug_file {
 	struct names_elf *elf;
-	struct names_bytes info, abbrev, texts, line_texts, text_offsets, addrs, ranges,
+	struct image_bytes info, abbrev, texts, line_texts, text_offsets, addrs, ranges,
 		range_lists, lines, aranges;
 	bool is_split, is_all_walked;
 	vec_of(struct debug_unit) units; /* by offset; never grows after the opening */
@@ -186,7 +186,7 @@ struct debug_value debug_form_read(
 	struct cursor *cursor, struct debug_unit *unit, const struct debug_spec *spec);
 void debug_unit_head(struct debug_unit *unit);
 uint64_t debug_addr_at(struct debug_unit *unit, uint64_t index);
-const char *debug_text_at(struct names_bytes texts, uint64_t offset);
+const char *debug_text_at(struct image_bytes texts, uint64_t offset);
 
 /* Add the ranges that low, high and ranges attributes describe. */
 struct debug_extent {

@@ -27,47 +27,48 @@ static bool unpack_is_sane(uint64_t packed, uint64_t size)
 	       (size <= UNPACK_SMALL || size / UNPACK_RATIO <= packed);
 }
 
-static struct names_bytes unpack(
-	struct names_elf *elf, struct names_bytes packed, uint64_t size, unsigned type)
+static struct image_bytes unpack(
+	struct names_elf *elf, struct image_bytes packed, uint64_t size, unsigned type)
 {
 	uLongf len = size;
 	uint8_t *room;
 
 	if (!unpack_is_sane(packed.len, size))
-		return (struct names_bytes){0};
+		return (struct image_bytes){0};
 	room = arena_take(&elf->arena, size);
 	if (type == ELFCOMPRESS_ZLIB && uncompress(room, &len, packed.at, packed.len) == Z_OK &&
 		len == size)
-		return (struct names_bytes){room, size};
+		return (struct image_bytes){room, size, 0};
 	if (type == 2 /* ELFCOMPRESS_ZSTD, not in the headers of glibc 2.36 */ &&
 		ZSTD_decompress(room, size, packed.at, packed.len) == size)
-		return (struct names_bytes){room, size};
-	return (struct names_bytes){0};
+		return (struct image_bytes){room, size, 0};
+	return (struct image_bytes){0};
 }
 
-static struct names_bytes unpack_section(
-	struct names_elf *elf, Elf_Scn *section, struct names_bytes raw)
+static struct image_bytes unpack_section(
+	struct names_elf *elf, Elf_Scn *section, struct image_bytes raw)
 {
 	size_t head =
 		gelf_getclass(elf->elf) == ELFCLASS64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
 	GElf_Chdr packed;
 
 	if (raw.len <= head || !gelf_getchdr(section, &packed))
-		return (struct names_bytes){0};
-	return unpack(elf, (struct names_bytes){raw.at + head, raw.len - head}, packed.ch_size,
+		return (struct image_bytes){0};
+	return unpack(elf, (struct image_bytes){raw.at + head, raw.len - head, 0}, packed.ch_size,
 		packed.ch_type);
 }
 
 /* The form before 2012: "ZLIB" and a big-endian size in a section named .zdebug_x. */
-static struct names_bytes unpack_old(struct names_elf *elf, struct names_bytes raw)
+static struct image_bytes unpack_old(struct names_elf *elf, struct image_bytes raw)
 {
 	uint64_t size = 0;
 
 	if (raw.len < 12 || memcmp(raw.at, "ZLIB", 4) != 0)
-		return (struct names_bytes){0};
+		return (struct image_bytes){0};
 	for (unsigned i = 4; i < 12; i++)
 		size = size << 8 | raw.at[i];
-	return unpack(elf, (struct names_bytes){raw.at + 12, raw.len - 12}, size, ELFCOMPRESS_ZLIB);
+	return unpack(
+		elf, (struct image_bytes){raw.at + 12, raw.len - 12, 0}, size, ELFCOMPRESS_ZLIB);
 }
 
 static Elf_Scn *section_find(struct names_elf *elf, const char *name, GElf_Shdr *ret_head)
@@ -89,16 +90,16 @@ static Elf_Scn *section_find(struct names_elf *elf, const char *name, GElf_Shdr 
 	return NULL;
 }
 
-static struct names_bytes section_raw(Elf_Scn *section, const GElf_Shdr *head)
+static struct image_bytes section_raw(Elf_Scn *section, const GElf_Shdr *head)
 {
 	Elf_Data *data = head->sh_type == SHT_NOBITS ? NULL : elf_rawdata(section, NULL);
 
 	if (!data || !data->d_buf || !data->d_size)
-		return (struct names_bytes){0};
-	return (struct names_bytes){data->d_buf, data->d_size};
+		return (struct image_bytes){0};
+	return (struct image_bytes){data->d_buf, data->d_size, 0};
 }
 
-struct names_bytes names_elf_section(struct names_elf *elf, const char *name)
+struct image_bytes names_elf_section(struct names_elf *elf, const char *name)
 {
 	char old[64] = ".z";
 	GElf_Shdr head;
@@ -109,10 +110,10 @@ struct names_bytes names_elf_section(struct names_elf *elf, const char *name)
 	if (section)
 		return section_raw(section, &head);
 	if (!str_starts(name, ".debug_"))
-		return (struct names_bytes){0};
+		return (struct image_bytes){0};
 	strncat(old, name + 1, sizeof(old) - sizeof(".z"));
 	section = section_find(elf, old, &head);
-	return section ? unpack_old(elf, section_raw(section, &head)) : (struct names_bytes){0};
+	return section ? unpack_old(elf, section_raw(section, &head)) : (struct image_bytes){0};
 }
 
 bool names_elf_head(struct names_elf *elf, const char *name, GElf_Shdr *ret_head)
@@ -141,7 +142,7 @@ static void hex_of(const uint8_t *bytes, size_t len, char ret_text[BUILD_ID_TEXT
 }
 
 /* True when the build-id was among the notes. */
-static bool notes_read(struct names_elf *elf, struct names_bytes notes)
+static bool notes_read(struct names_elf *elf, struct image_bytes notes)
 {
 	struct cursor cursor = cursor_over(notes, 0);
 
@@ -182,8 +183,8 @@ static void build_id_read(struct names_elf *elf)
 		if (!gelf_getphdr(elf->elf, (int)i, &segment) || segment.p_type != PT_NOTE ||
 			segment.p_offset > len || segment.p_filesz > len - segment.p_offset)
 			continue;
-		if (notes_read(elf, (struct names_bytes){(const uint8_t *)bytes + segment.p_offset,
-					    segment.p_filesz}))
+		if (notes_read(elf, (struct image_bytes){(const uint8_t *)bytes + segment.p_offset,
+					    segment.p_filesz, 0}))
 			return;
 	}
 }
@@ -269,7 +270,7 @@ void names_elf_close(struct names_elf *elf)
 
 const char *names_elf_link(struct names_elf *elf, uint32_t *ret_crc)
 {
-	struct names_bytes section = names_elf_section(elf, ".gnu_debuglink");
+	struct image_bytes section = names_elf_section(elf, ".gnu_debuglink");
 	struct cursor cursor = cursor_over(section, 0);
 	const char *name = cursor_text(&cursor);
 

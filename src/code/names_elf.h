@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "names_cursor.h"
+#include "cursor.h"
 
 enum { BUILD_ID_TEXT = 129 };
 
@@ -34,7 +34,7 @@ int names_elf_open_bytes(const void *bytes, size_t len, const char *name,
 void names_elf_close(struct names_elf *elf);
 
 /* NULL .at when it is missing, empty, not in the file or cannot be unpacked. */
-struct names_bytes names_elf_section(struct names_elf *elf, const char *name);
+struct image_bytes names_elf_section(struct names_elf *elf, const char *name);
 bool names_elf_has(struct names_elf *elf, const char *name);
 bool names_elf_head(struct names_elf *elf, const char *name, GElf_Shdr *ret_head);
 

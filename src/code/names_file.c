@@ -231,7 +231,7 @@ int names_search_file(struct names_search *search, struct names_elf **ret_elf, s
 struct names_elf *names_open_mini(struct names_elf *elf)
 {
 	enum { MINI_LIMIT = 64 << 20 };
-	struct names_bytes packed = names_elf_section(elf, ".gnu_debugdata");
+	struct image_bytes packed = names_elf_section(elf, ".gnu_debugdata");
 	uint64_t memory = UINT64_C(256) << 20;
 	size_t in = 0, out = 0, room = packed.len * 20 + 65536;
 	struct names_elf *mini = NULL;

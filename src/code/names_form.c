@@ -101,19 +101,18 @@ void debug_form_skip(struct cursor *cursor, const struct debug_unit *unit, unsig
 		cursor_uleb(cursor);
 		return;
 	default: /* a form of the future: its size is not known, so nothing behind it is */
-		cursor->at = cursor->end;
-		cursor->broken = true;
+		cursor_break(cursor);
 	}
 }
 
-const char *debug_text_at(struct names_bytes texts, uint64_t offset)
+const char *debug_text_at(struct image_bytes texts, uint64_t offset)
 {
 	/* The opening made sure that the section ends with a NUL. */
 	return offset < texts.len ? (const char *)texts.at + offset : NULL;
 }
 
 /* The `index`th number of `size` bytes behind `base`. */
-static bool number_at(struct names_bytes table, uint64_t base, uint64_t index, unsigned size,
+static bool number_at(struct image_bytes table, uint64_t base, uint64_t index, unsigned size,
 	uint64_t *ret_number)
 {
 	struct cursor cursor;

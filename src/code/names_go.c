@@ -10,7 +10,7 @@
 enum { GO_1_18 = 0xfffffff0, GO_1_20 = 0xfffffff1, GO_FUNCTION_LIMIT = 1 << 24 };
 
 struct go_table {
-	struct names_bytes bytes;
+	struct image_bytes bytes;
 	uint64_t text_start, functions, count, names;
 };
 

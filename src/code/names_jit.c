@@ -185,7 +185,7 @@ static void record_lines(struct dump *dump, struct cursor *record)
 
 static void dump_read(struct jit *jit, const char *bytes, size_t len)
 {
-	struct names_bytes all = {(const uint8_t *)bytes, len};
+	struct image_bytes all = {(const uint8_t *)bytes, len, 0};
 	struct cursor cursor = cursor_over(all, 0);
 	struct dump dump = {.jit = jit, .swapped = cursor_u32(&cursor) == JIT_MAGIC_SWAPPED};
 	uint32_t head;

@@ -123,7 +123,7 @@ static void stub_add(const struct stubs *stubs, uint64_t addr, uint64_t size, ui
 				.is_function = true});
 }
 
-static void stubs_add_x86(const struct stubs *stubs, struct names_bytes code, const GElf_Shdr *head,
+static void stubs_add_x86(const struct stubs *stubs, struct image_bytes code, const GElf_Shdr *head,
 	const char *section)
 {
 	size_t step = head->sh_entsize == 8 || head->sh_entsize == 16 ? head->sh_entsize
@@ -139,7 +139,7 @@ static void stubs_add_x86(const struct stubs *stubs, struct names_bytes code, co
 /* The first stub is longer, and each is with branch protection (bti c in front): go by what stands
  * there. */
 static void stubs_add_aarch64(
-	const struct stubs *stubs, struct names_bytes code, const GElf_Shdr *head)
+	const struct stubs *stubs, struct image_bytes code, const GElf_Shdr *head)
 {
 	static const uint8_t landing[] = {0x5f, 0x24, 0x03, 0xd5}; /* bti c */
 	uint64_t slot;
@@ -162,7 +162,7 @@ void symbols_read_stubs(struct symbols *symbols, struct names_elf *elf, struct a
 		return;
 	slots_read(&slots, elf);
 	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
-		struct names_bytes code = names_elf_section(elf, sections[i]);
+		struct image_bytes code = names_elf_section(elf, sections[i]);
 		GElf_Shdr head;
 
 		if (!code.at || !names_elf_head(elf, sections[i], &head))

@@ -276,7 +276,7 @@ static void run_extended(struct compiler *c, unsigned operation)
 static void run(struct compiler *c, struct cursor program)
 {
 	c->program = program;
-	while (!cursor_is_empty(&c->program) && !c->failed) {
+	while (cursor_left(&c->program) && !c->failed) {
 		unsigned operation = (unsigned)cursor_number(&c->program, 1);
 		unsigned low = operation & 0x3f;
 

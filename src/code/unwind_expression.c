@@ -173,18 +173,15 @@ static void step_one(struct machine *m, unsigned operation)
 bool expression_evaluate(const struct image_bytes *frames, int32_t offset, const uint64_t *first,
 	const struct expression_world *world, uint64_t *ret_value)
 {
-	struct machine m = {
-		.world = world, .program = {.at = frames->at, .end = frames->at + frames->len}};
-	uint64_t len;
+	struct machine m = {.world = world, .program = cursor_over(*frames, (uint64_t)offset)};
+	uint64_t len = cursor_uleb(&m.program);
 
-	cursor_skip(&m.program, (uint64_t)offset);
-	len = cursor_uleb(&m.program);
-	if (len > (uint64_t)(m.program.end - m.program.at))
+	if (len > cursor_left(&m.program))
 		return false;
 	m.program.end = m.program.at + len;
 	if (first)
 		stack_push(&m, *first);
-	while (!cursor_is_empty(&m.program) && !m.failed)
+	while (cursor_left(&m.program) && !m.failed)
 		step_one(&m, (unsigned)cursor_number(&m.program, 1));
 	*ret_value = stack_pop(&m);
 	return !m.failed && !m.program.broken;

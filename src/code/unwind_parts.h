@@ -13,20 +13,7 @@
 #pragma once
 
 #include "code/unwind.h"
-
-/* Reads bytes from `at` to `end`.  The first read past the end empties it and marks it broken;
- * further reads give 0.  So a caller may read on and ask once. */
-struct cursor {
-	const unsigned char *at, *end;
-	bool broken;
-};
-
-uint64_t cursor_number(struct cursor *cursor, unsigned bytes); /* little-endian, at most 8 */
-int64_t cursor_signed(struct cursor *cursor, unsigned bytes);
-uint64_t cursor_uleb(struct cursor *cursor);
-int64_t cursor_sleb(struct cursor *cursor);
-void cursor_skip(struct cursor *cursor, uint64_t bytes);
-bool cursor_is_empty(const struct cursor *cursor);
+#include "cursor.h"
 
 /* An address as the encoding byte says (DW_EH_PE_*).  `addr` is where the cursor stands. */
 enum {

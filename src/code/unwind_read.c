@@ -4,86 +4,7 @@
  * format and asks once at the end whether all of it was there.  What is rare and not understood
  * (old "eh" augmentation, segment selectors, indirect addresses) makes the entry unusable, which
  * costs one broken stack and never a wrong one. */
-#include <string.h>
-
 #include "unwind_parts.h"
-
-bool cursor_is_empty(const struct cursor *cursor)
-{
-	return cursor->at >= cursor->end;
-}
-
-static void cursor_break(struct cursor *cursor)
-{
-	cursor->at = cursor->end;
-	cursor->broken = true;
-}
-
-void cursor_skip(struct cursor *cursor, uint64_t bytes)
-{
-	if (bytes > (uint64_t)(cursor->end - cursor->at))
-		cursor_break(cursor);
-	else
-		cursor->at += bytes;
-}
-
-uint64_t cursor_number(struct cursor *cursor, unsigned bytes)
-{
-	uint64_t value = 0;
-
-	if (bytes > (uint64_t)(cursor->end - cursor->at)) {
-		cursor_break(cursor);
-		return 0;
-	}
-	memcpy(&value, cursor->at, bytes);
-	cursor->at += bytes;
-	return value;
-}
-
-int64_t cursor_signed(struct cursor *cursor, unsigned bytes)
-{
-	unsigned unused = 64 - 8 * bytes;
-
-	return (int64_t)(cursor_number(cursor, bytes) << unused) >> unused;
-}
-
-/* Bits past the 64th are dropped; a number without end is broken at the end of the bytes. */
-static uint64_t cursor_leb(struct cursor *cursor, unsigned *ret_bits, bool *ret_negative)
-{
-	uint64_t value = 0;
-	unsigned shift = 0;
-	uint8_t byte;
-
-	do {
-		byte = (uint8_t)cursor_number(cursor, 1);
-		if (shift < 64) {
-			value |= (uint64_t)(byte & 0x7f) << shift;
-			shift += 7;
-		}
-	} while (byte & 0x80);
-	*ret_bits = shift;
-	*ret_negative = byte & 0x40;
-	return value;
-}
-
-uint64_t cursor_uleb(struct cursor *cursor)
-{
-	unsigned bits;
-	bool negative;
-
-	return cursor_leb(cursor, &bits, &negative);
-}
-
-int64_t cursor_sleb(struct cursor *cursor)
-{
-	unsigned bits;
-	bool negative;
-	uint64_t value = cursor_leb(cursor, &bits, &negative);
-
-	if (negative && bits < 64)
-		value |= UINT64_MAX << bits;
-	return (int64_t)value;
-}
 
 uint64_t cursor_encoded(struct cursor *cursor, uint8_t encoding, uint64_t addr)
 {
@@ -123,14 +44,6 @@ uint64_t cursor_encoded(struct cursor *cursor, uint8_t encoding, uint64_t addr)
 	return value;
 }
 
-static struct cursor section_cursor(const struct image_bytes *frames, uint64_t offset)
-{
-	struct cursor cursor = {.at = frames->at, .end = frames->at + frames->len};
-
-	cursor_skip(&cursor, offset);
-	return cursor;
-}
-
 static uint64_t section_addr(const struct image_bytes *frames, const struct cursor *cursor)
 {
 	return frames->addr + (uint64_t)(cursor->at - frames->at);
@@ -143,7 +56,7 @@ static bool record_open(struct cursor *cursor)
 
 	if (len == UINT32_MAX)
 		len = cursor_number(cursor, 8);
-	if (cursor->broken || !len || len > (uint64_t)(cursor->end - cursor->at))
+	if (cursor->broken || !len || len > cursor_left(cursor))
 		return false;
 	cursor->end = cursor->at + len;
 	return true;
@@ -152,7 +65,7 @@ static bool record_open(struct cursor *cursor)
 bool frame_entry_next(
 	const struct image_bytes *frames, uint64_t offset, uint64_t *ret_next, bool *ret_is_fde)
 {
-	struct cursor cursor = section_cursor(frames, offset);
+	struct cursor cursor = cursor_over(*frames, offset);
 
 	if (!record_open(&cursor))
 		return false;
@@ -162,8 +75,7 @@ bool frame_entry_next(
 }
 
 /* The letters behind 'z', each with its data. */
-static bool augmentation_read(struct cursor *cursor, const char *letters, const char *letters_end,
-	struct frame_entry *entry)
+static bool augmentation_read(struct cursor *cursor, const char *letters, struct frame_entry *entry)
 {
 	uint64_t len = cursor_uleb(cursor);
 	struct cursor data = *cursor;
@@ -172,7 +84,7 @@ static bool augmentation_read(struct cursor *cursor, const char *letters, const 
 	if (cursor->broken)
 		return false;
 	data.end = cursor->at;
-	for (; letters < letters_end; letters++) {
+	for (; *letters; letters++) {
 		switch (*letters) {
 		case 'R':
 			entry->encoding = (uint8_t)cursor_number(&data, 1);
@@ -199,18 +111,16 @@ static bool augmentation_read(struct cursor *cursor, const char *letters, const 
 static bool common_read(const struct image_bytes *frames, enum image_machine machine,
 	uint64_t offset, struct frame_entry *entry, bool *ret_has_data)
 {
-	struct cursor cursor = section_cursor(frames, offset);
-	const unsigned char *letters, *letters_end;
+	struct cursor cursor = cursor_over(*frames, offset);
+	const char *letters;
 	uint64_t version, ra;
 
 	if (!record_open(&cursor) || cursor_number(&cursor, 4) != 0)
 		return false;
 	version = cursor_number(&cursor, 1);
-	letters = cursor.at;
-	letters_end = memchr(letters, 0, (size_t)(cursor.end - letters));
-	if (!letters_end || (version != 1 && version != 3 && version != 4))
+	letters = cursor_text(&cursor);
+	if (!letters || (version != 1 && version != 3 && version != 4))
 		return false;
-	cursor_skip(&cursor, (uint64_t)(letters_end - letters) + 1);
 	if (version == 4 && cursor_number(&cursor, 2) != 8) /* address size 8, segment size 0 */
 		return false;
 	entry->code_align = cursor_uleb(&cursor);
@@ -219,10 +129,8 @@ static bool common_read(const struct image_bytes *frames, enum image_machine mac
 	if (cursor.broken)
 		return false;
 	entry->unusual = ra != unwind_numbers(machine).ra;
-	*ret_has_data = letters < letters_end && *letters == 'z';
-	if (*ret_has_data ? !augmentation_read(&cursor, (const char *)letters + 1,
-				    (const char *)letters_end, entry)
-			  : letters < letters_end)
+	*ret_has_data = *letters == 'z';
+	if (*ret_has_data ? !augmentation_read(&cursor, letters + 1, entry) : *letters)
 		return false;
 	entry->first = cursor;
 	return true;
@@ -232,7 +140,7 @@ bool frame_entry_read(const struct image_bytes *frames, enum image_machine machi
 	struct frame_entry *ret_entry)
 {
 	struct frame_entry entry = {0};
-	struct cursor cursor = section_cursor(frames, offset);
+	struct cursor cursor = cursor_over(*frames, offset);
 	bool has_data = false;
 	uint64_t back, at;
 

@@ -136,12 +136,9 @@ static struct image_bytes table_header(struct unwind_table *table)
 static bool table_use_header(struct unwind_table *table)
 {
 	struct image_bytes header = table_header(table);
-	struct cursor cursor = {.at = header.at};
+	struct cursor cursor = cursor_over(header, 0);
 	uint64_t head, frames, count;
 
-	if (!header.at)
-		return false;
-	cursor.end = header.at + header.len;
 	head = cursor_number(&cursor, 4); /* version, three encodings */
 	frames = cursor_encoded(&cursor, (uint8_t)(head >> 8), header.addr + 4);
 	if (cursor.broken || (head & 0xff) != 1)
@@ -151,7 +148,7 @@ static bool table_use_header(struct unwind_table *table)
 	count = cursor_number(&cursor, 4);
 	if (cursor.broken || (head >> 16 & 0xff) != ENCODING_UDATA4 ||
 		head >> 24 != (ENCODING_DATAREL | ENCODING_SDATA4) || !count ||
-		count > (uint64_t)(cursor.end - cursor.at) / sizeof(struct search_row))
+		count > cursor_left(&cursor) / sizeof(struct search_row))
 		return false;
 	table->search = cursor.at;
 	table->search_base = header.addr;

@@ -1,7 +1,7 @@
-/* names_cursor.h - reading bytes from outside: little-endian, never past the end.
+/* cursor.h - reading bytes from outside: little-endian, never past the end.
  *
  * A read that does not fit gives 0, sets `broken` and moves to the end, so that loops over a cursor
- * end by themselves.  Owns nothing. */
+ * end by themselves, and a caller may read on and ask once.  Owns nothing. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,17 +9,14 @@
 #include <stdint.h>
 #include <string.h>
 
-struct names_bytes {
-	const uint8_t *at; /* NULL: there is none */
-	size_t len;
-};
+#include "code/image.h"
 
 struct cursor {
 	const uint8_t *at, *end;
 	bool broken;
 };
 
-static inline struct cursor cursor_over(struct names_bytes bytes, uint64_t offset)
+static inline struct cursor cursor_over(struct image_bytes bytes, uint64_t offset)
 {
 	if (!bytes.at || offset > bytes.len)
 		return (struct cursor){.broken = true};
@@ -31,12 +28,17 @@ static inline size_t cursor_left(const struct cursor *cursor)
 	return (size_t)(cursor->end - cursor->at);
 }
 
+static inline void cursor_break(struct cursor *cursor)
+{
+	cursor->at = cursor->end;
+	cursor->broken = true;
+}
+
 static inline bool cursor_has(struct cursor *cursor, uint64_t count)
 {
 	if (count <= cursor_left(cursor))
 		return true;
-	cursor->at = cursor->end;
-	cursor->broken = true;
+	cursor_break(cursor);
 	return false;
 }
 
@@ -56,6 +58,14 @@ static inline uint64_t cursor_number(struct cursor *cursor, unsigned size)
 	memcpy(&value, cursor->at, size);
 	cursor->at += size;
 	return value;
+}
+
+/* The same with its sign. */
+static inline int64_t cursor_signed(struct cursor *cursor, unsigned size)
+{
+	unsigned unused = 64 - 8 * size;
+
+	return (int64_t)(cursor_number(cursor, size) << unused) >> unused;
 }
 
 static inline uint8_t cursor_u8(struct cursor *cursor)
@@ -121,8 +131,7 @@ static inline const char *cursor_text(struct cursor *cursor)
 		cursor->at < cursor->end ? memchr(cursor->at, 0, cursor_left(cursor)) : NULL;
 
 	if (!end) {
-		cursor->at = cursor->end;
-		cursor->broken = true;
+		cursor_break(cursor);
 		return NULL;
 	}
 	cursor->at = end + 1;
