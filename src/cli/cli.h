@@ -84,6 +84,7 @@ struct cli {
 	char **program;	 /* the target and its words, NULL-terminated; NULL: none */
 	vec_of(char *) operands;
 	vec_of(struct cli_option) options;
+	struct str target;    /* see cli_target_text() */
 	struct job_host host; /* what a job of this command asks; set by main */
 };
 
@@ -135,8 +136,9 @@ struct cli_page {
 	unsigned step;
 };
 
-/* What is measured, in words for people, interned in `run`: the program and its words, or "process
- * 12", "thread 12", "the whole machine", and during what. */
+/* What is measured, in words for people: the program and its words, or "process 12", "thread 12",
+ * "the whole machine", and during what.  The second is the same, interned in `run`. */
+void cli_target_text(const struct cli *cli, struct str *out);
 uint32_t cli_target_words(const struct cli *cli, struct run *run);
 
 /* -o FILE is --json=FILE for a command whose product is the document. */

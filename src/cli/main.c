@@ -166,5 +166,6 @@ int main(int argc, char **argv)
 	status = run_command(&cli, argv + (str_equal(argv[1], "--") ? 1 : 2));
 	vec_done(&cli.operands);
 	vec_done(&cli.options);
+	str_done(&cli.target);
 	return status;
 }

@@ -212,12 +212,17 @@ void cli_tell(const struct cli *cli, const char *text)
 	(void)io_write_all(STDERR_FILENO, line.at, line.len);
 }
 
+static bool progress_is_seen(const struct cli *cli)
+{
+	return !cli->quiet && cli->mode == CLI_TEXT && isatty(STDERR_FILENO) && !terminal_is_dumb();
+}
+
 void cli_progress(const struct cli *cli, const char *format, ...)
 {
 	str_auto struct str line = {0};
 	va_list args;
 
-	if (cli->quiet || cli->mode != CLI_TEXT || !isatty(STDERR_FILENO) || terminal_is_dumb())
+	if (!progress_is_seen(cli))
 		return;
 	str_add(&line, "\r\033[K");
 	if (format) {
@@ -241,11 +246,14 @@ static void host_tell(void *context, const char *text)
 
 struct job_host cli_host(struct cli *cli)
 {
+	cli_target_text(cli, &cli->target);
 	return (struct job_host){
 		.command = cli->command->name,
+		.target = str_text(&cli->target),
+		.argv = cli->argv,
 		.json_on_stdout = cli->mode == CLI_JSON,
 		.context = cli,
-		.show_progress = host_progress,
+		.show_progress = progress_is_seen(cli) ? host_progress : NULL,
 		.tell = host_tell,
 		.interrupted = cli_interrupted,
 	};

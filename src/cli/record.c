@@ -3,7 +3,6 @@
  * Reads the words, finds the program, records, names what was seen, shows.  What was sampled is
  * stored ten times a second, so nothing of it is lost when something breaks later. */
 #include "drive/record.h"
-#include "base/clock.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -11,7 +10,7 @@
 #include "base/arena.h"
 #include "cli.h"
 #include "code/binary.h"
-#include "cpu_tables.h"
+#include "job/cpu_tables.h"
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "model/store.h"
@@ -218,9 +217,7 @@ static int record_run_job(struct record_job *job, struct err *err)
 	struct err late = {0};
 	int recorded, r;
 
-	job->run->started_ns = clock_realtime_ns();
-	job->run->command = run_intern(job->run, "record");
-	job->run->target = cli_target_words(job->cli, job->run);
+	job_begin_run(&job->cli->host, job->run);
 	recorded = record_samples(job, err);
 	if (recorded < 0 && (!job->store || !job->ingest.profile || err->kind != ERR_OUTPUT))
 		return recorded; /* nothing was measured */

@@ -10,7 +10,7 @@
 #include "analyze/site_summary.h"
 #include "analyze/verdict.h"
 #include "cli.h"
-#include "cpu_tables.h"
+#include "job/cpu_tables.h"
 #include "ingest/ingest.h"
 #include "model/store.h"
 

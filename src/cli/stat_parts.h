@@ -4,7 +4,7 @@
 #include "analyze/metric.h"
 #include "base/arena.h"
 #include "cli.h"
-#include "cpu_tables.h"
+#include "job/cpu_tables.h"
 #include "source/event.h"
 
 struct run;

@@ -3,7 +3,9 @@
 
 #include <stdarg.h>
 
+#include "base/clock.h"
 #include "base/str.h"
+#include "model/run.h"
 
 void job_progress(const struct job_host *host, const char *format, ...)
 {
@@ -29,4 +31,11 @@ void job_tell(const struct job_host *host, const char *text)
 struct interrupt job_interrupted(const struct job_host *host)
 {
 	return host->interrupted ? host->interrupted() : (struct interrupt){0};
+}
+
+void job_begin_run(const struct job_host *host, struct run *run)
+{
+	run->started_ns = clock_realtime_ns();
+	run->command = run_intern(run, host->command);
+	run->target = run_intern(run, host->target);
 }

@@ -15,9 +15,11 @@ struct run;
 
 struct job_host {
 	const char *command; /* its name, for the run and for hints: "bench" */
+	const char *target;  /* what it measures, in words for people; NULL: nothing */
+	char **argv;	     /* the whole command line as typed, for documents and children */
 	bool json_on_stdout; /* what the program prints goes to stderr then */
 	void *context;	     /* of the two below */
-	/* One line that replaces the one before; NULL clears it. */
+	/* One line that replaces the one before; NULL clears it.  NULL itself: nobody looks. */
 	void (*show_progress)(void *context, const char *text);
 	/* One line that stays. */
 	void (*tell)(void *context, const char *text);
@@ -29,6 +31,9 @@ void job_progress(const struct job_host *host, const char *format, ...)
 void job_tell(const struct job_host *host, const char *text);
 /* Ctrl-C and its friends since the start. */
 struct interrupt job_interrupted(const struct job_host *host);
+
+/* Note in `run` what measures what, and that it starts now. */
+void job_begin_run(const struct job_host *host, struct run *run);
 
 /* Load a run file.  One that was killed before its places were named gets the names now. */
 int job_load_run(

@@ -1,5 +1,5 @@
 /* cpu_tables.h - the tables of this machine's CPU: source says which CPU it is, analyze has the
- * book, and only cli may know both. */
+ * book, and only a job may know both. */
 #pragma once
 
 #include "analyze/cpu_book.h"

@@ -1,5 +1,5 @@
 /* cpu_tables.c - see cpu_tables.h. */
-#include "cpu_tables.h"
+#include "job/cpu_tables.h"
 
 #include <stdio.h>
 
