@@ -183,7 +183,7 @@ static int export_run(struct cli *cli, struct err *err)
 		err_hint(err, "write --json=FILE, or -o FILE");
 		return -EINVAL;
 	}
-	r = cli_load_run(cli, cli->operands.at[0], &run, err);
+	r = job_load_run(&cli->host, cli->operands.at[0], &run, err);
 	if (r >= 0)
 		r = export_write(cli, run, &summary, err);
 	if (r >= 0)

@@ -78,12 +78,12 @@ static int flame_make(struct flame_job *job, struct err *err)
 {
 	const char *order = cli_value(job->cli, "order"), *other = cli_value(job->cli, "diff");
 	bool heaviest_first = order ? str_equal(order, "weight") : job->how.inverted;
-	int r = cli_load_run(job->cli, job->cli->operands.at[0], &job->run, err);
+	int r = job_load_run(&job->cli->host, job->cli->operands.at[0], &job->run, err);
 
 	if (r >= 0)
 		r = call_tree_make(job->run, &job->how, &job->tree, err);
 	if (r >= 0 && other)
-		r = cli_load_run(job->cli, other, &job->run_b, err);
+		r = job_load_run(&job->cli->host, other, &job->run_b, err);
 	if (r >= 0 && other)
 		r = call_tree_make(job->run_b, &job->how, &job->tree_b, err);
 	if (r < 0)
