@@ -182,24 +182,52 @@ static row_id named_frame(
 					      : outer;
 }
 
+/* The location of the frame before `*at`, with what was inlined into it; `*at` moves behind them.
+ */
+static row_id named_location(
+	struct profile *profile, const struct wire_sample *sample, uint32_t *at)
+{
+	const struct wire_named *named = &sample->named[--*at];
+	struct location_row row = {.addr = named->addr};
+
+	if (named->module && *named->module)
+		row.module = module_of_path(profile, named->module, "", sample->pid)->row;
+	row.frame = named_frame(profile, named, row.module, 0);
+	while (*at && sample->named[*at - 1].inlined)
+		row.frame = named_frame(profile, &sample->named[--*at], row.module, row.frame);
+	return location_intern(profile, &row);
+}
+
+/* Where the frame's location is kept once it is known; NULL: its source does not number it, or
+ * others are inlined into it. */
+static row_id *named_known(struct profile *profile, const struct wire_sample *sample, uint32_t at)
+{
+	uint32_t known = sample->named[at - 1].known;
+
+	if (!known || known > KNOWN_MOST || (at > 1 && sample->named[at - 2].inlined))
+		return NULL;
+	while (profile->known.count < known)
+		vec_push(&profile->known, 0);
+	return &profile->known.at[known - 1];
+}
+
 /* Frames that came with names.  What was inlined belongs to the location it was inlined into. */
 static void named_frames(struct chain *chain)
 {
 	const struct wire_sample *sample = chain->sample;
 	struct profile *profile = chain->profile;
 
-	for (uint32_t i = sample->named_count; i; i--) {
-		const struct wire_named *named = &sample->named[i - 1];
-		struct location_row row = {.addr = named->addr};
+	for (uint32_t i = sample->named_count; i;) {
+		row_id *known = named_known(profile, sample, i);
+		row_id location = known && *known ? *known : 0;
 
-		if (named->module && *named->module)
-			row.module = module_of_path(profile, named->module, "", sample->pid)->row;
-		row.frame = named_frame(profile, named, row.module, 0);
-		while (i > 1 && sample->named[i - 2].inlined)
-			row.frame = named_frame(
-				profile, &sample->named[--i - 1], row.module, row.frame);
-		chain->stack = stack_intern(
-			profile, &(struct stack_row){chain->stack, location_intern(profile, &row)});
+		if (location)
+			i--;
+		else
+			location = named_location(profile, sample, &i);
+		if (known)
+			*known = location;
+		chain->stack = stack_intern(profile, &(struct stack_row){chain->stack, location});
 	}
 	if (sample->named_truncated)
 		chain->flags |= SAMPLE_TRUNCATED;

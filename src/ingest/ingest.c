@@ -299,6 +299,8 @@ void ingest_next_source(struct ingest *ingest)
 {
 	ingest->event_base = ingest->run->events.count;
 	ingest->execution_base = ingest->run->executions.count;
+	if (ingest->profile)
+		ingest->profile->known.count = 0;
 }
 
 static void take_quality(struct run *run, const struct wire_quality *quality)

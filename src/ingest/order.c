@@ -2,7 +2,8 @@
  *
  * Each CPU's ring is in order, the rings among each other are not.  Only the small rows wait for
  * their turn; the stacks were unwound when they came.  A round says up to when nothing older can
- * come any more; without rounds (some files have none) half of a large heap is let go. */
+ * come any more; without rounds (some files have none) half of a large heap is let go.  A sample
+ * without a time (many files have none) has no turn to wait for. */
 #include <stdlib.h>
 
 #include "profile.h"
@@ -73,6 +74,11 @@ void order_add(
 				.cycles = branch->cycles,
 				.flags = branch->flags,
 			});
+	}
+	if (!copy.row.time_ns) {
+		waiting_append(profile, &copy);
+		profile->waiting_branches.count = copy.first_branch;
+		return;
 	}
 	vec_push(&profile->waiting, copy);
 	if (profile->waiting.count >= WAITING_LARGEST) {

@@ -35,6 +35,7 @@ void profile_close(struct profile *profile)
 	id_table_done(&profile->locations);
 	id_table_done(&profile->stacks);
 	namer_done(&profile->namer);
+	vec_done(&profile->known);
 	vec_done(&profile->waiting);
 	vec_done(&profile->waiting_branches);
 	arena_done(&profile->arena);

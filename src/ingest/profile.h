@@ -82,7 +82,7 @@ struct namer {
 	struct str key; /* scratch */
 };
 
-enum { STACK_FRAMES = 4096 };
+enum { STACK_FRAMES = 4096, KNOWN_MOST = 1 << 24 };
 
 struct profile {
 	struct run *run;
@@ -96,7 +96,8 @@ struct profile {
 	vec_of(struct task) tasks;
 	struct map task_of; /* pid, tid -> index + 1 */
 	struct id_table locations, stacks;
-	struct namer namer; /* for frames that come with names */
+	struct namer namer;   /* for frames that come with names */
+	vec_of(row_id) known; /* their locations by the numbers of their source, 0: not seen yet */
 	vec_of(struct waiting) waiting;
 	vec_of(struct branch_row) waiting_branches;
 	uint64_t addrs[STACK_FRAMES];

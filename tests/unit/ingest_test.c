@@ -281,6 +281,61 @@ static void frames_that_come_with_names_keep_their_inlining(void **state)
 	assert_int_equal(frame->outer, 0);
 }
 
+static void a_numbered_frame_is_one_place_alone_and_another_with_what_was_inlined(void **state)
+{
+	struct bench *bench = *state;
+	struct wire_named frames[] = {
+		{.function = "leaf", .known = 1, .inlined = true},
+		{.function = "middle", .known = 2},
+		{.function = "main", .known = 3},
+	};
+	struct wire_sample whole = {.event = 1, .named = frames, .named_count = 3};
+	struct wire_sample outer = {.event = 1, .named = frames + 1, .named_count = 2};
+	const struct run *run = bench->run;
+
+	for (unsigned i = 0; i < 3; i++) {
+		bench->sink.take_sample(bench->sink.context, &whole);
+		bench->sink.take_sample(bench->sink.context, &outer);
+	}
+	ingest_next_source(&bench->ingest); /* which numbers its frames anew */
+	frames[2].function = "other";
+	bench->sink.take_sample(bench->sink.context, &outer);
+	ingest_end(&bench->ingest);
+	assert_int_equal(run->samples.count, 7);
+	assert_int_equal(run->locations.count, 4); /* main, middle with leaf, middle, other */
+	assert_int_equal(run->stacks.count, 5);
+	assert_int_equal(run->samples.at[0].stack, run->samples.at[4].stack);
+	assert_int_equal(run->samples.at[1].stack, run->samples.at[5].stack);
+	assert_int_not_equal(run->samples.at[0].stack, run->samples.at[1].stack);
+	assert_int_not_equal(run->samples.at[1].stack, run->samples.at[6].stack);
+}
+
+/* Chains over few functions, so that each branches, ends and goes on in every way. */
+static void the_same_chain_is_the_same_stack_in_whatever_order_they_come(void **state)
+{
+	static const char *const names[] = {"a", "b", "c"};
+	struct bench *bench = *state;
+	const struct run *run = bench->run;
+	row_id first[729] = {0};
+
+	for (unsigned i = 0; i < 2 * 729; i++) {
+		struct wire_named frames[6];
+		unsigned chain = i * 365 % 729, rest = chain, depth = 1 + chain % 6;
+
+		for (unsigned f = 0; f < depth; f++, rest /= 3)
+			frames[depth - 1 - f] = (struct wire_named){.function = names[rest % 3]};
+		bench->sink.take_sample(bench->sink.context,
+			&(struct wire_sample){.event = 1, .named = frames, .named_count = depth});
+		if (!first[chain])
+			first[chain] = run->samples.at[i].stack;
+		assert_int_equal(run->samples.at[i].stack, first[chain]);
+	}
+	for (uint32_t i = 0; i < run->stacks.count; i++)
+		for (uint32_t j = 0; j < i; j++)
+			assert_false(run->stacks.at[i].parent == run->stacks.at[j].parent &&
+				     run->stacks.at[i].location == run->stacks.at[j].location);
+}
+
 static void what_was_lost_is_counted(void **state)
 {
 	struct bench *bench = *state;
@@ -359,6 +414,8 @@ int main(void)
 		on_bench(samples_are_in_order_of_time_also_across_rounds),
 		on_bench(the_chain_goes_from_the_kernel_to_the_outermost_user_frame),
 		on_bench(frames_that_come_with_names_keep_their_inlining),
+		on_bench(a_numbered_frame_is_one_place_alone_and_another_with_what_was_inlined),
+		on_bench(the_same_chain_is_the_same_stack_in_whatever_order_they_come),
 		on_bench(what_was_lost_is_counted),
 		on_bench(a_second_source_counts_its_events_from_one_again),
 	};

@@ -1,8 +1,9 @@
 /* import.c - which format is it: a table, asked in order, by content and never by file name.
  *
  * Files with a mark of their own are asked for first, text that looks like anything last.  A plain
- * file is mapped, so that a recording of gigabytes costs only the pages in use; a pipe is read
- * whole, because detection may have to look past a program's own output. */
+ * file is mapped, and what was read of it is let go every thousand samples, so that a recording of
+ * gigabytes costs only the pages in use; a pipe is read whole, because detection may have to look
+ * past a program's own output. */
 #include "source/import.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@
 #include "import_format.h"
 #include "source/emit.h"
 
-enum { IMPORT_PIPE_LIMIT = 1 << 30 };
+enum { IMPORT_PIPE_LIMIT = 1 << 30, LET_GO_SAMPLES = 1024 };
 
 static const struct import_format *const formats[] = {
 	&import_perf_data,
@@ -31,8 +32,8 @@ static const struct import_format *const formats[] = {
 	&import_hyperfine,
 	&import_gbench,
 	&import_perf_script,
-	&import_perf_stat_csv,
 	&import_folded,
+	&import_perf_stat_csv, /* looks at every line for one of its own */
 	NULL,
 };
 
@@ -237,19 +238,44 @@ static int file_map(const char *path, struct import_text *ret_text)
 	return 0;
 }
 
+/* A sink before the caller's: what was read of the mapping need not stay in memory.  Whatever is
+ * read again comes back from the page cache. */
+struct letting_go {
+	const struct wire_sink *sink;
+	struct import_text mapped;
+	uint64_t samples;
+};
+
+static int letting_go_take(void *context, const struct wire_record *record)
+{
+	const struct wire_sink *sink = ((const struct letting_go *)context)->sink;
+
+	return sink->take(sink->context, record);
+}
+
+static int letting_go_take_sample(void *context, const struct wire_sample *sample)
+{
+	struct letting_go *file = context;
+
+	if (++file->samples % LET_GO_SAMPLES == 0)
+		madvise((void *)(uintptr_t)file->mapped.at, file->mapped.len, MADV_DONTNEED);
+	return file->sink->take_sample ? file->sink->take_sample(file->sink->context, sample) : 0;
+}
+
 int import_file(const char *path, const struct wire_sink *sink, struct import_report *ret_report,
 	struct err *err)
 {
 	bool is_stdin = str_equal(path, "-");
 	const char *name = is_stdin ? "stdin" : path, *open_path = is_stdin ? "/dev/stdin" : path;
 	str_auto struct str text = {0};
-	struct import_text mapped;
+	struct letting_go file = {.sink = sink};
+	struct wire_sink before = {letting_go_take, letting_go_take_sample, &file};
 	int r;
 
 	/* A shell's redirection may stand in the middle of the file, so stdin is always read. */
-	if (!is_stdin && file_map(path, &mapped) == 0) {
-		r = import_bytes(mapped.at, mapped.len, name, sink, ret_report, err);
-		munmap((void *)(uintptr_t)mapped.at, mapped.len);
+	if (!is_stdin && file_map(path, &file.mapped) == 0) {
+		r = import_bytes(file.mapped.at, file.mapped.len, name, &before, ret_report, err);
+		munmap((void *)(uintptr_t)file.mapped.at, file.mapped.len);
 		return r;
 	}
 	r = io_read(open_path, IMPORT_PIPE_LIMIT, &text, err);

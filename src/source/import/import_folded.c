@@ -34,24 +34,21 @@ static int line_split(struct import_text line, struct import_text *ret_stack, ui
 	return digits ? 0 : -1;
 }
 
-/* Where the last frame of the stack begins. */
-static size_t frame_start(struct import_text stack)
-{
-	size_t at = stack.len;
+/* A frame by its text: the same text is the same frame, so each is looked into once. */
+struct folded {
+	struct named named;
+	struct map known; /* its text -> index of `frames` */
+	vec_of(struct wire_named) frames;
+};
 
-	while (at && !(stack.at[at - 1] == ';' && (at < 2 || stack.at[at - 2] != '\\')))
-		at--;
-	return at;
-}
-
-static void push_frame(struct named *named, const char *at, size_t len)
+static struct wire_named frame_read(struct named *named, struct import_text text)
 {
 	struct wire_named frame = {0};
-	mem_auto char *name = mem_copy_text(at, len);
-	size_t kept = 0;
+	mem_auto char *name = mem_copy_text(text.at, text.len);
+	size_t len = text.len, kept = 0;
 
-	if (len > 4 && memcmp(at + len - 4, "_[", 2) == 0 && at[len - 1] == ']') {
-		char mark = at[len - 2];
+	if (len > 4 && memcmp(text.at + len - 4, "_[", 2) == 0 && text.at[len - 1] == ']') {
+		char mark = text.at[len - 2];
 
 		frame.module = mark == 'k' ? "[kernel]" : mark == 'j' ? "[jit]" : NULL;
 		frame.inlined = mark == 'i';
@@ -59,24 +56,42 @@ static void push_frame(struct named *named, const char *at, size_t len)
 			len -= 4;
 	}
 	for (size_t i = 0; i < len; i++)
-		if (!(at[i] == '\\' && i + 1 < len && at[i + 1] == ';'))
-			name[kept++] = at[i];
+		if (!(text.at[i] == '\\' && i + 1 < len && text.at[i + 1] == ';'))
+			name[kept++] = text.at[i];
 	if (kept != 9 || memcmp(name, "[unknown]", 9) != 0)
 		frame.function = named_text(named, name, kept);
-	vec_push(&named->frames, frame);
+	return frame;
 }
 
-static void push_stack(struct named *named, struct import_text stack)
+static void push_frame(struct folded *folded, struct import_text text)
 {
-	for (;;) {
-		size_t start = frame_start(stack);
+	uint32_t index;
 
-		if (start < stack.len)
-			push_frame(named, stack.at + start, stack.len - start);
-		if (!start)
-			return;
-		stack.len = start - 1;
+	if (!map_get(&folded->known, text.at, text.len, &index)) {
+		struct wire_named frame = frame_read(&folded->named, text);
+
+		index = folded->frames.count;
+		map_put(&folded->known, text.at, text.len, index);
+		frame.known = index + 1;
+		vec_push(&folded->frames, frame);
 	}
+	vec_push(&folded->named.frames, folded->frames.at[index]);
+}
+
+/* The frames of a stack, the innermost first: the line has them the other way round. */
+static void push_stack(struct folded *folded, struct import_text stack)
+{
+	size_t end = stack.len;
+
+	for (size_t at = stack.len; at-- > 0;) {
+		if (stack.at[at] != ';' || (at && stack.at[at - 1] == '\\'))
+			continue;
+		if (at + 1 < end)
+			push_frame(folded, (struct import_text){stack.at + at + 1, end - at - 1});
+		end = at;
+	}
+	if (end)
+		push_frame(folded, (struct import_text){stack.at, end});
 }
 
 static bool detect(struct import_text text)
@@ -102,9 +117,10 @@ static bool detect(struct import_text text)
 	return stacks > 0;
 }
 
-static int take_line(struct named *named, struct import_text line, bool whole, uint32_t event)
+static int take_line(struct folded *folded, struct import_text line, bool whole, uint32_t event)
 {
 	struct wire_sample sample = {.event = event, .cpu = UINT32_MAX};
+	struct named *named = &folded->named;
 	struct import_text stack;
 	int r = line_split(line, &stack, &sample.period);
 
@@ -118,26 +134,28 @@ static int take_line(struct named *named, struct import_text line, bool whole, u
 		named->report->skipped[IMPORT_SAMPLE_EMPTY]++;
 		return 0;
 	}
-	push_stack(named, stack);
+	push_stack(folded, stack);
 	return named_sample(named, &sample);
 }
 
 static int read_folded(
 	struct import_text text, const struct wire_sink *sink, struct import_report *report)
 {
-	struct named named = named_of(sink, report);
+	struct folded folded = {.named = named_of(sink, report)};
 	struct import_text line;
 	uint32_t event;
 	bool whole;
-	int r = named_event(&named, "samples", "", &event);
+	int r = named_event(&folded.named, "samples", "", &event);
 
 	while (r == 0 && import_line_next(&text, &line, &whole)) {
 		if (import_line_is_empty(line))
 			continue;
 		report->lines++;
-		r = take_line(&named, line, whole, event);
+		r = take_line(&folded, line, whole, event);
 	}
-	named_done(&named);
+	vec_done(&folded.frames);
+	map_done(&folded.known);
+	named_done(&folded.named);
 	return r;
 }
 

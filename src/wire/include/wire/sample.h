@@ -23,7 +23,8 @@ struct wire_named {
 	const char *module, *file;
 	uint64_t addr;
 	uint32_t line;
-	bool inlined; /* into the next one */
+	uint32_t known; /* the same number of one source: the same frame, from 1 on; 0: not told */
+	bool inlined;	/* into the next one */
 };
 
 struct wire_branch {
