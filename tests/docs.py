@@ -72,6 +72,14 @@ def _():
         assert not wrong, f"docs/commands/{name}.md describes {sorted(wrong)}, which do not exist"
 
 
+@case("docs/format.md names the schema number that the code writes")
+def _():
+    code = re.findall(r"STORE_VERSION = (\d+)", read("src/model/include/model/store.h"))
+    text = read("docs/format.md")
+    assert re.findall(r"schema number, now (\d+)", text) == code, code
+    assert re.findall(r"user version (\d+),", text) == code, code
+
+
 @case("every relative link in a document leads somewhere")
 def _():
     broken = []

@@ -70,12 +70,11 @@ static int corrupt(struct reader *reader, const char *what)
 	return -EINVAL;
 }
 
-static int corrupt_row(
-	struct reader *reader, const struct store_table *table, int64_t id, const char *column)
+static int corrupt_row(struct reader *reader, const char *table, int64_t id, const char *column)
 {
 	str_auto struct str what = {0};
 
-	str_addf(&what, "%s of row %lld in table %s cannot be", column, (long long)id, table->name);
+	str_addf(&what, "%s of row %lld in table %s cannot be", column, (long long)id, table);
 	return corrupt(reader, what.at);
 }
 
@@ -490,33 +489,52 @@ static int read_row(struct reader *reader, const struct store_table *table, sqli
 	const char *wrong = NULL;
 
 	if (id != (int64_t)rows.count + 1)
-		return corrupt_row(reader, table, id, "the id");
+		return corrupt_row(reader, table->name, id, "the id");
 	if (!table->packed)
 		row = row_append(reader->run, table, rows);
 	for (unsigned c = 0; c < table->column_count; c++)
 		if (!read_member(reader->run, &table->columns[c], select, (int)c + 1, row))
-			return corrupt_row(reader, table, id, table->columns[c].name);
+			return corrupt_row(reader, table->name, id, table->columns[c].name);
 	if (table->packed)
 		wrong = store_put_packed(reader->run, &room, &reader->saturated);
-	return wrong ? corrupt_row(reader, table, id, wrong) : 0;
+	return wrong ? corrupt_row(reader, table->name, id, wrong) : 0;
+}
+
+static int read_segment(struct reader *reader, sqlite3_stmt *select)
+{
+	int64_t id = sqlite3_column_int64(select, 0);
+	const char *wrong = NULL;
+
+	if (id != (int64_t)reader->run->stacks.count + 1)
+		return corrupt_row(reader, "segment", id, "the id");
+	if (sqlite3_column_type(select, 1) != SQLITE_NULL && !sqlite3_column_int64(select, 1))
+		return corrupt_row(reader, "segment", id, "parent");
+	if (sqlite3_column_type(select, 3) != SQLITE_TEXT)
+		return corrupt_row(reader, "segment", id, "locations");
+	wrong = store_segment_unpack(reader->run, sqlite3_column_int64(select, 1),
+		sqlite3_column_int64(select, 2), (const char *)sqlite3_column_text(select, 3),
+		(size_t)sqlite3_column_bytes(select, 3));
+	return wrong ? corrupt_row(reader, "segment", id, wrong) : 0;
 }
 
 static int read_table(struct reader *reader, const struct store_table *table)
 {
 	statement_auto sqlite3_stmt *select = NULL;
 	str_auto struct str sql = {0};
+	bool segments = table->until && table->until < reader->schema;
+	const char *name = segments ? "segment" : table->name;
 	int rc, r;
 
-	store_create_sql(table, &sql);
-	r = check_table(reader, table->name, sql.at);
+	store_create_sql(table, reader->schema, &sql);
+	r = check_table(reader, name, segments ? store_create_segment : sql.at);
 	str_clear(&sql);
-	str_addf(&sql, "SELECT * FROM %s NOT INDEXED ORDER BY id", table->name);
+	str_addf(&sql, "SELECT * FROM %s NOT INDEXED ORDER BY id", name);
 	if (r == 0)
 		r = prepare(reader, sql.at, &select);
 	if (r < 0)
 		return r;
 	while ((rc = sqlite3_step(select)) == SQLITE_ROW) {
-		r = read_row(reader, table, select);
+		r = segments ? read_segment(reader, select) : read_row(reader, table, select);
 		if (r < 0)
 			return r;
 	}

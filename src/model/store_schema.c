@@ -242,7 +242,7 @@ static const struct store_column claim_columns[] = {
 	{                                                                                          \
 #singular, offsetof(struct run, plural), sizeof(struct singular##_row),            \
 			singular##_columns,                                                        \
-			sizeof(singular##_columns) / sizeof(*singular##_columns), since, false     \
+			sizeof(singular##_columns) / sizeof(*singular##_columns), since, 0, false  \
 	}
 
 #define TABLE(singular, plural) TABLE_SINCE(singular, plural, 1)
@@ -255,7 +255,7 @@ const struct store_table store_tables[STORE_TABLES] = {
 	[STORE_COMMAND] = TABLE(command, commands),
 	[STORE_EXECUTION] = {"execution", offsetof(struct run, executions),
 		sizeof(struct execution_row), execution_columns,
-		sizeof(execution_columns) / sizeof(*execution_columns), 1, true},
+		sizeof(execution_columns) / sizeof(*execution_columns), 1, 0, true},
 	[STORE_COUNT] = TABLE(count, counts),
 	[STORE_QUALITY] = TABLE(quality, qualities),
 	[STORE_CAUSAL_TARGET] = TABLE_SINCE(causal_target, causal_targets, 2),
@@ -267,7 +267,9 @@ const struct store_table store_tables[STORE_TABLES] = {
 	[STORE_FUNCTION] = TABLE(function, functions),
 	[STORE_FRAME] = TABLE(frame, frames),
 	[STORE_LOCATION] = TABLE(location, locations),
-	[STORE_STACK] = TABLE(stack, stacks),
+	[STORE_STACK] = {"stack", offsetof(struct run, stacks), sizeof(struct stack_row),
+		stack_columns, sizeof(stack_columns) / sizeof(*stack_columns), 1,
+		STORE_SEGMENTS_SINCE - 1, false},
 	[STORE_SAMPLE] = TABLE(sample, samples),
 	[STORE_BRANCH] = TABLE(branch, branches),
 	[STORE_ACCESS] = TABLE(access, accesses),
@@ -310,8 +312,10 @@ const char *store_put_packed(struct run *run, const struct execution_row *row, u
 	return NULL;
 }
 
-static void column_sql(const struct store_column *column, struct str *sql)
+static void column_sql(const struct store_column *column, int schema, struct str *sql)
 {
+	const struct store_table *other = &store_tables[column->limit];
+
 	str_addf(sql, ", %s ", column->name);
 	switch ((enum store_kind)column->kind) {
 	case STORE_U32:
@@ -330,15 +334,17 @@ static void column_sql(const struct store_column *column, struct str *sql)
 	case STORE_ROW:
 	case STORE_LATE:
 	case STORE_OLDER:
-		str_addf(sql, "INTEGER REFERENCES %s", store_tables[column->limit].name);
+		str_add(sql, "INTEGER");
+		if (!other->until || schema <= other->until)
+			str_addf(sql, " REFERENCES %s", other->name);
 		break;
 	}
 }
 
-void store_create_sql(const struct store_table *table, struct str *sql)
+void store_create_sql(const struct store_table *table, int schema, struct str *sql)
 {
 	str_addf(sql, "CREATE TABLE %s(id INTEGER PRIMARY KEY", table->name);
 	for (unsigned i = 0; i < table->column_count; i++)
-		column_sql(&table->columns[i], sql);
+		column_sql(&table->columns[i], schema, sql);
 	str_add_char(sql, ')');
 }

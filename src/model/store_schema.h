@@ -68,14 +68,16 @@ struct store_table {
 	const struct store_column *columns;
 	unsigned column_count;
 	int since;   /* the first schema number that has it */
+	int until;   /* the last one, 0: it is still there */
 	bool packed; /* kept in another form than the columns tell: store_get_row, store_put_row */
 };
 
 extern const struct store_table store_tables[STORE_TABLES];
 
-/* The two tables that are not rows of the run, and the views: whole statements. */
+/* The tables whose rows are not those of the run, and the views: whole statements. */
 extern const char store_create_text[];
 extern const char store_create_meta[];
+extern const char store_create_segment[];
 extern const char store_create_views[];
 
 /* What every vec_of() looks like, whatever its rows. */
@@ -95,5 +97,22 @@ const void *store_get_row(const struct run *run, const struct store_table *table
  * are kept as the largest possible are added to `*saturated`. */
 const char *store_put_packed(struct run *run, const struct execution_row *row, uint64_t *saturated);
 
-/* The exact CREATE TABLE statement, as it stands in sqlite_schema too. */
-void store_create_sql(const struct store_table *table, struct str *sql);
+/* The exact CREATE TABLE statement of a schema number, as it stands in sqlite_schema too. */
+void store_create_sql(const struct store_table *table, int schema, struct str *sql);
+
+/* A row of the table segment (since schema 4, in place of the table stack): a stack and those with
+ * the next ids, each called by the one before. */
+enum { STORE_SEGMENTS_SINCE = 4, STORE_SEGMENT_STACKS = 64, STORE_SEGMENT_WIDTH = 10 };
+
+struct store_segment {
+	row_id parent;	/* of its first stack */
+	uint32_t count; /* of stacks */
+	uint32_t width; /* of a location, in digits */
+	char locations[STORE_SEGMENT_STACKS * STORE_SEGMENT_WIDTH];
+};
+
+void store_segment_pack(const struct run *run, row_id first, struct store_segment *ret_segment);
+
+/* Append its stacks to the run.  NULL, or the column whose value cannot be. */
+const char *store_segment_unpack(
+	struct run *run, int64_t parent, int64_t width, const char *digits, size_t len);

@@ -10,6 +10,12 @@
  * stack and function. */
 #include "store_schema.h"
 
+/* The segment `g` that stack `id` is in, and what stands there: any stack is one seek away. */
+#define SEGMENT_OF(id) "(SELECT id FROM segment WHERE id <= " id " ORDER BY id DESC LIMIT 1)"
+#define LOCATION_AT(id)                                                                            \
+	"CAST(substr(g.locations, (" id " - g.id) * g.width + 1, g.width) AS INTEGER)"
+#define CALLER_AT(id) "CASE WHEN " id " > g.id THEN " id " - 1 ELSE g.parent END"
+
 /* The share of what `part` leaves of the rows "o" in their event "w". */
 #define SHARE(part)                                                                                \
 	"  CASE WHEN w.weighted THEN total(o.period " part ") / w.period\n"                        \
@@ -100,32 +106,43 @@ const char store_create_views[] =
 	"  p.text AS module, s.flags & 1 AS truncated, (s.flags & 2) / 2 AS kernel\n"
 	"FROM sample s LEFT JOIN event v ON v.id = s.event LEFT JOIN text e ON e.id = v.name\n"
 	"LEFT JOIN thread t ON t.id = s.thread LEFT JOIN text n ON n.id = t.name\n"
-	"LEFT JOIN stack k ON k.id = s.stack LEFT JOIN location l ON l.id = k.location\n"
+	"LEFT JOIN segment g ON g.id = " SEGMENT_OF("s.stack") "\n"
+	"LEFT JOIN location l ON l.id = " LOCATION_AT("s.stack") "\n"
 	"LEFT JOIN frame f ON f.id = l.frame\n"
-	"LEFT JOIN function g ON g.id = f.function LEFT JOIN text u ON u.id = g.name\n"
+	"LEFT JOIN function c ON c.id = f.function LEFT JOIN text u ON u.id = c.name\n"
 	"LEFT JOIN module m ON m.id = l.module LEFT JOIN text p ON p.id = m.path;\n"
 
 	"CREATE VIEW quality_of_run AS\n"
 	"SELECT t.text AS name, q.value AS value FROM quality q JOIN text t ON t.id = q.name\n"
 	"ORDER BY q.id;\n"
 
+	/* One row for each stack: a segment taken apart. */
+	"CREATE VIEW stack AS\n"
+	"WITH RECURSIVE part(id, parent, segment, count) AS (\n"
+	"  SELECT id, parent, id, length(locations) / width FROM segment\n"
+	"  UNION ALL SELECT id + 1, id, segment, count FROM part WHERE id + 1 < segment + count)\n"
+	"SELECT p.id AS id, p.parent AS parent, nullif(" LOCATION_AT("p.id") ", 0) AS location\n"
+	"FROM part p JOIN segment g ON g.id = p.segment;\n"
+
 	/* Every frame of every distinct stack, innermost at depth 0, with the samples it stands for:
 	 * out of a frame into the one it was inlined into, then to the caller's location. */
 	"CREATE VIEW chains AS\n"
 	"WITH RECURSIVE leaf(event, stack, samples, period) AS (\n"
 	"  SELECT event, stack, count(*), total(period) FROM sample GROUP BY event, stack),\n"
-	"chain(event, stack, samples, period, depth, at, location, frame, outer) AS (\n"
-	"  SELECT f.event, f.stack, f.samples, f.period, 0, f.stack, s.location, l.frame, r.outer\n"
-	"  FROM leaf f LEFT JOIN stack s ON s.id = f.stack LEFT JOIN location l ON l.id = s.location\n"
-	"  LEFT JOIN frame r ON r.id = l.frame\n"
-	"  UNION ALL SELECT c.event, c.stack, c.samples, c.period, c.depth + 1, c.at, c.location, r.id,\n"
-	"    r.outer\n"
-	"  FROM chain c JOIN frame r ON r.id = c.outer\n"
-	"  UNION ALL SELECT c.event, c.stack, c.samples, c.period, c.depth + 1, p.id, p.location,\n"
+	"chain(event, stack, samples, period, depth, caller, location, frame, outer) AS (\n"
+	"  SELECT f.event, f.stack, f.samples, f.period, 0, " CALLER_AT("f.stack") ", l.id,\n"
 	"    l.frame, r.outer\n"
-	"  FROM chain c JOIN stack s ON s.id = c.at JOIN stack p ON p.id = s.parent\n"
-	"  LEFT JOIN location l ON l.id = p.location LEFT JOIN frame r ON r.id = l.frame\n"
-	"  WHERE c.outer IS NULL)\n"
+	"  FROM leaf f LEFT JOIN segment g ON g.id = " SEGMENT_OF("f.stack") "\n"
+	"  LEFT JOIN location l ON l.id = " LOCATION_AT("f.stack") "\n"
+	"  LEFT JOIN frame r ON r.id = l.frame\n"
+	"  UNION ALL SELECT c.event, c.stack, c.samples, c.period, c.depth + 1, c.caller, c.location,\n"
+	"    r.id, r.outer\n"
+	"  FROM chain c JOIN frame r ON r.id = c.outer\n"
+	"  UNION ALL SELECT c.event, c.stack, c.samples, c.period, c.depth + 1,\n"
+	"    " CALLER_AT("c.caller") ", l.id, l.frame, r.outer\n"
+	"  FROM chain c JOIN segment g ON g.id = " SEGMENT_OF("c.caller") "\n"
+	"  LEFT JOIN location l ON l.id = " LOCATION_AT("c.caller") "\n"
+	"  LEFT JOIN frame r ON r.id = l.frame WHERE c.outer IS NULL)\n"
 	"SELECT c.event AS event, c.stack AS stack, c.depth AS depth, c.samples AS samples,\n"
 	"  c.location AS location, c.frame AS frame, f.function AS function, l.module AS module,\n"
 	"  f.file AS file, nullif(f.line, 0) AS line, c.period AS period\n"

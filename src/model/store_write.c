@@ -199,6 +199,9 @@ static int store_prepare_table(struct store *store, unsigned t, struct err *err)
 {
 	str_auto struct str sql = {0};
 
+	if (t == STORE_STACK)
+		return store_prepare(
+			store, "INSERT INTO segment VALUES(?,?,?,?)", &store->insert[t], err);
 	str_addf(&sql, "INSERT OR REPLACE INTO %s VALUES(?", store_tables[t].name);
 	for (unsigned i = 0; i < store_tables[t].column_count; i++)
 		str_add(&sql, ",?");
@@ -218,7 +221,10 @@ static int store_create_tables(struct store *store, struct err *err)
 		"PRAGMA application_id = %d; PRAGMA user_version = %d; %s; %s;",
 		STORE_APPLICATION_ID, STORE_VERSION, store_create_meta, store_create_text);
 	for (unsigned t = 0; t < STORE_TABLES; t++) {
-		store_create_sql(&store_tables[t], &sql);
+		if (store_tables[t].until)
+			str_add(&sql, store_create_segment);
+		else
+			store_create_sql(&store_tables[t], STORE_VERSION, &sql);
 		str_add_char(&sql, ';');
 	}
 	str_add(&sql, store_create_views);
@@ -290,6 +296,11 @@ static double member_double(const unsigned char *at)
 	return value;
 }
 
+static int bind_id(sqlite3_stmt *insert, int index, uint32_t id)
+{
+	return id ? sqlite3_bind_int64(insert, index, id) : sqlite3_bind_null(insert, index);
+}
+
 static int bind_member(sqlite3_stmt *insert, int index, const struct store_column *column,
 	const unsigned char *row)
 {
@@ -313,8 +324,7 @@ static int bind_member(sqlite3_stmt *insert, int index, const struct store_colum
 	case STORE_OLDER:
 		break;
 	}
-	return member_u32(at) ? sqlite3_bind_int64(insert, index, member_u32(at))
-			      : sqlite3_bind_null(insert, index);
+	return bind_id(insert, index, member_u32(at));
 }
 
 static int step_once(sqlite3_stmt *insert)
@@ -339,6 +349,29 @@ static int write_rows(struct store *store, const struct run *run, unsigned t)
 		rc = sqlite3_bind_int64(insert, 1, (int64_t)i + 1);
 		for (unsigned c = 0; rc == SQLITE_OK && c < table->column_count; c++)
 			rc = bind_member(insert, (int)c + 2, &table->columns[c], row);
+		if (rc == SQLITE_OK)
+			rc = step_once(insert);
+	}
+	return rc;
+}
+
+static int write_segments(struct store *store, const struct run *run)
+{
+	sqlite3_stmt *insert = store->insert[STORE_STACK];
+	struct store_segment segment;
+	int rc = SQLITE_OK;
+
+	for (row_id id = store->written[STORE_STACK] + 1;
+		rc == SQLITE_OK && id <= run->stacks.count; id += segment.count) {
+		store_segment_pack(run, id, &segment);
+		rc = sqlite3_bind_int64(insert, 1, id);
+		if (rc == SQLITE_OK)
+			rc = bind_id(insert, 2, segment.parent);
+		if (rc == SQLITE_OK)
+			rc = sqlite3_bind_int64(insert, 3, segment.width);
+		if (rc == SQLITE_OK)
+			rc = sqlite3_bind_text(insert, 4, segment.locations,
+				(int)(segment.count * segment.width), SQLITE_STATIC);
 		if (rc == SQLITE_OK)
 			rc = step_once(insert);
 	}
@@ -388,7 +421,7 @@ static int write_all(struct store *store, const struct run *run, bool partial)
 	if (rc == SQLITE_OK)
 		rc = write_meta(store, "partial", NULL, partial);
 	for (unsigned t = 0; rc == SQLITE_OK && t < STORE_TABLES; t++)
-		rc = write_rows(store, run, t);
+		rc = t == STORE_STACK ? write_segments(store, run) : write_rows(store, run, t);
 	return rc;
 }
 

@@ -332,4 +332,16 @@ static inline void assert_same_run(const struct run *a, const struct run *b)
 	assert_int_equal(a->partial, b->partial);
 }
 
+/* For sqlite3_exec(): a row as a line of `context`, a struct str. */
+static inline int add_row(void *context, int columns, char **values, char **names)
+{
+	struct str *text = context;
+
+	(void)names;
+	for (int i = 0; i < columns; i++)
+		str_addf(text, "%s%s", i ? "|" : "", values[i] ? values[i] : "NULL");
+	str_add_char(text, '\n');
+	return 0;
+}
+
 #define in_folder(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)

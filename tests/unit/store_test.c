@@ -374,7 +374,7 @@ static void leave_hot_journal(const char *copy, const char *copy_journal)
 
 	assert_int_equal(sqlite3_open("run.assay", &db), SQLITE_OK);
 	assert_int_equal(sqlite3_exec(db,
-				 "PRAGMA cache_size = 1; BEGIN; DELETE FROM stack;"
+				 "PRAGMA cache_size = 1; BEGIN; DELETE FROM segment;"
 				 "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
 				 "WHERE i < 9000) INSERT INTO sample SELECT i + 8,1,1,1,1,1,1,1 "
 				 "FROM n",
@@ -477,17 +477,6 @@ static void a_read_only_place_is_explained(void **state)
 
 /* ---- the views ---- */
 
-static int add_row(void *context, int columns, char **values, char **names)
-{
-	struct str *text = context;
-
-	(void)names;
-	for (int i = 0; i < columns; i++)
-		str_addf(text, "%s%s", i ? "|" : "", values[i] ? values[i] : "NULL");
-	str_add_char(text, '\n');
-	return 0;
-}
-
 static void plain_questions_have_one_line_answers(void **state)
 {
 	static const struct {
@@ -524,9 +513,14 @@ static void plain_questions_have_one_line_answers(void **state)
 		{"SELECT id, name, status FROM events WHERE \"group\" = 2", "2|energy|counted\n"},
 		{"SELECT id, function, line, truncated, kernel FROM samples WHERE id IN (1, 8)",
 			"1|main|1|1|1\n8|NULL|NULL|0|0\n"},
+		{"SELECT id, parent, location FROM stack ORDER BY id",
+			"1|NULL|1\n2|1|2\n3|2|2\n4|2|3\n"},
+		{"SELECT stack, depth, location, frame, samples FROM chains WHERE stack = 4 "
+		 "ORDER BY depth",
+			"4|0|3|3|4\n4|1|3|2|4\n4|2|2|2|4\n4|3|1|1|4\n"},
 		{"SELECT printf('%x', addr) FROM location WHERE id = 2", "ffffffff81000001\n"},
 		{"SELECT key, value FROM meta WHERE key <> 'version'",
-			"command|record\nfingerprint|\npartial|0\nschema|3\n"
+			"command|record\nfingerprint|\npartial|0\nschema|4\n"
 			"started_ns|1700000000000000000\ntarget|prog --fast\n"},
 		{"PRAGMA foreign_key_check", ""},
 		{"PRAGMA integrity_check", "ok\n"},

@@ -11,7 +11,8 @@
 #include "base/err.h"
 #include "model/run.h"
 
-enum { STORE_VERSION = 3 };		/* 2: causal experiments; 3: place, fact, span, claim */
+/* 2: causal experiments; 3: place, fact, span, claim; 4: segments of stacks */
+enum { STORE_VERSION = 4 };
 #define STORE_APPLICATION_ID 0x41737359 /* "AssY" in the file's header */
 
 struct store;
