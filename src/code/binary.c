@@ -12,6 +12,50 @@
 
 enum { SCRIPT_DEPTH = 5, SCRIPT_LINE = 256 }; /* the kernel's BINPRM_BUF_SIZE and depth */
 
+#if defined(__x86_64__)
+enum { MACHINE_HERE = EM_X86_64 };
+#elif defined(__aarch64__)
+enum { MACHINE_HERE = EM_AARCH64 };
+#else
+#error "assay is for x86-64 and aarch64"
+#endif
+
+static const char *machine_name(unsigned machine)
+{
+	static const struct {
+		unsigned machine;
+		const char *name;
+	} names[] = {{EM_X86_64, "x86-64"}, {EM_AARCH64, "aarch64"}, {EM_386, "i386"},
+		{EM_ARM, "32-bit ARM"}, {EM_RISCV, "RISC-V"}, {EM_PPC64, "PowerPC 64"},
+		{EM_S390, "s390"}, {EM_MIPS, "MIPS"}, {EM_LOONGARCH, "LoongArch"}, {EM_BPF, "BPF"},
+		{EM_SPARCV9, "SPARC"}};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (names[i].machine == machine)
+			return names[i].name;
+	return "another kind of machine";
+}
+
+/* Asked before the file is opened, which takes files of any 64-bit machine and no other. */
+static int check_machine(const struct image_file *file, const char *name, struct err *err)
+{
+	const uint8_t *ident = file->bytes;
+	uint16_t machine;
+
+	if (file->len < EI_NIDENT + 4 || memcmp(ident, ELFMAG, SELFMAG) != 0)
+		return 0;
+	memcpy(&machine, ident + 18, sizeof(machine)); /* e_machine, in both classes */
+	if (ident[EI_DATA] == ELFDATA2MSB)
+		machine = (uint16_t)(machine << 8 | machine >> 8);
+	if (machine == MACHINE_HERE && ident[EI_DATA] == ELFDATA2LSB)
+		return 0;
+	err_set(err, ERR_TARGET, ENOEXEC, "%s is a program for %s, this machine is %s", name,
+		machine_name(machine), machine_name(MACHINE_HERE));
+	err_hint(err, "build it for %s, or run assay on a machine of its kind",
+		machine_name(MACHINE_HERE));
+	return -ENOEXEC;
+}
+
 const char *binary_kind_name(enum binary_kind kind)
 {
 	static const char *const names[BINARY_KINDS] = {
@@ -46,7 +90,7 @@ bool binary_is_static(const struct binary_facts *facts)
 	return facts->kind == BINARY_STATIC || facts->kind == BINARY_STATIC_PIE;
 }
 
-static int check_type(const struct binary_image *image, const char *name, struct err *err)
+static int check_type(const struct image *image, const char *name, struct err *err)
 {
 	if (image->head.e_type == ET_REL) {
 		err_set(err, ERR_TARGET, ENOEXEC, "%s is an object file, not a program", name);
@@ -63,7 +107,7 @@ static int check_type(const struct binary_image *image, const char *name, struct
 		err_hint(err, "build or copy it again");
 		return -ENOEXEC;
 	}
-	if (!binary_image_segment(image, PT_LOAD)) {
+	if (!image_segment(image, PT_LOAD)) {
 		err_set(err, ERR_TARGET, ENOEXEC,
 			"%s is cut short or damaged: nothing to load in it", name);
 		err_hint(err, "build or copy it again");
@@ -73,63 +117,69 @@ static int check_type(const struct binary_image *image, const char *name, struct
 }
 
 struct subject {
-	struct binary_file file;
+	struct image_file file;
 	const char *path; /* NULL: bytes only, no other file is looked at */
 	const char *name;
 	bool libraries;
 };
 
+static void inspect_parts(struct binary_work *work, bool with_libraries)
+{
+	binary_dynamic_read(work->image, &work->dynamic);
+	binary_read_tables(work);
+	binary_read_symbols(work);
+	binary_read_code(work);
+	binary_find_debug(work);
+	binary_read_dwarf(work);
+	if (with_libraries)
+		binary_find_libraries(work);
+	binary_conclude(work);
+	binary_dynamic_done(&work->dynamic);
+	debug_set_done(&work->debug);
+}
+
 static int inspect_image(const struct subject *subject, struct arena *arena,
 	struct binary_facts *facts, struct err *err)
 {
-	binary_image_auto struct binary_image image = {0};
-	struct binary_work work = {.image = &image, .arena = arena, .facts = facts};
-	int r = binary_image_init(
-		&image, subject->file.bytes, subject->file.len, subject->name, err);
+	image_auto struct image *image = NULL;
+	struct binary_work work = {.arena = arena, .facts = facts};
+	int r = check_machine(&subject->file, subject->name, err);
 
 	if (r == 0)
-		r = check_type(&image, subject->name, err);
-	if (r < 0)
+		r = image_open_bytes(
+			subject->file.bytes, subject->file.len, subject->name, &image, err);
+	if (r == 0)
+		r = check_type(image, subject->name, err);
+	if (r < 0) {
+		err->kind = ERR_TARGET;
 		return r;
+	}
+	work.image = image;
 	facts->size_bytes = subject->file.len;
-	facts->machine = image.head.e_machine == EM_AARCH64 ? "aarch64" : "x86-64";
+	facts->machine = machine_name(image->head.e_machine);
 	facts->path = subject->path;
 	facts->name = strrchr(subject->name, '/');
 	facts->name = facts->name ? facts->name + 1 : subject->name;
-	binary_dynamic_read(&image, &work.dynamic);
-	binary_read_tables(&work);
-	binary_read_symbols(&work);
-	binary_read_code(&work);
-	if (subject->path)
-		binary_find_debug(&work);
-	binary_read_dwarf(&work);
-	if (subject->path && subject->libraries)
-		binary_find_libraries(&work);
-	binary_conclude(&work);
-	binary_dynamic_done(&work.dynamic);
+	inspect_parts(&work, subject->path && subject->libraries);
 	return 0;
 }
 
 int binary_inspect_bytes(const void *bytes, size_t len, const char *name, struct arena *arena,
 	struct binary_facts *ret_facts, struct err *err)
 {
-	struct subject subject = {.name = arena_text(arena, name, strlen(name))};
-	mem_auto void *copy = mem_new(len, 1); /* libelf may write to it */
+	struct subject subject = {
+		.file = {bytes, len}, .name = arena_text(arena, name, strlen(name))};
 	struct binary_facts facts = {0};
-	int r;
-
-	memcpy(copy, bytes, len);
-	subject.file = (struct binary_file){copy, len};
-	r = inspect_image(&subject, arena, &facts, err);
+	int r = inspect_image(&subject, arena, &facts, err);
 
 	if (r == 0)
 		*ret_facts = facts;
 	return r;
 }
 
-static int map_program(const char *path, struct binary_file *ret_file, struct err *err)
+static int map_program(const char *path, struct image_file *ret_file, struct err *err)
 {
-	int r = binary_file_map(path, ret_file);
+	int r = image_file_map(path, ret_file);
 
 	if (r == -EACCES || r == -EPERM) {
 		err_set(err, ERR_TARGET, -r, "%s may be run but not read: permission denied", path);
@@ -156,7 +206,7 @@ static char *next_word(char **line)
 
 /* The program that a script's first line starts.  env(1) is looked through: switches and
  * assignments, then the name, which is searched in PATH. */
-static int script_interpreter(const char *path, const struct binary_file *file, struct arena *arena,
+static int script_interpreter(const char *path, const struct image_file *file, struct arena *arena,
 	const char **ret_path, struct err *err)
 {
 	size_t room = file->len < SCRIPT_LINE ? file->len : SCRIPT_LINE;
@@ -218,7 +268,7 @@ static int open_program(const char *name, struct arena *arena, struct subject *s
 			facts->script = facts->script ? facts->script : path;
 			r = script_interpreter(path, &subject->file, arena, &subject->path, err);
 		}
-		binary_file_done(&subject->file);
+		image_file_done(&subject->file);
 	}
 	return r;
 }
@@ -255,6 +305,6 @@ int binary_inspect(const char *name, const struct binary_options *options, struc
 		}
 		*ret_facts = facts;
 	}
-	binary_file_done(&subject.file);
+	image_file_done(&subject.file);
 	return r;
 }

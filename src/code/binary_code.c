@@ -7,6 +7,7 @@
 
 #include "binary_parts.h"
 #include "code/prologue.h"
+#include "names_parts.h"
 
 enum {
 	FUNCTIONS_SAMPLED = 2000,
@@ -20,7 +21,7 @@ struct entry {
 };
 
 struct entries {
-	const struct binary_image *image;
+	struct image *image;
 	vec_of(struct entry) list;
 };
 
@@ -40,10 +41,9 @@ static bool is_fragment(const char *name)
 	return false;
 }
 
-static void take_function(void *context, const Elf64_Sym *symbol, const char *name)
+static void take_function(struct entries *entries, const Elf64_Sym *symbol, const char *name)
 {
-	struct entries *entries = context;
-	const struct binary_section *section;
+	const struct image_section *section;
 
 	if ((symbol->st_info & 15) != STT_FUNC || symbol->st_size < FUNCTION_SMALLEST ||
 		symbol->st_shndx >= entries->image->sections.count ||
@@ -59,106 +59,95 @@ static void take_function(void *context, const Elf64_Sym *symbol, const char *na
  * of its CIE and changes them later.  True when the FDE at `addr` is such a part.  Layout: length,
  * CIE pointer, start, size (4 bytes each, as the search table of encoding 0x3b implies), length of
  * the augmentation, instructions. */
-static bool is_fde_of_fragment(const struct binary_image *image, uint64_t addr)
+static bool is_fde_of_fragment(const struct image *image, uint64_t addr)
 {
-	size_t len, at = 16;
-	const uint8_t *fde = binary_image_at(image, addr, &len);
+	struct image_bytes fde = image_code(image, addr, SIZE_MAX);
+	size_t at = 16;
 
-	if (!fde || len < 18 || fde[at] >= 128)
+	if (!fde.at || fde.len < 18 || fde.at[at] >= 128)
 		return false;
-	at += 1u + fde[at];
-	if (at >= len)
+	at += 1u + fde.at[at];
+	if (at >= fde.len)
 		return false;
-	return fde[at] == 0x0c || fde[at] == 0x0e || fde[at] >> 6 == 2; /* def_cfa*, offset */
+	return fde.at[at] == 0x0c || fde.at[at] == 0x0e ||
+	       fde.at[at] >> 6 == 2; /* def_cfa*, offset */
 }
 
 static void add_unwind_entries(struct entries *entries)
 {
-	const struct binary_image *image = entries->image;
-	const Elf64_Phdr *head = binary_image_segment(image, PT_GNU_EH_FRAME);
-	const uint8_t *data = binary_image_segment_data(image, head);
+	const struct image *image = entries->image;
+	struct image_bytes table =
+		image_segment_bytes(image, image_segment(image, PT_GNU_EH_FRAME));
 	uint32_t count, stride;
 
 	/* version 1, fde count as udata4, table of datarel sdata4 pairs: what all linkers write */
-	if (!data || head->p_filesz < 12 || data[0] != 1 || data[2] != 3 || data[3] != 0x3b)
+	if (table.len < 12 || table.at[0] != 1 || table.at[2] != 3 || table.at[3] != 0x3b)
 		return;
-	memcpy(&count, data + 8, sizeof(count));
-	if (count > (head->p_filesz - 12) / 8)
-		count = (uint32_t)((head->p_filesz - 12) / 8);
+	memcpy(&count, table.at + 8, sizeof(count));
+	if (count > (table.len - 12) / 8)
+		count = (uint32_t)((table.len - 12) / 8);
 	stride = count / (2 * FUNCTIONS_SAMPLED) + 1;
 	for (uint32_t i = 0; i + 1 < count; i += stride) {
 		int32_t pair[4];
 		uint64_t addr;
 
-		memcpy(pair, data + 12 + (size_t)i * 8, sizeof(pair));
-		addr = head->p_vaddr + (uint64_t)(int64_t)pair[0];
+		memcpy(pair, table.at + 12 + (size_t)i * 8, sizeof(pair));
+		addr = table.addr + (uint64_t)(int64_t)pair[0];
 		if ((int64_t)pair[2] - pair[0] < FUNCTION_SMALLEST || addr == image->head.e_entry ||
-			is_fde_of_fragment(image, head->p_vaddr + (uint64_t)(int64_t)pair[1]))
+			is_fde_of_fragment(image, table.addr + (uint64_t)(int64_t)pair[1]))
 			continue;
 		vec_push(&entries->list,
 			(struct entry){addr, (uint64_t)((int64_t)pair[2] - pair[0])});
 	}
 }
 
-/* Go's function table, version 1.18 and later: header, then pairs of u32 {entry, info}. */
 static void add_go_entries(struct entries *entries)
 {
-	const struct binary_section *table = binary_image_section(entries->image, ".gopclntab");
-	const struct binary_section *text = binary_image_section(entries->image, ".text");
-	uint64_t count, start, pairs_at;
-	uint32_t magic;
+	struct symbols symbols = {0};
 
-	if (!table || !table->data || !text || table->head.sh_size < 72)
-		return;
-	memcpy(&magic, table->data, sizeof(magic));
-	memcpy(&count, table->data + 8, sizeof(count));
-	memcpy(&start, table->data + 24, sizeof(start));
-	memcpy(&pairs_at, table->data + 64, sizeof(pairs_at));
-	if ((magic != 0xfffffff0 && magic != 0xfffffff1) || pairs_at >= table->head.sh_size)
-		return;
-	start = start ? start : text->head.sh_addr;
-	if (count > (table->head.sh_size - pairs_at) / 8)
-		count = (table->head.sh_size - pairs_at) / 8;
-	for (uint64_t i = 0; i + 1 < count; i++) {
-		uint32_t pair[4];
-
-		memcpy(pair, table->data + pairs_at + i * 8, sizeof(pair));
-		if (pair[2] > pair[0] && pair[2] - pair[0] >= FUNCTION_SMALLEST)
-			vec_push(
-				&entries->list, (struct entry){start + pair[0], pair[2] - pair[0]});
-	}
+	symbols_read_go(&symbols, entries->image);
+	vec_foreach (const struct symbol, symbol, &symbols.list)
+		if (symbol->size >= FUNCTION_SMALLEST)
+			vec_push(&entries->list, (struct entry){symbol->addr, symbol->size});
+	symbols_done(&symbols);
 }
 
-static void add_symbol_entries(struct entries *entries, const char *section)
+static void add_symbol_entries(struct entries *entries, uint32_t type)
 {
-	binary_image_symbols(entries->image, binary_image_section(entries->image, section),
-		take_function, entries);
+	const struct image_section *table = image_symbol_table(entries->image, type);
+	const char *name;
+	Elf64_Sym symbol;
+
+	for (uint64_t i = 1; image_symbol(entries->image, table, i, &symbol, &name); i++)
+		if (name)
+			take_function(entries, &symbol, name);
 }
 
 static void collect_entries(struct entries *entries)
 {
-	add_symbol_entries(entries, ".symtab");
+	add_symbol_entries(entries, SHT_SYMTAB);
 	if (entries->list.count < FUNCTIONS_FEW)
 		add_unwind_entries(entries);
 	if (entries->list.count < FUNCTIONS_FEW)
 		add_go_entries(entries);
 	if (entries->list.count < FUNCTIONS_FEW)
-		add_symbol_entries(entries, ".dynsym");
+		add_symbol_entries(entries, SHT_DYNSYM);
 }
 
 static void look_at(struct binary_work *work, const struct entry *entry)
 {
-	const struct binary_image *image = work->image;
+	const struct image *image = work->image;
 	struct prologue_code function = {
 		.addr = entry->addr, .low = image->low, .high = image->high};
+	struct image_bytes code;
 	struct prologue seen;
 
 	function.machine = image->head.e_machine == EM_AARCH64 ? PROLOGUE_AARCH64 : PROLOGUE_X86_64;
-	function.code = binary_image_at(image, entry->addr, &function.len);
-	if (!function.code)
+	code = image_code(image, entry->addr, entry->size);
+	if (!code.at)
 		return;
-	if (function.len > entry->size)
-		function.len = entry->size;
+	function.code = code.at;
+	function.len = code.len;
 	seen = prologue_look(&function);
 	work->functions_all++;
 	work->functions_spilling += seen.spills;

@@ -1,13 +1,8 @@
 /* binary_dwarf.c - which compiler made each unit, in which language, with which switches.
  *
- * libdw walks the unit headers and reads the first entry of each, nothing deeper.
- * It decompresses every compressed debug section when it opens a file, so a file with much of that
- * is left alone, and it would open files named inside the debug information (dwz, .dwo), so forms
- * that lead there are not followed. */
+ * Only the first entry of each unit is read.  Opening unpacks every compressed debug section, so a
+ * file with much of that is left alone. */
 #include <dwarf.h>
-#include <elfutils/libdw.h>
-#include <libelf.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "binary_parts.h"
@@ -17,13 +12,12 @@
 #endif
 
 enum {
-	UNIT_LIMIT = 200000,
 	PRODUCER_LIMIT = 256,	   /* distinct ones that are kept apart */
-	INFLATED_LIMIT = 64 << 20, /* bytes of compressed sections, inflated */
+	UNPACKED_LIMIT = 64 << 20, /* bytes of compressed sections, unpacked */
 };
 
 struct producer {
-	const char *text; /* lives as long as the Dwarf */
+	const char *text; /* the debug information's */
 	enum binary_language language;
 	uint32_t units;
 };
@@ -66,11 +60,11 @@ static enum binary_language language_of(uint64_t code)
 }
 
 /* Bytes the compressed debug sections say they become, or that many that it is too much. */
-static uint64_t inflated_bytes(const struct binary_image *image)
+static uint64_t unpacked_bytes(const struct image *image)
 {
 	uint64_t sum = 0;
 
-	vec_foreach (const struct binary_section, section, &image->sections) {
+	vec_foreach (const struct image_section, section, &image->sections) {
 		Elf64_Chdr head;
 
 		if (str_starts(section->name, ".zdebug_"))
@@ -79,22 +73,9 @@ static uint64_t inflated_bytes(const struct binary_image *image)
 			section->head.sh_size < sizeof(head))
 			continue;
 		memcpy(&head, section->data, sizeof(head));
-		sum = head.ch_size > INFLATED_LIMIT ? UINT32_MAX : sum + head.ch_size;
+		sum = head.ch_size > UNPACKED_LIMIT ? UINT32_MAX : sum + head.ch_size;
 	}
 	return sum;
-}
-
-static const char *attribute_text(Dwarf_Die *die, unsigned name)
-{
-	Dwarf_Attribute attribute;
-	unsigned form;
-
-	if (!dwarf_attr(die, name, &attribute))
-		return NULL;
-	form = dwarf_whatform(&attribute);
-	if (form == DW_FORM_GNU_strp_alt || form == DW_FORM_strp_sup)
-		return NULL;
-	return dwarf_formstring(&attribute);
 }
 
 static void add_producer(
@@ -111,46 +92,26 @@ static void add_producer(
 		vec_push(&producers->list, (struct producer){text, language, 1});
 }
 
-static void take_unit(struct binary_facts *facts, struct producers *producers, Dwarf_Die *die)
+static void take_unit(
+	struct binary_facts *facts, struct producers *producers, struct debug_unit *unit)
 {
-	Dwarf_Attribute attribute;
 	enum binary_language language;
-	const char *producer;
-	Dwarf_Word code;
 
-	if (dwarf_hasattr(die, DW_AT_dwo_name) || dwarf_hasattr(die, DW_AT_GNU_dwo_name))
-		facts->debug_split = true;
-	if (dwarf_tag(die) != DW_TAG_compile_unit || !dwarf_attr(die, DW_AT_language, &attribute) ||
-		dwarf_formudata(&attribute, &code) != 0)
+	debug_unit_head(unit);
+	if (!facts->dwarf_low || unit->version < facts->dwarf_low)
+		facts->dwarf_low = unit->version;
+	if (unit->version > facts->dwarf_high)
+		facts->dwarf_high = unit->version;
+	facts->debug_split |= unit->split_name != NULL;
+	if (unit->tag != DW_TAG_compile_unit || !unit->language)
 		return;
-	language = language_of(code);
+	language = language_of(unit->language);
 	facts->unit_count[language]++;
 	if (language == LANGUAGE_ASSEMBLER)
 		return;
 	facts->units++;
-	producer = attribute_text(die, DW_AT_producer);
-	if (producer)
-		add_producer(producers, producer, language);
-}
-
-static void walk_units(struct binary_facts *facts, struct producers *producers, Dwarf *dwarf)
-{
-	Dwarf_CU *unit = NULL;
-	Dwarf_Half version;
-	uint8_t type;
-	Dwarf_Die die;
-
-	for (unsigned i = 0; i < UNIT_LIMIT; i++) {
-		if (dwarf_get_units(dwarf, unit, &unit, &version, &type, &die, NULL) != 0)
-			return;
-		if (type == DW_UT_type || type == DW_UT_split_type)
-			continue;
-		if (!facts->dwarf_low || version < facts->dwarf_low)
-			facts->dwarf_low = version;
-		if (version > facts->dwarf_high)
-			facts->dwarf_high = version;
-		take_unit(facts, producers, &die);
-	}
+	if (unit->producer)
+		add_producer(producers, unit->producer, language);
 }
 
 /* The version number behind `mark`: digits and dots. */
@@ -321,51 +282,27 @@ static void weigh_producers(struct binary_work *work, const struct producers *pr
 			len - (size_t)(strchr(march, '=') + 1 - march));
 }
 
-static void read_image(struct binary_work *work, const struct binary_image *image)
-{
-	struct producers producers = {0};
-	Dwarf *dwarf = NULL;
-	Elf *elf;
-
-	elf_version(EV_CURRENT);
-	/* libelf may write: it marks in the section headers what it has decompressed. */
-	elf = elf_memory((char *)(uintptr_t)image->bytes, image->len);
-	if (elf)
-		dwarf = dwarf_begin_elf(elf, DWARF_C_READ, NULL);
-	if (dwarf) {
-		walk_units(work->facts, &producers, dwarf);
-		weigh_producers(work, &producers);
-	}
-	if (!work->facts->units)
-		work->facts->flags_reason = "its debug information has no readable units";
-	vec_done(&producers.list);
-	dwarf_end(dwarf);
-	elf_end(elf);
-}
-
-static void read_checked(struct binary_work *work, const struct binary_image *image)
-{
-	if (inflated_bytes(image) > INFLATED_LIMIT)
-		work->facts->flags_reason =
-			"its debug information is compressed and too large to unpack for this";
-	else
-		read_image(work, image);
-}
-
 void binary_read_dwarf(struct binary_work *work)
 {
 	struct binary_facts *facts = work->facts;
-	binary_image_auto struct binary_image image = {0};
-	binary_file_auto struct binary_file file = {0};
-	struct err ignored = {0};
+	struct producers producers = {0};
 
-	if (facts->has_debug_info) {
-		read_checked(work, work->image);
-	} else if (facts->debug_file && facts->has_separate_info &&
-		   binary_file_map(facts->debug_file, &file) == 0 &&
-		   binary_image_init(&image, file.bytes, file.len, "", &ignored) == 0) {
-		read_checked(work, &image);
-	} else {
+	if (!facts->has_debug_info && !facts->has_separate_info) {
 		facts->flags_reason = "there is no debug information, where compilers record them";
+		return;
 	}
+	if (unpacked_bytes(work->debug.image) > UNPACKED_LIMIT) {
+		facts->flags_reason =
+			"its debug information is compressed and too large to unpack for this";
+		return;
+	}
+	debug_set_open(&work->debug);
+	if (work->debug.file) {
+		vec_foreach (struct debug_unit, unit, &work->debug.file->units)
+			take_unit(facts, &producers, unit);
+		weigh_producers(work, &producers);
+	}
+	if (!facts->units)
+		facts->flags_reason = "its debug information has no readable units";
+	vec_done(&producers.list);
 }

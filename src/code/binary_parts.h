@@ -1,68 +1,10 @@
-/* binary_parts.h - what the files behind binary.h share.
- *
- * An image is a view on the bytes of an ELF file.  It owns its table of sections;
- * names and data point into the bytes.  Every pointer it hands out was checked to lie inside. */
+/* binary_parts.h - what the files behind binary.h share. */
 #pragma once
 
-#include <elf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/str.h"
-#include "base/vec.h"
 #include "code/binary.h"
-
-struct binary_section {
-	const char *name;
-	Elf64_Shdr head;
-	const uint8_t *data; /* NULL: not in the file, or not inside it */
-};
-
-struct binary_image {
-	const uint8_t *bytes;
-	size_t len;
-	Elf64_Ehdr head;
-	vec_of(struct binary_section) sections;
-	vec_of(Elf64_Phdr) segments;
-	uint64_t low, high; /* addresses of its PT_LOADs */
-};
-
-/* Read the tables.  ERR_TARGET when it is no ELF file for this machine; `name` is for the
- * sentence. */
-int binary_image_init(struct binary_image *image, const void *bytes, size_t len, const char *name,
-	struct err *err);
-/* The same for any 64-bit little-endian machine. */
-int binary_image_init_foreign(struct binary_image *image, const void *bytes, size_t len,
-	const char *name, struct err *err);
-void binary_image_done(struct binary_image *image);
-#define binary_image_auto __attribute__((cleanup(binary_image_done)))
-
-/* NULL when there is none. */
-const struct binary_section *binary_image_section(
-	const struct binary_image *image, const char *name);
-const Elf64_Phdr *binary_image_segment(const struct binary_image *image, uint32_t type);
-
-/* The bytes at an address of the loaded image, and how many of them the file has; NULL: none. */
-const uint8_t *binary_image_at(const struct binary_image *image, uint64_t addr, size_t *ret_len);
-
-/* The bytes of a segment in the file; NULL when they are not all there. */
-const uint8_t *binary_image_segment_data(const struct binary_image *image, const Elf64_Phdr *head);
-
-/* A text at `offset` of a string table, NULL when it does not end inside. */
-const char *binary_text_at(const uint8_t *table, size_t len, uint64_t offset);
-
-/* Hex of the GNU build-id, NULL when there is none. */
-const char *binary_image_build_id(const struct binary_image *image, struct arena *arena);
-
-/* The tables behind an open image of image.h. */
-struct image;
-const struct binary_image *image_elf(const struct image *image);
-
-/* Call `take` for each symbol of a .symtab or .dynsym section. */
-typedef void binary_symbol_taker(void *context, const Elf64_Sym *symbol, const char *name);
-void binary_image_symbols(const struct binary_image *image, const struct binary_section *table,
-	binary_symbol_taker *take, void *context);
+#include "debug_file.h"
+#include "image_parts.h"
 
 /* What the dynamic section says. */
 struct binary_dynamic {
@@ -71,20 +13,9 @@ struct binary_dynamic {
 	bool bind_now, pie, has_soname;
 };
 
-void binary_dynamic_read(const struct binary_image *image, struct binary_dynamic *ret_dynamic);
+void binary_dynamic_read(const struct image *image, struct binary_dynamic *ret_dynamic);
 void binary_dynamic_done(struct binary_dynamic *dynamic);
 #define binary_dynamic_auto __attribute__((cleanup(binary_dynamic_done)))
-
-/* A file mapped privately: libelf notes in the headers which sections it has decompressed.  Only
- * plain files: a device or a pipe named by a hostile file would hang the reader. */
-struct binary_file {
-	const uint8_t *bytes;
-	size_t len;
-};
-
-int binary_file_map(const char *path, struct binary_file *ret_file); /* 0 or negative errno */
-void binary_file_done(struct binary_file *file);
-#define binary_file_auto __attribute__((cleanup(binary_file_done)))
 
 /* Signs in symbol names, and what they were seen in. */
 enum binary_sign {
@@ -113,9 +44,10 @@ enum binary_sign {
 
 /* One inspection under way; the parts below run in this order and fill their own facts. */
 struct binary_work {
-	const struct binary_image *image;
+	struct image *image;
 	struct arena *arena;
 	struct binary_facts *facts;
+	struct debug_set debug;
 	struct binary_dynamic dynamic;
 	uint32_t signs;				    /* enum binary_sign */
 	uint32_t names_cxx, names_rust;		    /* mangled names */

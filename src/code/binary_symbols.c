@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "binary_parts.h"
+#include "code/usdt.h"
 
 struct sign_name {
 	const char *name;
@@ -66,9 +67,8 @@ static bool sign_matches(const struct sign_name *sign, const char *name, bool de
 	return sign->prefix || !name[len] || name[len] == '@';
 }
 
-static void take_symbol(void *context, const Elf64_Sym *symbol, const char *name)
+static void take_symbol(struct binary_work *work, const Elf64_Sym *symbol, const char *name)
 {
-	struct binary_work *work = context;
 	bool defined = symbol->st_shndx != SHN_UNDEF;
 	const char *dot;
 
@@ -99,20 +99,15 @@ static void take_symbol(void *context, const Elf64_Sym *symbol, const char *name
 		work->signs |= SIGN_LTO;
 }
 
-static uint32_t count_probes(const struct binary_image *image)
+static void take_symbols(struct binary_work *work, uint32_t type)
 {
-	const struct binary_section *section = binary_image_section(image, ".note.stapsdt");
-	uint32_t count = 0;
-	Elf64_Nhdr note;
-	uint64_t at = 0;
+	const struct image_section *table = image_symbol_table(work->image, type);
+	const char *name;
+	Elf64_Sym symbol;
 
-	while (section && section->data && at + sizeof(note) <= section->head.sh_size) {
-		memcpy(&note, section->data + at, sizeof(note));
-		at += sizeof(note) + ((uint64_t)note.n_namesz + 3) / 4 * 4 +
-		      ((uint64_t)note.n_descsz + 3) / 4 * 4;
-		count += at <= section->head.sh_size;
-	}
-	return count;
+	for (uint64_t i = 1; image_symbol(work->image, table, i, &symbol, &name); i++)
+		if (name)
+			take_symbol(work, &symbol, name);
 }
 
 void binary_read_symbols(struct binary_work *work)
@@ -124,14 +119,16 @@ void binary_read_symbols(struct binary_work *work)
 		{"libubsan.", SIGN_UBSAN}, {"liblsan.", SIGN_LSAN}, {"libpthread.", SIGN_THREADS},
 		{"libstdc++.", SIGN_CXX}, {"libc++.", SIGN_CXX}};
 
-	binary_image_symbols(
-		work->image, binary_image_section(work->image, ".symtab"), take_symbol, work);
-	binary_image_symbols(
-		work->image, binary_image_section(work->image, ".dynsym"), take_symbol, work);
+	usdt_probe_vec probes = {0};
+
+	take_symbols(work, SHT_SYMTAB);
+	take_symbols(work, SHT_DYNSYM);
 	vec_foreach (const char *, needed, &work->dynamic.needed)
 		for (size_t i = 0; i < sizeof(by_library) / sizeof(*by_library); i++)
 			if (str_starts(*needed, by_library[i].library))
 				work->signs |= by_library[i].sign;
-	work->facts->usdt_probes = count_probes(work->image);
+	usdt_read(work->image, &probes);
+	work->facts->usdt_probes = probes.count;
+	vec_done(&probes);
 	work->facts->coz_points = work->signs & SIGN_COZ;
 }

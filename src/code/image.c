@@ -1,116 +1,139 @@
 /* image.c - an ELF file opened to be asked again and again.
  *
- * The tables are binary_image.c's, read once; this file adds what a profiler needs over the life of
- * a recording: sections that stay inflated, and the way from file offsets (what the kernel tells of
+ * The tables are read once (image_tables.c); this file adds what a profiler needs over the life of
+ * a recording: sections that stay unpacked, and the way from file offsets (what the kernel tells of
  * a mapping) to addresses (what symbols and unwind rules are written in).  The two differ by a
- * different amount in each PT_LOAD: lld and mold make several. */
+ * different amount in each PT_LOAD: lld and mold make several.
+ * libelf is not used: 0.188 knows no zstd, writes into the section headers, and would believe a
+ * header that says a section becomes 2^60 bytes. */
 #include <errno.h>
+#include <fcntl.h>
+#include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
-#include "binary_parts.h"
-#include "code/image.h"
+#include "base/io.h"
+#include "base/str.h"
+#include "cursor.h"
+#include "image_parts.h"
 
 #ifndef ELFCOMPRESS_ZSTD /* glibc 2.36 does not have it yet */
 #define ELFCOMPRESS_ZSTD 2
 #endif
 
-enum {
-	INFLATED_LIMIT = 1 << 30, /* bytes of one section; clang's .debug_info with -g is 0.6 GB */
-	ZLIB_RATIO_LIMIT = 1032,  /* what deflate can reach at most */
-	BUILD_ID_TEXT = 2 * 64 + 1,
-};
+/* What a packed section may become: zlib cannot pass 1032:1, and 2 GiB is twice the debug_info of a
+ * browser.  A section that asks for more is treated as missing. */
+enum { UNPACK_RATIO = 1100, UNPACK_SMALL = 1 << 20, MINI_LIMIT = 64 << 20 };
+#define UNPACK_LIMIT (UINT64_C(2) << 30)
 
-struct inflated {
-	const struct binary_section *section;
-	unsigned char *bytes; /* NULL: broken */
-	size_t len;
-};
-
-struct image {
-	char *path;
-	struct binary_file file; /* empty when the bytes are the caller's */
-	struct binary_image elf;
-	char build_id[BUILD_ID_TEXT];
-	vec_of(struct inflated) inflated;
-};
-
-static void image_read_build_id(struct image *image)
+int image_file_map(const char *path, struct image_file *ret_file)
 {
-	arena_auto struct arena arena = {0};
-	const char *found = binary_image_build_id(&image->elf, &arena);
+	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat status;
+	void *bytes;
 
-	if (found && strlen(found) < sizeof(image->build_id))
-		memcpy(image->build_id, found, strlen(found) + 1);
+	if (fd < 0 || fstat(fd, &status) < 0)
+		return -errno;
+	if (!S_ISREG(status.st_mode))
+		return -ENOEXEC;
+	*ret_file = (struct image_file){0};
+	if (status.st_size == 0)
+		return 0;
+	bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		return -errno;
+	*ret_file = (struct image_file){bytes, (size_t)status.st_size};
+	return 0;
 }
 
-static int image_start(struct image *image, const void *bytes, size_t len, struct err *err)
+void image_file_done(struct image_file *file)
 {
-	int r = binary_image_init_foreign(&image->elf, bytes, len, image->path, err);
+	if (file->bytes)
+		munmap((void *)(uintptr_t)file->bytes, file->len);
+	*file = (struct image_file){0};
+}
 
-	if (r < 0) {
-		err->kind = ERR_UNAVAILABLE; /* a file that was mapped, not the user's target */
-		return r;
-	}
-	image_read_build_id(image);
-	return 0;
+static int image_start(struct image *image, struct image **ret_image, struct err *err)
+{
+	int r = image_read_tables(image, err);
+
+	if (r < 0)
+		image_close(image);
+	else
+		*ret_image = image;
+	return r;
 }
 
 int image_open_bytes(
 	const void *bytes, size_t len, const char *name, struct image **ret_image, struct err *err)
 {
 	struct image *image = mem_new(1, sizeof(*image));
-	int r;
 
 	image->path = mem_copy_text(name, strlen(name));
-	r = image_start(image, bytes, len, err);
-	if (r < 0) {
-		image_close(image);
-		return r;
-	}
-	*ret_image = image;
-	return 0;
+	image->bytes = bytes;
+	image->len = len;
+	return image_start(image, ret_image, err);
 }
 
 int image_open(const char *path, struct image **ret_image, struct err *err)
 {
-	struct image *image = mem_new(1, sizeof(*image));
-	int r;
+	struct image_file file;
+	struct image *image;
+	int r = image_file_map(path, &file);
 
-	image->path = mem_copy_text(path, strlen(path));
-	r = binary_file_map(path, &image->file);
 	if (r == -ENOEXEC)
-		err_set(err, ERR_UNAVAILABLE, ENOEXEC, "%s is not a plain file", path);
-	else if (r < 0)
-		err_set(err, ERR_UNAVAILABLE, -r, "cannot read %s: %s", path, err_words(-r));
+		return err_set(err, ERR_UNAVAILABLE, ENOEXEC, "%s is not a plain file", path);
+	if (r < 0)
+		return err_set(err, ERR_UNAVAILABLE, -r, "cannot read %s: %s", path, err_words(-r));
+	image = mem_new(1, sizeof(*image));
+	image->path = mem_copy_text(path, strlen(path));
+	image->file = file;
+	image->bytes = file.bytes;
+	image->len = file.len;
+	return image_start(image, ret_image, err);
+}
+
+struct image *image_open_mini(struct image *image)
+{
+	struct image_bytes packed = image_section(image, ".gnu_debugdata");
+	uint64_t memory = UINT64_C(256) << 20;
+	size_t in = 0, out = 0, capacity = packed.len * 20 + 65536;
+	struct image *mini = NULL;
+	struct err ignored = {0};
+	uint8_t *bytes;
+
+	if (!packed.at)
+		return NULL;
+	if (capacity > MINI_LIMIT)
+		capacity = MINI_LIMIT;
+	bytes = mem_new(capacity, 1);
+	if (lzma_stream_buffer_decode(&memory, 0, NULL, packed.at, &in, packed.len, bytes, &out,
+		    capacity) == LZMA_OK &&
+		image_open_bytes(bytes, out, image->path, &mini, &ignored) == 0)
+		mini->owned = bytes;
 	else
-		r = image_start(image, image->file.bytes, image->file.len, err);
-	if (r < 0) {
-		image_close(image);
-		return r;
-	}
-	*ret_image = image;
-	return 0;
+		free(bytes);
+	return mini;
 }
 
 void image_close(struct image *image)
 {
 	if (!image)
 		return;
-	vec_foreach (struct inflated, inflated, &image->inflated)
-		free(inflated->bytes);
-	vec_done(&image->inflated);
-	binary_image_done(&image->elf);
-	binary_file_done(&image->file);
+	vec_foreach (struct image_unpacked, unpacked, &image->unpacked)
+		free(unpacked->bytes);
+	vec_done(&image->unpacked);
+	vec_done(&image->sections);
+	vec_done(&image->segments);
+	image_file_done(&image->file);
+	free(image->owned);
 	free(image->path);
 	free(image);
-}
-
-const struct binary_image *image_elf(const struct image *image)
-{
-	return &image->elf;
 }
 
 const char *image_path(const struct image *image)
@@ -125,7 +148,7 @@ const char *image_build_id(const struct image *image)
 
 enum image_machine image_machine(const struct image *image)
 {
-	switch (image->elf.head.e_machine) {
+	switch (image->head.e_machine) {
 	case EM_X86_64:
 		return IMAGE_X86_64;
 	case EM_AARCH64:
@@ -137,67 +160,86 @@ enum image_machine image_machine(const struct image *image)
 
 bool image_is_relocatable(const struct image *image)
 {
-	return image->elf.head.e_type == ET_REL;
+	return image->head.e_type == ET_REL;
 }
 
-/* Both want the exact size that the header promised: more or less is a broken section. */
-static bool bytes_inflate(const Elf64_Chdr *head, const uint8_t *from, size_t from_len, uint8_t *to)
+/* Exactly the size that the header promised: more or less is a broken section. */
+static uint8_t *bytes_unpack(struct cursor packed, uint64_t size, unsigned type)
 {
-	uLongf len = head->ch_size;
+	uLongf len = size;
+	uint8_t *bytes;
 
-	if (head->ch_type == ELFCOMPRESS_ZLIB)
-		return uncompress(to, &len, from, from_len) == Z_OK && len == head->ch_size;
-	return ZSTD_decompress(to, head->ch_size, from, from_len) == head->ch_size;
+	if (!size || size > UNPACK_LIMIT ||
+		(size > UNPACK_SMALL && size / UNPACK_RATIO > cursor_left(&packed)))
+		return NULL;
+	bytes = malloc(size);
+	if (bytes && type == ELFCOMPRESS_ZLIB &&
+		uncompress(bytes, &len, packed.at, cursor_left(&packed)) == Z_OK && len == size)
+		return bytes;
+	if (bytes && type == ELFCOMPRESS_ZSTD &&
+		ZSTD_decompress(bytes, size, packed.at, cursor_left(&packed)) == size)
+		return bytes;
+	free(bytes);
+	return NULL;
 }
 
-static struct inflated section_inflate(const struct binary_section *section)
+static struct image_unpacked section_unpack(const struct image_section *section)
 {
-	struct inflated inflated = {.section = section};
-	uint64_t from_len = section->head.sh_size;
-	Elf64_Chdr head;
+	struct cursor cursor =
+		cursor_over((struct image_bytes){section->data, section->head.sh_size, 0}, 0);
+	struct image_unpacked unpacked = {.section = section};
+	unsigned type = ELFCOMPRESS_ZLIB;
 
-	if (from_len <= sizeof(head))
-		return inflated;
-	memcpy(&head, section->data, sizeof(head));
-	from_len -= sizeof(head);
-	if (!head.ch_size || head.ch_size > INFLATED_LIMIT)
-		return inflated;
-	if (head.ch_type == ELFCOMPRESS_ZLIB ? head.ch_size / ZLIB_RATIO_LIMIT > from_len
-					     : head.ch_type != ELFCOMPRESS_ZSTD)
-		return inflated;
-	/* zstd knows no such bound, so it is asked first what its frame says. */
-	if (head.ch_type == ELFCOMPRESS_ZSTD &&
-		ZSTD_getFrameContentSize(section->data + sizeof(head), from_len) != head.ch_size)
-		return inflated;
-	inflated.bytes = malloc(head.ch_size);
-	inflated.len = head.ch_size;
-	if (inflated.bytes &&
-		!bytes_inflate(&head, section->data + sizeof(head), from_len, inflated.bytes)) {
-		free(inflated.bytes);
-		inflated.bytes = NULL;
+	if (section->head.sh_flags & SHF_COMPRESSED) {
+		type = cursor_u32(&cursor);
+		cursor_skip(&cursor, 4);
+		unpacked.len = cursor_u64(&cursor);
+		cursor_skip(&cursor, 8);
+	} else { /* the form before 2012 in .zdebug_x: "ZLIB" and a big-endian size */
+		if (cursor_u32(&cursor) != 0x42494c5a)
+			return unpacked;
+		unpacked.len = __builtin_bswap64(cursor_u64(&cursor));
 	}
-	return inflated;
+	if (!cursor.broken)
+		unpacked.bytes = bytes_unpack(cursor, unpacked.len, type);
+	return unpacked;
 }
 
-/* A section is inflated once, also when that fails. */
-static struct image_bytes image_inflate(struct image *image, const struct binary_section *section)
+/* A section is unpacked once, also when that fails. */
+static struct image_bytes image_unpack(struct image *image, const struct image_section *section)
 {
-	vec_foreach (const struct inflated, known, &image->inflated)
+	vec_foreach (const struct image_unpacked, known, &image->unpacked)
 		if (known->section == section)
 			return (struct image_bytes){
 				.at = known->bytes, .len = known->bytes ? known->len : 0};
-	vec_push(&image->inflated, section_inflate(section));
-	return image_inflate(image, section);
+	vec_push(&image->unpacked, section_unpack(section));
+	return image_unpack(image, section);
+}
+
+/* .debug_x may stand there as .zdebug_x. */
+static const struct image_section *section_find(const struct image *image, const char *name)
+{
+	const struct image_section *section = image_find(image, name);
+	char old[64] = ".z";
+
+	if (!section && str_starts(name, ".debug_"))
+		section = image_find(image, strncat(old, name + 1, sizeof(old) - sizeof(".z")));
+	return section && section->data && section->head.sh_size ? section : NULL;
+}
+
+bool image_has(const struct image *image, const char *name)
+{
+	return section_find(image, name) != NULL;
 }
 
 struct image_bytes image_section(struct image *image, const char *name)
 {
-	const struct binary_section *section = binary_image_section(&image->elf, name);
+	const struct image_section *section = section_find(image, name);
 
-	if (!section || !section->data || !section->head.sh_size)
+	if (!section)
 		return (struct image_bytes){0};
-	if (section->head.sh_flags & SHF_COMPRESSED)
-		return image_inflate(image, section);
+	if (section->head.sh_flags & SHF_COMPRESSED || str_starts(section->name, ".zdebug_"))
+		return image_unpack(image, section);
 	return (struct image_bytes){.at = section->data,
 		.len = section->head.sh_size,
 		.addr = section->head.sh_flags & SHF_ALLOC ? section->head.sh_addr : 0};
@@ -205,7 +247,7 @@ struct image_bytes image_section(struct image *image, const char *name)
 
 bool image_addr_of_offset(const struct image *image, uint64_t file_offset, uint64_t *ret_addr)
 {
-	vec_foreach (const Elf64_Phdr, head, &image->elf.segments) {
+	vec_foreach (const Elf64_Phdr, head, &image->segments) {
 		if (head->p_type != PT_LOAD || file_offset < head->p_offset ||
 			file_offset - head->p_offset >= head->p_filesz)
 			continue;
@@ -217,7 +259,7 @@ bool image_addr_of_offset(const struct image *image, uint64_t file_offset, uint6
 
 bool image_offset_of_addr(const struct image *image, uint64_t addr, uint64_t *ret_offset)
 {
-	vec_foreach (const Elf64_Phdr, head, &image->elf.segments) {
+	vec_foreach (const Elf64_Phdr, head, &image->segments) {
 		if (head->p_type != PT_LOAD || addr < head->p_vaddr ||
 			addr - head->p_vaddr >= head->p_filesz)
 			continue;
@@ -229,10 +271,17 @@ bool image_offset_of_addr(const struct image *image, uint64_t addr, uint64_t *re
 
 struct image_bytes image_code(const struct image *image, uint64_t addr, size_t len)
 {
-	size_t there = 0;
-	const uint8_t *at = binary_image_at(&image->elf, addr, &there);
+	vec_foreach (const Elf64_Phdr, head, &image->segments) {
+		struct image_bytes bytes = image_segment_bytes(image, head);
+		uint64_t offset = addr - head->p_vaddr;
 
-	if (!at || !len)
-		return (struct image_bytes){0};
-	return (struct image_bytes){.at = at, .len = there < len ? there : len, .addr = addr};
+		if (head->p_type != PT_LOAD || addr < head->p_vaddr || offset >= bytes.len)
+			continue;
+		if (!len)
+			break;
+		bytes.len -= offset;
+		return (struct image_bytes){
+			bytes.at + offset, bytes.len < len ? bytes.len : len, addr};
+	}
+	return (struct image_bytes){0};
 }

@@ -10,8 +10,8 @@
 
 #include "base/mem.h"
 #include "base/str.h"
-#include "code/image.h"
 #include "code/names.h"
+#include "image_search.h"
 
 enum {
 	FUNCTION_LARGEST = 64 << 20, /* bytes: a size from outside is not believed beyond */
@@ -22,20 +22,6 @@ static void listing_miss(struct listing *listing, const char *missing, const cha
 {
 	listing->missing = missing;
 	listing->hint = hint;
-}
-
-/* Below `symfs` first, then where it was. */
-static int file_open(
-	const struct listing_options *options, struct image **ret_image, struct err *err)
-{
-	str_auto struct str path = {0};
-	int r = -ENOENT;
-
-	if (options->symfs) {
-		str_addf(&path, "%s/%s", options->symfs, options->path);
-		r = image_open(str_text(&path), ret_image, err);
-	}
-	return r < 0 ? image_open(options->path, ret_image, err) : r;
 }
 
 /* The function's bytes, checked to be those that were recorded; false: `listing` says why not. */
@@ -149,6 +135,8 @@ static void listing_targets(
 void listing_make(
 	const struct listing_options *options, struct arena *arena, struct listing *ret_listing)
 {
+	struct image_search search = {
+		.path = options->path, .symfs = options->symfs, .arena = arena};
 	struct image *image = NULL;
 	struct err err = {0};
 
@@ -158,7 +146,7 @@ void listing_make(
 			"it takes the program's symbols: install them and record again");
 		return;
 	}
-	if (file_open(options, &image, &err) < 0) {
+	if (image_search_file(&search, &image, &err) < 0) {
 		listing_miss(ret_listing, arena_text(arena, err.text, strlen(err.text)),
 			"--symfs names a folder with the programs as they were");
 		return;

@@ -15,38 +15,38 @@
 static void symbols_open(struct names *names, struct str *basis)
 {
 	struct symbols *symbols = &names->symbols;
-	struct names_elf *elf = names->elf, *debug = names->debug_elf;
-	const char *kind = "symbols", *path = elf->path;
-	uint32_t found = symbols_read(symbols, elf, SHT_SYMTAB);
+	struct image *image = names->image, *debug = names->debug.separate;
+	const char *kind = "symbols", *path = image->path;
+	uint32_t found = symbols_read(symbols, image, SHT_SYMTAB);
 
 	if (!found && debug && (found = symbols_read(symbols, debug, SHT_SYMTAB)) > 0)
 		path = debug->path;
 	if (!found) {
 		kind = "exported symbols";
-		symbols_read(symbols, elf, SHT_DYNSYM);
-		names->mini_elf = names_open_mini(elf);
-		if (names->mini_elf && symbols_read(symbols, names->mini_elf, SHT_SYMTAB))
+		symbols_read(symbols, image, SHT_DYNSYM);
+		names->mini = image_open_mini(image);
+		if (names->mini && symbols_read(symbols, names->mini, SHT_SYMTAB))
 			kind = "symbols and mini debug info";
-		if (symbols_read_go(symbols, elf, &names->arena))
+		if (symbols_read_go(symbols, image))
 			kind = "Go's function table";
 	}
-	symbols_read_stubs(symbols, elf, &names->arena);
+	symbols_read_stubs(symbols, image, &names->arena);
 	if (symbols->list.count)
 		str_addf(basis, "%s of %s", kind, path);
 	else
 		str_addf(basis, "no symbols in %s", path);
 	if (str_equal(kind, "exported symbols"))
 		str_addf(&names->missing, "%s is stripped: only functions it exports have names; ",
-			elf->path);
+			image->path);
 	symbols_lay(symbols);
 }
 
-static void debug_missing(struct names *names, const struct names_search *search)
+static void debug_missing(struct names *names, const struct image_search *search)
 {
 	struct str *missing = &names->missing;
 
 	str_addf(missing, "no debug information for %s: no lines and no inlined functions",
-		names->elf->path);
+		names->image->path);
 	if (search->failure)
 		str_addf(missing, " (%s)", search->failure);
 	else
@@ -54,42 +54,35 @@ static void debug_missing(struct names *names, const struct names_search *search
 			"; compile with -g, install its -dbgsym package or ask debuginfod");
 }
 
-static void debug_open(struct names *names, struct names_search *search)
+static void debug_open(struct names *names, const struct image_search *search)
 {
-	struct names_elf *elf = names->debug_elf ? names->debug_elf : names->elf;
-	char build_id[BUILD_ID_TEXT];
+	struct debug_set *debug = &names->debug;
 
-	if (elf->is_relocatable) {
+	if (image_is_relocatable(debug->image)) {
 		str_add(&names->missing,
 			"debug information of object files and kernel modules is not read");
 		return;
 	}
-	names->debug = debug_file_open(elf, false);
-	if (!names->debug) {
+	debug_set_open(debug);
+	if (!debug->file) {
 		debug_missing(names, search);
 		return;
 	}
-	str_addf(&names->basis, ", lines of %s", elf->path);
-	names->alternate_elf = names_search_alternate(search, elf);
-	if (names->alternate_elf)
-		names->alternate = debug_file_open(names->alternate_elf, false);
-	names->debug->alternate = names->alternate;
-	if (!names->alternate && names_elf_alternate(elf, build_id))
+	str_addf(&names->basis, ", lines of %s", debug->image->path);
+	if (debug->shared_name && !debug->alternate)
 		str_addf(&names->missing,
 			"%s, shared debug information of %s, is missing: some names of inlined "
 			"functions are not known; install the -dbgsym package it came with",
-			names_elf_alternate(elf, build_id), elf->path);
+			debug->shared_name, debug->image->path);
 }
 
-static void elf_open(struct names *names, struct names_search *search)
+/* What belongs to names->image, which was just opened. */
+static struct names *names_fill(
+	struct names *names, const struct names_options *options, struct image_search *search)
 {
-	const struct names_options *options = search->options;
-
 	names->without_inlines = options->without_inlines;
-	if (!names_elf_has(names->elf, ".debug_info") &&
-		!names_elf_has(names->elf, ".zdebug_info") &&
-		(!options->without_lines || !names_elf_has(names->elf, ".symtab")))
-		names->debug_elf = names_search_debug(search, names->elf);
+	if (!options->without_lines || !image_has(names->image, ".symtab"))
+		debug_set_find(&names->debug, search, names->image);
 	symbols_open(names, &names->basis);
 	if (!options->without_lines)
 		debug_open(names, search);
@@ -97,49 +90,46 @@ static void elf_open(struct names *names, struct names_search *search)
 		names->missing.len -= 2;
 		names->missing.at[names->missing.len] = '\0';
 	}
+	return names;
+}
+
+static int names_start(const void *bytes, size_t len, const struct names_options *options,
+	struct names **ret_names, struct err *err)
+{
+	struct names *names = mem_new(1, sizeof(*names));
+	struct image_search search = {.path = options->path,
+		.build_id = options->build_id,
+		.symfs = options->symfs,
+		.debuginfod = options->debuginfod,
+		.arena = &names->arena};
+	int r = bytes ? image_open_bytes(bytes, len, options->path, &names->image, err)
+		      : image_search_file(&search, &names->image, err);
+
+	if (r < 0)
+		names_close(names);
+	else
+		*ret_names = names_fill(names, options, &search);
+	return r;
 }
 
 int names_open(const struct names_options *options, struct names **ret_names, struct err *err)
 {
-	struct names *names = mem_new(1, sizeof(*names));
-	struct names_search search = {.options = options, .root = "", .arena = &names->arena};
-	int result = names_search_file(&search, &names->elf, err);
-
-	if (result < 0) {
-		names_close(names);
-		return result;
-	}
-	elf_open(names, &search);
-	*ret_names = names;
-	return 0;
+	return names_start(NULL, 0, options, ret_names, err);
 }
 
 int names_open_bytes(const void *bytes, size_t len, const struct names_options *options,
 	struct names **ret_names, struct err *err)
 {
-	struct names *names = mem_new(1, sizeof(*names));
-	struct names_search search = {.options = options, .root = "", .arena = &names->arena};
-	int result = names_elf_open_bytes(bytes, len, options->path, &names->elf, err);
-
-	if (result < 0) {
-		names_close(names);
-		return result;
-	}
-	elf_open(names, &search);
-	*ret_names = names;
-	return 0;
+	return names_start(bytes, len, options, ret_names, err);
 }
 
 void names_close(struct names *names)
 {
 	if (!names)
 		return;
-	debug_file_close(names->debug);
-	debug_file_close(names->alternate);
-	names_elf_close(names->mini_elf);
-	names_elf_close(names->alternate_elf);
-	names_elf_close(names->debug_elf);
-	names_elf_close(names->elf);
+	debug_set_done(&names->debug);
+	image_close(names->mini);
+	image_close(names->image);
 	symbols_done(&names->symbols);
 	map_done(&names->debug_names);
 	vec_done(&names->names_said);
@@ -230,14 +220,14 @@ static void frame_of_symbol(struct names *names, uint64_t addr, struct names_fra
 
 static void split_missing(struct names *names)
 {
-	if (names->debug->splits_missing == names->splits_missing)
+	if (names->debug.file->splits_missing == names->splits_missing)
 		return;
 	if (!names->splits_missing)
 		str_addf(&names->missing,
 			"%s%s is missing: no inlined functions there; keep the .dwo files of the "
 			"build, or compile without -gsplit-dwarf",
-			names->missing.len ? "; " : "", names->debug->split_missing);
-	names->splits_missing = names->debug->splits_missing;
+			names->missing.len ? "; " : "", names->debug.file->split_missing);
+	names->splits_missing = names->debug.file->splits_missing;
 }
 
 /* The chain of inlined functions at `addr`, all but the frames that do not fit; the last is always
@@ -291,7 +281,7 @@ unsigned names_find(struct names *names, uint64_t addr, uint64_t time_ns,
 		return 0;
 	if (names->jit)
 		return jit_find(names->jit, addr, time_ns, ret_frames);
-	unit = names->debug ? debug_unit_of_addr(names->debug, addr) : NULL;
+	unit = names->debug.file ? debug_unit_of_addr(names->debug.file, addr) : NULL;
 	if (unit)
 		count = frames_of_unit(names, unit, addr, ret_frames, max);
 	if (!count)
@@ -356,7 +346,7 @@ unsigned names_lines(struct names *names, uint64_t addr, uint64_t len, struct na
 
 	if (names->jit)
 		return jit_lines(names->jit, addr, len, ret_lines, max);
-	unit = names->debug ? debug_unit_of_addr(names->debug, addr) : NULL;
+	unit = names->debug.file ? debug_unit_of_addr(names->debug.file, addr) : NULL;
 	lines = unit ? debug_unit_lines(unit) : NULL;
 	row = lines ? debug_row_find(lines, addr) : NULL;
 	if (!row)

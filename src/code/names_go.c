@@ -3,8 +3,6 @@
  * .gopclntab of Go 1.20 and later (magic 0xfffffff1), and of 1.18 (0xfffffff0): a header, a table
  * of {entry, function} offsets sorted by entry, and for each function the offset of its name.
  * Older programs keep what their symbols say. */
-#include <string.h>
-
 #include "names_parts.h"
 
 enum { GO_1_18 = 0xfffffff0, GO_1_20 = 0xfffffff1, GO_FUNCTION_LIMIT = 1 << 24 };
@@ -14,15 +12,15 @@ struct go_table {
 	uint64_t text_start, functions, count, names;
 };
 
-static bool table_open(struct names_elf *elf, struct go_table *table)
+static bool table_open(struct image *image, struct go_table *table)
 {
 	struct cursor cursor;
 	uint32_t magic;
 	unsigned word;
 
-	table->bytes = names_elf_section(elf, ".gopclntab");
+	table->bytes = image_section(image, ".gopclntab");
 	if (!table->bytes.at)
-		table->bytes = names_elf_section(elf, ".data.rel.ro.gopclntab");
+		table->bytes = image_section(image, ".data.rel.ro.gopclntab");
 	cursor = cursor_over(table->bytes, 0);
 	magic = cursor_u32(&cursor);
 	if (magic != (uint32_t)GO_1_18 && magic != (uint32_t)GO_1_20)
@@ -40,25 +38,17 @@ static bool table_open(struct names_elf *elf, struct go_table *table)
 	return !cursor.broken && table->count < GO_FUNCTION_LIMIT;
 }
 
-/* The linker leaves text_start 0 in position-independent programs; .text begins there. */
-static void text_start_find(struct names_elf *elf, struct go_table *table)
-{
-	GElf_Shdr head;
-
-	if (!table->text_start && names_elf_head(elf, ".text", &head))
-		table->text_start = head.sh_addr;
-}
-
-uint32_t symbols_read_go(struct symbols *symbols, struct names_elf *elf, struct arena *arena)
+uint32_t symbols_read_go(struct symbols *symbols, struct image *image)
 {
 	uint32_t before = symbols->list.count;
 	struct go_table table = {0};
 	struct cursor cursor;
 	uint64_t entry, function;
 
-	if (!table_open(elf, &table))
+	if (!table_open(image, &table))
 		return 0;
-	text_start_find(elf, &table);
+	if (!table.text_start) /* left 0 in position-independent programs */
+		table.text_start = image_section(image, ".text").addr;
 	cursor = cursor_over(table.bytes, table.functions);
 	entry = cursor_u32(&cursor);
 	for (uint64_t i = 0; i < table.count; i++) {
@@ -74,12 +64,11 @@ uint32_t symbols_read_go(struct symbols *symbols, struct names_elf *elf, struct 
 		name = cursor_over(table.bytes, table.names + cursor_u32(&at));
 		text = cursor_text(&name);
 		if (text && *text && next > entry)
-			vec_push(&symbols->list,
-				(struct symbol){.addr = table.text_start + entry,
-					.size = next - entry,
-					.linkage = arena_text(arena, text, strlen(text)),
-					.binding = SYMBOL_GLOBAL,
-					.is_function = true});
+			vec_push(&symbols->list, (struct symbol){.addr = table.text_start + entry,
+							 .size = next - entry,
+							 .linkage = text,
+							 .binding = SYMBOL_GLOBAL,
+							 .is_function = true});
 		entry = next;
 	}
 	return symbols->list.count - before;

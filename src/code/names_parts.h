@@ -5,8 +5,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "code/names.h"
-#include "names_debug.h"
-#include "names_elf.h"
+#include "debug_file.h"
 #include "names_span.h"
 
 enum symbol_binding { SYMBOL_LOCAL, SYMBOL_WEAK, SYMBOL_GLOBAL };
@@ -27,11 +26,11 @@ struct symbols {
 };
 
 /* Take .symtab or .dynsym of a file; how many functions there were. */
-uint32_t symbols_read(struct symbols *symbols, struct names_elf *elf, unsigned type);
+uint32_t symbols_read(struct symbols *symbols, const struct image *image, unsigned type);
 /* The stubs of the procedure linkage table, as "name@plt". */
-void symbols_read_stubs(struct symbols *symbols, struct names_elf *elf, struct arena *arena);
+void symbols_read_stubs(struct symbols *symbols, struct image *image, struct arena *arena);
 /* Functions of a Go program, from the table its runtime carries even when stripped. */
-uint32_t symbols_read_go(struct symbols *symbols, struct names_elf *elf, struct arena *arena);
+uint32_t symbols_read_go(struct symbols *symbols, struct image *image);
 void symbols_lay(struct symbols *symbols);
 struct symbol *symbols_find(const struct symbols *symbols, uint64_t addr);
 /* Where a symbol without a size ends. */
@@ -43,9 +42,9 @@ void symbols_done(struct symbols *symbols);
 struct jit;
 
 struct names {
-	struct names_elf *elf, *debug_elf, *alternate_elf, *mini_elf;
+	struct image *image, *mini;
 	struct symbols symbols;
-	struct debug_file *debug, *alternate;
+	struct debug_set debug;
 	bool without_inlines;
 	struct map debug_names; /* entry of debug information -> index of */
 	vec_of(struct debug_name) names_said;
@@ -59,20 +58,6 @@ struct names {
 /* names.c: what a function in the code or an inlined one is called; valid until the next call. */
 const struct debug_name *names_of_node(
 	struct names *names, struct debug_unit *unit, struct debug_node *node);
-
-/* names_file.c: the file itself and the ones that belong to it. */
-struct names_search {
-	const struct names_options *options;
-	const char *root;    /* "" or the folder that stands for / (symfs, /proc/PID/root) */
-	const char *failure; /* what debuginfod did, or NULL */
-	struct arena *arena;
-};
-int names_search_file(struct names_search *search, struct names_elf **ret_elf, struct err *err);
-struct names_elf *names_search_debug(struct names_search *search, struct names_elf *elf);
-struct names_elf *names_search_alternate(struct names_search *search, struct names_elf *elf);
-struct names_elf *names_open_mini(struct names_elf *elf); /* .gnu_debugdata */
-/* names_ask.c: the path debuginfod-find gives for this build-id within 10 s, or NULL and why. */
-const char *names_ask(const char *build_id, struct arena *arena, const char **ret_failure);
 
 /* names_jit.c */
 int jit_read(

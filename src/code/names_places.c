@@ -183,9 +183,9 @@ bool place_of_line(struct names *names, const struct scope *scope, const char *f
 	struct line_search search = {scope, file, line, ret_place};
 
 	*ret_place = (struct place){0};
-	if (!names->debug)
+	if (!names->debug.file)
 		return false;
-	vec_foreach (struct debug_unit, unit, &names->debug->units) {
+	vec_foreach (struct debug_unit, unit, &names->debug.file->units) {
 		debug_unit_head(unit);
 		if (unit->type != DW_UT_partial && unit_mentions(unit, file))
 			unit_search_line(&search, unit);
@@ -267,8 +267,8 @@ bool place_of_function(struct names *names, const char *function, struct place *
 {
 	*ret_place = (struct place){0};
 	symbols_take(names, function, ret_place);
-	if (names->debug)
-		vec_foreach (struct debug_unit, unit, &names->debug->units) {
+	if (names->debug.file)
+		vec_foreach (struct debug_unit, unit, &names->debug.file->units) {
 			debug_unit_head(unit);
 			if (unit->type != DW_UT_partial)
 				unit_search_function(names, unit, function, ret_place);
@@ -300,8 +300,8 @@ static void unit_search_scope(
 bool place_of_scope(struct names *names, const struct scope *scope, struct place *ret_place)
 {
 	*ret_place = (struct place){0};
-	if (names->debug)
-		vec_foreach (struct debug_unit, unit, &names->debug->units) {
+	if (names->debug.file)
+		vec_foreach (struct debug_unit, unit, &names->debug.file->units) {
 			debug_unit_head(unit);
 			if (unit->type != DW_UT_partial)
 				unit_search_scope(unit, scope, ret_place);

@@ -3,7 +3,6 @@
  * Each stub jumps through one slot of the global offset table, and a relocation names the symbol
  * whose address the loader writes there.  The stubs are found by their instructions, not by
  * counting: linkers differ in where the first one stands and in what surrounds the jump. */
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,39 +25,34 @@ static int slot_order(const void *left, const void *right)
 }
 
 static void relocations_read(
-	struct slots *slots, struct names_elf *elf, Elf_Scn *section, const GElf_Shdr *head)
+	struct slots *slots, const struct image *image, const struct image_section *section)
 {
-	Elf_Data *data = elf_getdata(section, NULL);
-	Elf_Scn *symbols = elf_getscn(elf->elf, head->sh_link);
-	Elf_Data *table = symbols ? elf_getdata(symbols, NULL) : NULL;
-	size_t count = data && head->sh_entsize ? data->d_size / head->sh_entsize : 0;
-	GElf_Shdr table_head;
+	const struct image_section *table = section->head.sh_link < image->sections.count
+						    ? &image->sections.at[section->head.sh_link]
+						    : NULL;
+	Elf64_Rela relocation;
 
-	if (!table || !gelf_getshdr(symbols, &table_head) || table_head.sh_type != SHT_DYNSYM)
+	if (!section->data || !table || table->head.sh_type != SHT_DYNSYM)
 		return;
-	for (size_t i = 0; i < count; i++) {
-		GElf_Rela relocation;
-		GElf_Sym symbol;
+	for (uint64_t at = 0; at + sizeof(relocation) <= section->head.sh_size;
+		at += sizeof(relocation)) {
+		Elf64_Sym symbol;
 		const char *name;
 
-		if (!gelf_getrela(data, (int)i, &relocation) || !GELF_R_SYM(relocation.r_info) ||
-			!gelf_getsym(table, (int)GELF_R_SYM(relocation.r_info), &symbol))
-			continue;
-		name = elf_strptr(elf->elf, table_head.sh_link, symbol.st_name);
-		if (name && *name)
+		memcpy(&relocation, section->data + at, sizeof(relocation));
+		if (ELF64_R_SYM(relocation.r_info) &&
+			image_symbol(
+				image, table, ELF64_R_SYM(relocation.r_info), &symbol, &name) &&
+			name && *name)
 			vec_push(&slots->list, (struct slot){relocation.r_offset, name});
 	}
 }
 
-static void slots_read(struct slots *slots, struct names_elf *elf)
+static void slots_read(struct slots *slots, const struct image *image)
 {
-	Elf_Scn *section = NULL;
-	GElf_Shdr head;
-
-	while ((section = elf_nextscn(elf->elf, section)) != NULL)
-		if (gelf_getshdr(section, &head) && head.sh_type == SHT_RELA &&
-			head.sh_flags & SHF_ALLOC)
-			relocations_read(slots, elf, section, &head);
+	vec_foreach (const struct image_section, section, &image->sections)
+		if (section->head.sh_type == SHT_RELA && section->head.sh_flags & SHF_ALLOC)
+			relocations_read(slots, image, section);
 	if (slots->list.count)
 		qsort(slots->list.at, slots->list.count, sizeof(*slots->list.at), slot_order);
 }
@@ -123,8 +117,8 @@ static void stub_add(const struct stubs *stubs, uint64_t addr, uint64_t size, ui
 				.is_function = true});
 }
 
-static void stubs_add_x86(const struct stubs *stubs, struct image_bytes code, const GElf_Shdr *head,
-	const char *section)
+static void stubs_add_x86(const struct stubs *stubs, struct image_bytes code,
+	const Elf64_Shdr *head, const char *section)
 {
 	size_t step = head->sh_entsize == 8 || head->sh_entsize == 16 ? head->sh_entsize
 		      : strcmp(section, ".plt.got") == 0	      ? 8
@@ -139,7 +133,7 @@ static void stubs_add_x86(const struct stubs *stubs, struct image_bytes code, co
 /* The first stub is longer, and each is with branch protection (bti c in front): go by what stands
  * there. */
 static void stubs_add_aarch64(
-	const struct stubs *stubs, struct image_bytes code, const GElf_Shdr *head)
+	const struct stubs *stubs, struct image_bytes code, const Elf64_Shdr *head)
 {
 	static const uint8_t landing[] = {0x5f, 0x24, 0x03, 0xd5}; /* bti c */
 	uint64_t slot;
@@ -152,25 +146,26 @@ static void stubs_add_aarch64(
 	}
 }
 
-void symbols_read_stubs(struct symbols *symbols, struct names_elf *elf, struct arena *arena)
+void symbols_read_stubs(struct symbols *symbols, struct image *image, struct arena *arena)
 {
 	static const char *const sections[] = {".plt", ".plt.sec", ".plt.got"};
+	enum image_machine machine = image_machine(image);
 	struct slots slots = {0};
 	struct stubs stubs = {symbols, &slots, arena};
 
-	if (elf->machine != EM_X86_64 && elf->machine != EM_AARCH64)
+	if (machine == IMAGE_OTHER)
 		return;
-	slots_read(&slots, elf);
+	slots_read(&slots, image);
 	for (size_t i = 0; i < sizeof(sections) / sizeof(*sections); i++) {
-		struct image_bytes code = names_elf_section(elf, sections[i]);
-		GElf_Shdr head;
+		struct image_bytes code = image_section(image, sections[i]);
 
-		if (!code.at || !names_elf_head(elf, sections[i], &head))
+		if (!code.at)
 			continue;
-		if (elf->machine == EM_AARCH64)
-			stubs_add_aarch64(&stubs, code, &head);
+		if (machine == IMAGE_AARCH64)
+			stubs_add_aarch64(&stubs, code, &image_find(image, sections[i])->head);
 		else
-			stubs_add_x86(&stubs, code, &head, sections[i]);
+			stubs_add_x86(
+				&stubs, code, &image_find(image, sections[i])->head, sections[i]);
 	}
 	vec_done(&slots.list);
 }

@@ -4,29 +4,24 @@
  * assembler) gets what lies up to the next symbol or the end of its section, where no sized one
  * stands. Of several names at one address: one with a size, without leading underscores, global
  * before weak before local, then the longest. */
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "names_parts.h"
 
-enum { SYMBOL_LIMIT = 1 << 26, NAME_LIMIT = 1 << 16 };
-
-static void code_read(struct symbols *symbols, struct names_elf *elf)
+static void code_read(struct symbols *symbols, const struct image *image)
 {
-	Elf_Scn *section = NULL;
-	GElf_Shdr head;
-
-	while ((section = elf_nextscn(elf->elf, section)) != NULL)
-		if (gelf_getshdr(section, &head) && head.sh_flags & SHF_EXECINSTR)
-			spans_add(&symbols->code, head.sh_addr, head.sh_addr + head.sh_size, 0);
+	vec_foreach (const struct image_section, section, &image->sections)
+		if (section->head.sh_flags & SHF_EXECINSTR)
+			spans_add(&symbols->code, section->head.sh_addr,
+				section->head.sh_addr + section->head.sh_size, 0);
 }
 
 /* aarch64 marks where code and data begin with $x and $d. */
-static bool is_wanted(const GElf_Sym *symbol, const char *name)
+static bool is_wanted(const Elf64_Sym *symbol, const char *name)
 {
-	unsigned type = GELF_ST_TYPE(symbol->st_info);
+	unsigned type = ELF64_ST_TYPE(symbol->st_info);
 
 	if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx == SHN_ABS || !*name)
 		return false;
@@ -35,52 +30,33 @@ static bool is_wanted(const GElf_Sym *symbol, const char *name)
 	return type == STT_NOTYPE && name[0] != '$' && name[0] != '.';
 }
 
-static uint8_t binding_of(const GElf_Sym *symbol)
+static uint8_t binding_of(const Elf64_Sym *symbol)
 {
-	unsigned binding = GELF_ST_BIND(symbol->st_info);
+	unsigned binding = ELF64_ST_BIND(symbol->st_info);
 
 	if (binding == STB_GLOBAL || binding == STB_GNU_UNIQUE)
 		return SYMBOL_GLOBAL;
 	return binding == STB_WEAK ? SYMBOL_WEAK : SYMBOL_LOCAL;
 }
 
-static Elf_Data *table_find(struct names_elf *elf, unsigned type, GElf_Shdr *ret_head)
+uint32_t symbols_read(struct symbols *symbols, const struct image *image, unsigned type)
 {
-	Elf_Scn *section = NULL;
-
-	while ((section = elf_nextscn(elf->elf, section)) != NULL)
-		if (gelf_getshdr(section, ret_head) && ret_head->sh_type == type &&
-			ret_head->sh_entsize)
-			return elf_getdata(section, NULL);
-	return NULL;
-}
-
-uint32_t symbols_read(struct symbols *symbols, struct names_elf *elf, unsigned type)
-{
+	const struct image_section *table = image_symbol_table(image, type);
 	uint32_t before = symbols->list.count;
-	GElf_Shdr head;
-	Elf_Data *table = table_find(elf, type, &head);
-	size_t count = table ? table->d_size / head.sh_entsize : 0;
+	const char *name;
+	Elf64_Sym symbol;
 
 	if (!symbols->code.all.count)
-		code_read(symbols, elf);
-	for (size_t i = 0; i < count && i < SYMBOL_LIMIT; i++) {
-		GElf_Sym symbol;
-		const char *name;
-
-		if (!gelf_getsym(table, (int)i, &symbol) ||
-			GELF_ST_TYPE(symbol.st_info) == STT_OBJECT)
-			continue;
-		name = elf_strptr(elf->elf, head.sh_link, symbol.st_name);
-		if (!name || !is_wanted(&symbol, name))
-			continue;
-		vec_push(&symbols->list,
-			(struct symbol){.addr = symbol.st_value,
-				.size = symbol.st_size,
-				.linkage = name,
-				.binding = binding_of(&symbol),
-				.is_function = GELF_ST_TYPE(symbol.st_info) != STT_NOTYPE});
-	}
+		code_read(symbols, image);
+	for (uint64_t i = 0; image_symbol(image, table, i, &symbol, &name); i++)
+		if (name && is_wanted(&symbol, name))
+			vec_push(&symbols->list,
+				(struct symbol){.addr = symbol.st_value,
+					.size = symbol.st_size,
+					.linkage = name,
+					.binding = binding_of(&symbol),
+					.is_function =
+						ELF64_ST_TYPE(symbol.st_info) != STT_NOTYPE});
 	return symbols->list.count - before;
 }
 

@@ -14,7 +14,7 @@
 
 #include "base/map.h"
 #include "base/vec.h"
-#include "binary_parts.h"
+#include "image_parts.h"
 #include "unwind_parts.h"
 
 enum {
@@ -122,9 +122,8 @@ static bool search_is_sorted(const struct unwind_table *table)
 
 static struct image_bytes table_header(struct unwind_table *table)
 {
-	const struct binary_image *elf = image_elf(table->image);
 	struct image_bytes header = image_section(table->image, ".eh_frame_hdr");
-	const Elf64_Phdr *segment = binary_image_segment(elf, PT_GNU_EH_FRAME);
+	const Elf64_Phdr *segment = image_segment(table->image, PT_GNU_EH_FRAME);
 
 	if (header.at || !segment)
 		return header;
@@ -213,8 +212,8 @@ static void table_push(struct unwind_table *table, struct row row)
 static void table_prepare(struct unwind_table *table)
 {
 	table->ready = true;
-	table->low = image_elf(table->image)->low;
-	table->entry = image_elf(table->image)->head.e_entry;
+	table->low = table->image->low;
+	table->entry = table->image->head.e_entry;
 	for (int i = RULE_NONE; i <= RULE_UNKNOWN; i++)
 		vec_push(&table->rules, (struct unwind_rule){0});
 	table_push(table, (struct row){0}); /* so that 0 is nobody's first row */

@@ -6,74 +6,37 @@
  * moved the file since then moved .stapsdt.base along. */
 #include "code/usdt.h"
 
-#include <elf.h>
 #include <string.h>
+
+#include "cursor.h"
+#include "image_parts.h"
 
 enum { USDT_TYPE = 3, USDT_PROBES_MOST = 1 << 16 };
 
 static const char note_name[] = "stapsdt";
 
-/* A text that ends inside the bytes; NULL: it does not.  Moves on behind it. */
-static const char *text_take(struct image_bytes *rest)
-{
-	const unsigned char *end = rest->len ? memchr(rest->at, '\0', rest->len) : NULL;
-	const char *text = (const char *)rest->at;
-	size_t len;
-
-	if (!end)
-		return NULL;
-	len = (size_t)(end - rest->at) + 1;
-	rest->at += len;
-	rest->len -= len;
-	return text;
-}
-
 static void probe_take(struct image_bytes body, uint64_t base, usdt_probe_vec *ret_probes)
 {
-	struct usdt_probe probe;
-	uint64_t words[3];
+	struct cursor cursor = cursor_over(body, 0);
+	uint64_t addr = cursor_u64(&cursor), linked = cursor_u64(&cursor);
+	uint64_t semaphore = cursor_u64(&cursor), moved = base && linked ? base - linked : 0;
+	struct usdt_probe probe = {.addr = addr + moved,
+		.semaphore = semaphore ? semaphore + moved : 0,
+		.provider = cursor_text(&cursor)};
 
-	if (body.len < sizeof(words))
-		return;
-	memcpy(words, body.at, sizeof(words));
-	body.at += sizeof(words);
-	body.len -= sizeof(words);
-	probe.provider = text_take(&body);
-	probe.name = text_take(&body);
-	probe.addr = base && words[1] ? words[0] + (base - words[1]) : words[0];
-	probe.semaphore = words[2] && base && words[1] ? words[2] + (base - words[1]) : words[2];
+	probe.name = cursor_text(&cursor);
 	if (probe.provider && probe.name && *probe.provider && *probe.name)
 		vec_push(ret_probes, probe);
 }
 
-static uint64_t padded(uint32_t bytes)
-{
-	return ((uint64_t)bytes + 3) / 4 * 4;
-}
-
 void usdt_parse(struct image_bytes notes, uint64_t base, usdt_probe_vec *ret_probes)
 {
-	while (notes.len >= sizeof(Elf64_Nhdr) && ret_probes->count < USDT_PROBES_MOST) {
-		const unsigned char *at = notes.at + sizeof(Elf64_Nhdr);
-		Elf64_Nhdr head;
-		uint64_t name, body, whole;
+	struct image_note note;
 
-		memcpy(&head, notes.at, sizeof(head));
-		name = padded(head.n_namesz);
-		body = padded(head.n_descsz);
-		whole = sizeof(head) + name + body;
-		/* The last note need not be padded. */
-		if (sizeof(head) + name + head.n_descsz > notes.len)
-			return;
-		if (head.n_type == USDT_TYPE && head.n_namesz == sizeof(note_name) &&
-			memcmp(at, note_name, sizeof(note_name)) == 0)
-			probe_take((struct image_bytes){at + name, head.n_descsz, 0}, base,
-				ret_probes);
-		if (whole >= notes.len)
-			return;
-		notes.at += whole;
-		notes.len -= (size_t)whole;
-	}
+	while (ret_probes->count < USDT_PROBES_MOST && image_note_next(&notes, &note))
+		if (note.type == USDT_TYPE && note.owner.len == sizeof(note_name) &&
+			memcmp(note.owner.at, note_name, sizeof(note_name)) == 0)
+			probe_take(note.body, base, ret_probes);
 }
 
 void usdt_read(struct image *image, usdt_probe_vec *ret_probes)

@@ -15,8 +15,6 @@
 #include "base/str.h"
 #include "profile.h"
 
-enum { VDSO_LARGEST = 1 << 14 };
-
 static uint32_t module_kind(const char *path)
 {
 	if (str_starts(path, "[kernel") || str_starts(path, "[guest.kernel"))

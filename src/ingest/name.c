@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
-#include <sys/mman.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -18,7 +17,7 @@
 #include "ingest/ingest.h"
 #include "profile.h"
 
-enum { INLINE_DEPTH = 64, VDSO_BYTES = 1 << 13 };
+enum { INLINE_DEPTH = 64 };
 
 struct naming {
 	struct run *run;
@@ -39,19 +38,14 @@ static const struct module *module_seen(const struct ingest_naming *options, row
 	return NULL;
 }
 
-/* The vdso is no file; its bytes in a nameless one are as good. */
 static int names_open_vdso(struct names **ret_names, struct err *err)
 {
 	const void *vdso = (const void *)getauxval(AT_SYSINFO_EHDR);
-	io_auto int fd = memfd_create("vdso", MFD_CLOEXEC);
-	struct names_options options = {0};
-	char path[64];
+	const struct names_options options = {.path = "[vdso]"};
 
-	if (!vdso || fd < 0 || io_write_all(fd, vdso, VDSO_BYTES) < 0)
+	if (!vdso)
 		return err_set(err, ERR_UNAVAILABLE, ENOENT, "the vdso cannot be read");
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	options.path = path;
-	return names_open(&options, ret_names, err);
+	return names_open_bytes(vdso, VDSO_LARGEST, &options, ret_names, err);
 }
 
 /* A jitdump that the process had mapped, else the map file that perf's convention names. */
@@ -79,29 +73,17 @@ static int names_open_jitted(const struct run *run, const struct module *seen, r
 	return r;
 }
 
-/* Hex of the running kernel's build-id (/sys/kernel/notes: u32 name and text length and type, both
- * padded to 4); "" when it does not tell. */
-static void kernel_build_id(struct str *hex)
+/* Hex of the running kernel's build-id; "" when it does not tell. */
+static void kernel_build_id(char ret_build_id[IMAGE_BUILD_ID_TEXT])
 {
-	enum { HEAD = 12, BUILD_ID = 3, NOTES = 1 << 16 };
+	enum { NOTES = 1 << 16 };
 	str_auto struct str notes = {0};
-	uint32_t head[3];
 
-	if (io_read_at(AT_FDCWD, "/sys/kernel/notes", NOTES, &notes) < 0)
-		return;
-	for (size_t at = 0, text; at + HEAD <= notes.len;
-		at = text + ((size_t)head[1] + 3) / 4 * 4) {
-		memcpy(head, notes.at + at, sizeof(head));
-		text = at + HEAD + ((size_t)head[0] + 3) / 4 * 4;
-		if (text > notes.len || head[1] > notes.len - text)
-			return;
-		if (head[2] != BUILD_ID || head[0] != 4 ||
-			memcmp(notes.at + at + HEAD, "GNU", 4) != 0)
-			continue;
-		for (uint32_t i = 0; i < head[1]; i++)
-			str_addf(hex, "%02x", (unsigned char)notes.at[text + i]);
-		return;
-	}
+	*ret_build_id = '\0';
+	if (io_read_at(AT_FDCWD, "/sys/kernel/notes", NOTES, &notes) == 0)
+		image_notes_build_id(
+			(struct image_bytes){(const unsigned char *)notes.at, notes.len, 0},
+			ret_build_id);
 }
 
 /* An imported recording says which kernel it is of. */
@@ -123,14 +105,14 @@ static int module_is_foreign(
 	const struct run *run, const struct module_row *module, struct err *err)
 {
 	const char *build_id = run_text(run, module->build_id);
-	str_auto struct str here = {0};
+	char here[IMAGE_BUILD_ID_TEXT];
 	bool foreign =
 		module->flags & (MODULE_KERNEL | MODULE_VDSO | MODULE_JIT) && run_is_foreign(run);
 
 	if (!foreign && module->flags & MODULE_KERNEL && *build_id &&
 		str_equal(run_text(run, module->path), "[kernel]")) {
-		kernel_build_id(&here);
-		foreign = here.len && !str_equal(str_text(&here), build_id);
+		kernel_build_id(here);
+		foreign = *here && !str_equal(here, build_id);
 	}
 	if (!foreign)
 		return 0;

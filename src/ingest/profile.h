@@ -19,6 +19,8 @@
 #include "wire/record.h"
 #include "wire/sample.h"
 
+enum { VDSO_LARGEST = 1 << 14 }; /* bytes */
+
 struct module {
 	row_id row;
 	const char *path;     /* as mapped */

@@ -234,7 +234,7 @@ static void row_lines(struct target_work *work)
 			own ? "the file" : facts->debug_file,
 			facts->debug_compressed ? ", compressed" : "",
 			facts->debug_split ? ", split (.dwo)" : ""));
-	if (facts->debug_alternate && !facts->debug_alternate_found && facts->has_debug_info)
+	if (facts->debug_alternate && !facts->debug_alternate_found)
 		set_finding(work, row, TARGET_LIMITED, "shared-debug");
 	else if (facts->debug_split)
 		set_finding(work, row, TARGET_LIMITED, "split-debug");

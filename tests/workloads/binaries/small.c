@@ -56,8 +56,9 @@ static void *body(void *argument)
 
 #ifdef WITH_PROBE
 /* What <sys/sdt.h> would write, without needing it. */
-__asm__(".pushsection .note.stapsdt,\"\",@note\n.balign 4\n.4byte 8, 8, 3\n.asciz \"stapsdt\"\n"
-	".8byte 0\n.balign 4\n.popsection\n");
+__asm__(".pushsection .note.stapsdt,\"\",@note\n.balign 4\n.4byte 8, 2f - 1f, 3\n"
+	".asciz \"stapsdt\"\n1: .8byte main, 0, 0\n.asciz \"small\"\n.asciz \"begins\"\n.asciz \"\"\n"
+	"2: .balign 4\n.popsection\n");
 #endif
 
 int main(int argc, char **argv)

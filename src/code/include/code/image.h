@@ -1,8 +1,9 @@
 /* image.h - one ELF file, mapped for reading: its segments, sections and build-id.
  *
- * Does: map the file, check its tables once, hand out sections as bytes (decompressed when they are
+ * Does: map the file, check its tables once, hand out sections as bytes (unpacked when they are
  * compressed), turn file offsets into addresses.  Does not: name addresses, unwind.
- * Owns: the mapping and decompressed sections until image_close().  Trusts nothing in the file. */
+ * 64-bit little-endian files only.
+ * Owns: the mapping and unpacked sections until image_close().  Trusts nothing in the file. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,8 +20,11 @@ struct image_bytes {
 	uint64_t addr; /* where it is mapped in the ELF's own addresses, 0: not mapped */
 };
 
+enum { IMAGE_BUILD_ID_TEXT = 2 * 64 + 1 }; /* hex of 64 bytes */
+
 enum image_machine { IMAGE_X86_64, IMAGE_AARCH64, IMAGE_OTHER };
 
+/* ERR_UNAVAILABLE with one sentence when it cannot be read. */
 int image_open(const char *path, struct image **ret_image, struct err *err);
 
 /* From memory that outlives the image (the vdso, a fuzz input). */
@@ -45,3 +49,6 @@ bool image_offset_of_addr(const struct image *image, uint64_t addr, uint64_t *re
 
 /* The loaded bytes at an address, at most `len` and as many as one segment has in the file. */
 struct image_bytes image_code(const struct image *image, uint64_t addr, size_t len);
+
+/* The GNU build-id among the notes of a section, a segment or the kernel, as hex; false: none. */
+bool image_notes_build_id(struct image_bytes notes, char ret_build_id[IMAGE_BUILD_ID_TEXT]);

@@ -41,7 +41,7 @@ struct names_frame {
 /* An ELF file.  ERR_UNAVAILABLE when it cannot be read or has another build-id. */
 int names_open(const struct names_options *options, struct names **ret_names, struct err *err);
 
-/* From memory, which is copied (the vdso); options->path is its name. */
+/* From memory that outlives it (the vdso); options->path is its name. */
 int names_open_bytes(const void *bytes, size_t len, const struct names_options *options,
 	struct names **ret_names, struct err *err);
 

@@ -1,9 +1,9 @@
-/* names_debug.h - the debug information (DWARF 2 to 5) of one file, read by hand.
+/* debug_file.h - the debug information (DWARF 2 to 5) of one file, read by hand.
  *
  * Does: find the unit of an address, walk that unit once into sorted tables (functions, what is
  * inlined where, lines), answer from them.  Follows dwz files and split units (.dwo).
  * Does not: types, variables, unwinding; nothing is read before it is asked for.
- * Owns: the tables and composed texts.  Borrows: the sections of its names_elf.
+ * Owns: the tables and composed texts.  Borrows: the sections of its image.
  * Trusts nothing: every read is bounded, chains are followed a fixed number of steps. */
 #pragma once
 
@@ -14,7 +14,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "cursor.h"
-#include "names_elf.h"
+#include "image_search.h"
 #include "names_span.h"
 
 struct debug_spec {
@@ -111,7 +111,8 @@ struct debug_unit {
 	bool has_head, is_walked, is_named_by_aranges, has_lines, split_is_tried;
 
 	/* of its first entry */
-	const char *name, *folder, *split_name;
+	const char *name, *folder, *split_name, *producer;
+	uint16_t tag, language;
 	uint64_t split_id, low, texts_base, addrs_base, ranges_base, lists_base, lines_offset;
 
 	struct debug_unit *skeleton; /* in the main file, when this one is in a .dwo */
@@ -125,7 +126,7 @@ struct debug_unit {
 };
 
 struct debug_file {
-	struct names_elf *elf;
+	struct image *image;
 	struct image_bytes info, abbrev, texts, line_texts, text_offsets, addrs, ranges,
 		range_lists, lines, aranges;
 	bool is_split, is_all_walked;
@@ -142,9 +143,25 @@ struct debug_file {
 	struct arena arena;
 };
 
-/* NULL when the file has no .debug_info.  `elf` stays the caller's. */
-struct debug_file *debug_file_open(struct names_elf *elf, bool is_split);
+/* NULL when the file has no .debug_info.  `image` and `alternate` (dwz, or NULL) stay the caller's.
+ */
+struct debug_file *debug_file_open(
+	struct image *image, struct debug_file *alternate, bool is_split);
 void debug_file_close(struct debug_file *file);
+
+/* All debug information of a program: where it stands, then opened. */
+struct debug_set {
+	struct image *image;	 /* that has it, or should: the program or `separate`; borrowed */
+	struct image *separate;	 /* the debug file, NULL: none */
+	struct image *shared;	 /* by dwz, NULL: none */
+	const char *shared_name; /* of the last, found or not; NULL: nothing is shared */
+	struct debug_file *file, *alternate;
+};
+
+/* Find the files; `program` stays the caller's. */
+void debug_set_find(struct debug_set *set, struct image_search *search, struct image *program);
+void debug_set_open(struct debug_set *set); /* `file` stays NULL where there is none */
+void debug_set_done(struct debug_set *set);
 
 /* The unit that covers `addr`, or NULL. */
 struct debug_unit *debug_unit_of_addr(struct debug_file *file, uint64_t addr);
@@ -176,8 +193,8 @@ void debug_function_said(
 
 /* parts of the reader that its files share */
 struct debug_spec debug_spec_read(struct cursor *cursor); /* name 0 and form 0: the last */
-/* The specs of one code, without keeping the table unless it is shared. */
-bool debug_specs_find(struct debug_unit *unit, uint64_t code, struct cursor *ret_specs);
+/* The tag (0: none) and the specs of one code, without keeping the table unless it is shared. */
+unsigned debug_specs_find(struct debug_unit *unit, uint64_t code, struct cursor *ret_specs);
 /* Valid until the next call. */
 const struct debug_abbrevs *debug_abbrevs_of(struct debug_unit *unit);
 const struct debug_abbrev *debug_abbrev_find(const struct debug_abbrevs *abbrevs, uint64_t code);

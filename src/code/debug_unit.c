@@ -1,4 +1,4 @@
-/* names_unit.c - one pass over the entries of a unit, into sorted tables.
+/* debug_unit.c - one pass over the entries of a unit, into sorted tables.
  *
  * libdw walks the tree again for each address it is asked about (6 ms each on a unit of 1.5 MB,
  * measured with dwarf_getscopes); here each unit that is touched is walked once, in the order of
@@ -7,7 +7,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-#include "names_debug.h"
+#include "debug_file.h"
 
 enum { LINK_LIMIT = 16 }; /* entries that one function's entry may lead through */
 

@@ -1,4 +1,4 @@
-/* names_form.c - attributes of debug information: abbreviation tables and forms.
+/* debug_form.c - attributes of debug information: abbreviation tables and forms.
  *
  * Most entries of a C++ unit are types that nobody here wants, so an abbreviation remembers how
  * many bytes its attributes take when that is fixed, and the walk steps over them with one
@@ -6,7 +6,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-#include "names_debug.h"
+#include "debug_file.h"
 
 enum { INDIRECT_LIMIT = 4 };
 
@@ -383,7 +383,7 @@ static bool abbrevs_are_shared(const struct debug_unit *unit)
 	return unit > unit->file->units.at && unit[-1].abbrev_offset == unit->abbrev_offset;
 }
 
-bool debug_specs_find(struct debug_unit *unit, uint64_t code, struct cursor *ret_specs)
+unsigned debug_specs_find(struct debug_unit *unit, uint64_t code, struct cursor *ret_specs)
 {
 	struct debug_file *file = unit->file;
 	struct cursor cursor = cursor_over(file->abbrev, unit->abbrev_offset);
@@ -394,20 +394,20 @@ bool debug_specs_find(struct debug_unit *unit, uint64_t code, struct cursor *ret
 	if (abbrevs_are_shared(unit)) {
 		kept = debug_abbrev_find(debug_abbrevs_of(unit), code);
 		*ret_specs = cursor_over(file->abbrev, kept ? kept->at : 0);
-		return kept != NULL;
+		return kept ? kept->tag : 0;
 	}
 	do {
 		struct debug_spec spec;
 
 		start = cursor.at;
 		if (!abbrev_head(&cursor, &abbrev))
-			return false;
+			return 0;
 		*ret_specs = cursor;
 		if (abbrev.code == code)
-			return true;
+			return abbrev.tag;
 		do
 			spec = debug_spec_read(&cursor);
 		while (!cursor.broken && (spec.name || spec.form));
 	} while (budget_spend(file, start, cursor.at));
-	return false;
+	return 0;
 }

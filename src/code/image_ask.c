@@ -1,4 +1,4 @@
-/* names_ask.c - debuginfod, asked through its own program and never for longer than 10 s.
+/* image_ask.c - debuginfod, asked through its own program and never for longer than 10 s.
  *
  * debuginfod-find knows the servers, the cache and the proxies of the user; running it keeps curl
  * and the network out of this program, and a server that hangs is ended with the child. */
@@ -15,7 +15,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
-#include "names_parts.h"
+#include "image_search.h"
 
 enum { ASK_LIMIT_MS = 10000, PATH_ROOM = 4096 };
 
@@ -26,7 +26,7 @@ static int64_t now_ms(void)
 
 static int ask_start(const char *build_id, int out, pid_t *ret_pid)
 {
-	char program[] = "debuginfod-find", what[] = "debuginfo", id[BUILD_ID_TEXT];
+	char program[] = "debuginfod-find", what[] = "debuginfo", id[IMAGE_BUILD_ID_TEXT];
 	char *const argv[] = {program, what, id, NULL};
 	posix_spawn_file_actions_t actions;
 	int code;
@@ -67,7 +67,7 @@ static bool answer_read(int in, char *ret_text, size_t room)
 	return false;
 }
 
-const char *names_ask(const char *build_id, struct arena *arena, const char **ret_failure)
+const char *image_ask(const char *build_id, struct arena *arena, const char **ret_failure)
 {
 	char text[PATH_ROOM];
 	int pipes[2], status = 0;

@@ -1,10 +1,10 @@
-/* names_debug.c - the units of a debug file: headers, what each covers, its .dwo.
+/* debug_file.c - the units of a debug file: headers, what each covers, its .dwo.
  *
  * Opening hops over the unit headers.  What a unit covers is taken from .debug_aranges where that
  * names it (gcc writes one for each unit), else from its first entry (clang and rustc write no
  * aranges); so a table with holes costs nothing but the holes.  A unit that says neither has no
  * code, unless no unit of the file says (compilers before 2005): then all are walked. */
-#include "names_debug.h"
+#include "debug_file.h"
 
 #include <dwarf.h>
 #include <stdlib.h>
@@ -160,6 +160,12 @@ static void take_head(struct debug_unit *unit, unsigned name, const struct debug
 	case DW_AT_GNU_dwo_name:
 		unit->split_name = value->text;
 		break;
+	case DW_AT_producer:
+		unit->producer = value->text;
+		break;
+	case DW_AT_language:
+		unit->language = (uint16_t)value->number;
+		break;
 	case DW_AT_GNU_dwo_id:
 		unit->split_id = value->number;
 		break;
@@ -196,7 +202,8 @@ static void head_read(struct debug_unit *unit, struct debug_extent *ret_extent)
 	uint64_t code = cursor_uleb(&entry);
 
 	entry.end = unit->file->info.at + unit->end;
-	if (!debug_specs_find(unit, code, &specs))
+	unit->tag = (uint16_t)debug_specs_find(unit, code, &specs);
+	if (!unit->tag)
 		return;
 	if (unit->file->is_split) { /* the bases of a .dwo are where its only tables begin */
 		unit->texts_base = unit->version >= 5 ? 2u * unit->offset_size : 0;
@@ -235,37 +242,37 @@ void debug_unit_head(struct debug_unit *unit)
 			(uint32_t)(unit - unit->file->units.at));
 }
 
-struct debug_file *debug_file_open(struct names_elf *elf, bool is_split)
+struct debug_file *debug_file_open(struct image *image, struct debug_file *alternate, bool is_split)
 {
 	struct debug_file *file;
 	struct image_bytes info =
-		names_elf_section(elf, is_split ? ".debug_info.dwo" : ".debug_info");
+		image_section(image, is_split ? ".debug_info.dwo" : ".debug_info");
 	struct cursor aranges;
 
 	if (!info.at)
 		return NULL;
 	file = mem_new(1, sizeof(*file));
-	file->elf = elf;
+	file->image = image;
+	file->alternate = alternate;
 	file->is_split = is_split;
 	file->info = info;
-	file->abbrev = names_elf_section(elf, is_split ? ".debug_abbrev.dwo" : ".debug_abbrev");
-	file->texts =
-		texts_trim(names_elf_section(elf, is_split ? ".debug_str.dwo" : ".debug_str"));
-	file->line_texts = texts_trim(names_elf_section(elf, ".debug_line_str"));
+	file->abbrev = image_section(image, is_split ? ".debug_abbrev.dwo" : ".debug_abbrev");
+	file->texts = texts_trim(image_section(image, is_split ? ".debug_str.dwo" : ".debug_str"));
+	file->line_texts = texts_trim(image_section(image, ".debug_line_str"));
 	file->text_offsets =
-		names_elf_section(elf, is_split ? ".debug_str_offsets.dwo" : ".debug_str_offsets");
-	file->addrs = names_elf_section(elf, ".debug_addr");
-	file->ranges = names_elf_section(elf, ".debug_ranges");
+		image_section(image, is_split ? ".debug_str_offsets.dwo" : ".debug_str_offsets");
+	file->addrs = image_section(image, ".debug_addr");
+	file->ranges = image_section(image, ".debug_ranges");
 	file->range_lists =
-		names_elf_section(elf, is_split ? ".debug_rnglists.dwo" : ".debug_rnglists");
-	file->lines = names_elf_section(elf, is_split ? ".debug_line.dwo" : ".debug_line");
+		image_section(image, is_split ? ".debug_rnglists.dwo" : ".debug_rnglists");
+	file->lines = image_section(image, is_split ? ".debug_line.dwo" : ".debug_line");
 	file->abbrev_budget = 16 * (uint64_t)file->abbrev.len + 65536;
 	file->range_budget = 4 * (uint64_t)(file->ranges.len + file->range_lists.len) + 65536;
 	file->line_budget = 16 * (uint64_t)file->lines.len + 65536;
 	units_read(file);
 	if (is_split)
 		return file;
-	aranges = cursor_over(names_elf_section(elf, ".debug_aranges"), 0);
+	aranges = cursor_over(image_section(image, ".debug_aranges"), 0);
 	while (cursor_left(&aranges) && aranges_set(file, &aranges))
 		;
 	vec_foreach (struct debug_unit, unit, &file->units)
@@ -301,11 +308,11 @@ void debug_file_close(struct debug_file *file)
 	spans_done(&file->unit_spans);
 	while (file->splits) {
 		struct debug_file *split = file->splits;
-		struct names_elf *elf = split->elf;
+		struct image *image = split->image;
 
 		file->splits = split->next_split;
 		debug_file_close(split);
-		names_elf_close(elf);
+		image_close(image);
 	}
 	arena_done(&file->arena);
 	free(file);
@@ -358,16 +365,16 @@ static struct debug_unit *split_unit(struct debug_file *split, struct debug_unit
 static void split_open(struct debug_unit *unit)
 {
 	struct debug_file *file = unit->file, *split = NULL;
-	struct names_elf *elf = NULL;
+	struct image *image = NULL;
 	struct err ignored = {0};
 	const char *path = unit->split_name;
 
 	if (*path != '/' && unit->folder)
 		path = arena_format(&file->arena, "%s/%s", unit->folder, path);
-	if (names_elf_open(path, &elf, &ignored) == 0)
-		split = debug_file_open(elf, true);
+	if (image_open(path, &image, &ignored) == 0)
+		split = debug_file_open(image, NULL, true);
 	if (!split) {
-		names_elf_close(elf);
+		image_close(image);
 	} else {
 		split->next_split = file->splits;
 		file->splits = split;

@@ -1,10 +1,10 @@
-/* names_range.c - which addresses an entry covers: low and high, .debug_ranges, .debug_rnglists.
+/* debug_range.c - which addresses an entry covers: low and high, .debug_ranges, .debug_rnglists.
  *
  * What the linker threw away (unused inline functions, --gc-sections) keeps its entries, with
  * addresses of 0 or near the top; such ranges are dropped, or they would claim each other. */
 #include <dwarf.h>
 
-#include "names_debug.h"
+#include "debug_file.h"
 
 struct range_sink {
 	struct spans *spans;

@@ -1,4 +1,4 @@
-/* names_line.c - the line table of a unit: its program run once, rows kept by address.
+/* debug_line.c - the line table of a unit: its program run once, rows kept by address.
  *
  * Rows that only change the column are dropped, and of several rows at one address the last counts,
  * as in addr2line.  Sequences stand in the table in the order of their addresses; a row without a
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/str.h"
-#include "names_debug.h"
+#include "debug_file.h"
 
 struct sequence {
 	uint64_t low;

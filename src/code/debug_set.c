@@ -1,0 +1,28 @@
+/* debug_set.c - the debug information of a program, from whichever files have it. */
+#include "debug_file.h"
+
+void debug_set_find(struct debug_set *set, struct image_search *search, struct image *program)
+{
+	char build_id[IMAGE_BUILD_ID_TEXT];
+
+	if (!image_has(program, ".debug_info"))
+		set->separate = image_search_debug(search, program);
+	set->image = set->separate ? set->separate : program;
+	set->shared = image_search_alternate(search, set->image);
+	set->shared_name = image_alternate(set->image, build_id);
+}
+
+void debug_set_open(struct debug_set *set)
+{
+	if (set->shared)
+		set->alternate = debug_file_open(set->shared, NULL, false);
+	set->file = debug_file_open(set->image, set->alternate, false);
+}
+
+void debug_set_done(struct debug_set *set)
+{
+	debug_file_close(set->file);
+	debug_file_close(set->alternate);
+	image_close(set->shared);
+	image_close(set->separate);
+}
