@@ -44,7 +44,7 @@ static inline bool cursor_has(struct cursor *cursor, uint64_t count)
 
 static inline void cursor_skip(struct cursor *cursor, uint64_t count)
 {
-	if (cursor_has(cursor, count))
+	if (cursor_has(cursor, count) && cursor->at) /* NULL + 0 is not defined */
 		cursor->at += count;
 }
 
