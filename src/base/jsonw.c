@@ -156,6 +156,18 @@ void jsonw_null(struct jsonw *w)
 	str_add(w->out, "null");
 }
 
+void jsonw_open_object(struct jsonw *w, const char *key)
+{
+	jsonw_key(w, key);
+	jsonw_begin_object(w);
+}
+
+void jsonw_open_array(struct jsonw *w, const char *key)
+{
+	jsonw_key(w, key);
+	jsonw_begin_array(w);
+}
+
 void jsonw_put_text(struct jsonw *w, const char *key, const char *text)
 {
 	jsonw_key(w, key);
@@ -202,4 +214,34 @@ void jsonw_put_number(struct jsonw *w, const char *key, double value, const char
 		jsonw_put_double(w, key, value);
 	else
 		jsonw_put_missing(w, key, reason);
+}
+
+void jsonw_put_text_or(struct jsonw *w, const char *key, const char *text, const char *reason)
+{
+	if (text)
+		jsonw_put_text(w, key, text);
+	else
+		jsonw_put_missing(w, key, reason);
+}
+
+void jsonw_put_known(
+	struct jsonw *w, const char *key, bool known, uint64_t value, const char *reason)
+{
+	if (known)
+		jsonw_put_u64(w, key, value);
+	else
+		jsonw_put_missing(w, key, reason);
+}
+
+void jsonw_put_count(struct jsonw *w, const char *key, uint64_t value, const char *reason)
+{
+	jsonw_put_known(w, key, value, value, reason);
+}
+
+void jsonw_put_texts(struct jsonw *w, const char *key, const char *const *texts, size_t count)
+{
+	jsonw_open_array(w, key);
+	for (size_t i = 0; i < count; i++)
+		jsonw_text(w, texts[i]);
+	jsonw_end_array(w);
 }

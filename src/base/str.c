@@ -264,3 +264,8 @@ size_t str_utf8_length(const char *bytes, size_t left)
 			return 0;
 	return len;
 }
+
+const char *str_or_null(const char *text)
+{
+	return *text ? text : NULL;
+}

@@ -127,7 +127,7 @@ static void export_json_page(struct jsonw *w, const struct export_summary *summa
 		jsonw_put_u64(w, "total_period", summary->period);
 	else
 		jsonw_put_missing(w, "total_period", "the samples of this run carry no period");
-	jsonw_put_text(w, "unit", *summary->unit ? summary->unit : NULL);
+	jsonw_put_text(w, "unit", str_or_null(summary->unit));
 	jsonw_put_u64(w, "samples_of_other_events", summary->others);
 }
 

@@ -138,8 +138,7 @@ static void flame_json(struct jsonw *w, const struct flame_job *job)
 	jsonw_put_u64(w, "samples_cut_at_depth", job->view.cut_samples);
 	jsonw_put_u64(w, "deepest", job->view.deepest);
 	if (job->run_b) {
-		jsonw_key(w, "diff");
-		jsonw_begin_object(w);
+		jsonw_open_object(w, "diff");
 		side_json(w, &job->tree_b);
 		jsonw_end_object(w);
 	}

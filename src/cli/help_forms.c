@@ -15,8 +15,7 @@ static void option_json(struct jsonw *w, const struct option_spec *spec)
 	jsonw_put_text(w, "letter", letter);
 	jsonw_put_text(w, "value", spec->value ? spec->value : "");
 	jsonw_put_bool(w, "value_optional", spec->optional);
-	jsonw_key(w, "choices");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "choices");
 	for (const char *at = spec->choices; at;) {
 		size_t len = strcspn(at, "|");
 
@@ -30,8 +29,7 @@ static void option_json(struct jsonw *w, const struct option_spec *spec)
 
 static void options_json(struct jsonw *w, const char *key, const struct option_spec *spec)
 {
-	jsonw_key(w, key);
-	jsonw_begin_array(w);
+	jsonw_open_array(w, key);
 	for (; spec && spec->name; spec++)
 		option_json(w, spec);
 	jsonw_end_array(w);
@@ -44,8 +42,7 @@ static void command_json(struct jsonw *w, const struct command *command)
 	jsonw_put_text(w, "summary", command->summary);
 	jsonw_put_text(w, "usage", command->usage);
 	jsonw_put_text(w, "details", command->details ? command->details : "");
-	jsonw_key(w, "examples");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "examples");
 	for (const char *const *line = command->examples; line[0]; line += 2) {
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "line", line[0]);
@@ -59,8 +56,7 @@ static void command_json(struct jsonw *w, const struct command *command)
 
 void help_json(struct jsonw *w, const struct command *command)
 {
-	jsonw_key(w, "commands");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "commands");
 	for (const struct command *const *each = commands; *each; each++)
 		if (!command || *each == command)
 			command_json(w, *each);

@@ -23,8 +23,7 @@
 static void skipped_json(struct jsonw *w, const struct import_report *report)
 {
 	jsonw_put_u64(w, "lines", report->lines);
-	jsonw_key(w, "skipped");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "skipped");
 	for (unsigned i = 0; i < IMPORT_SKIPS; i++)
 		jsonw_put_u64(w, import_skip_name(i), report->skipped[i]);
 	jsonw_end_object(w);
@@ -120,8 +119,7 @@ static int show_experiments(
 			jsonw_put_text(page.json, "kind", report->kind);
 			jsonw_put_missing(page.json, "samples",
 				"it holds experiments, each with its own samples");
-			jsonw_key(page.json, "events");
-			jsonw_begin_array(page.json);
+			jsonw_open_array(page.json, "events");
 			jsonw_end_array(page.json);
 			causal_json(page.json, &view, NULL);
 			skipped_json(page.json, report);

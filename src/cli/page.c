@@ -48,26 +48,22 @@ static void envelope_begin(const struct cli *cli, const struct run *run, struct 
 	snprintf(schema, sizeof(schema), "assay.%s/1", cli->command->name);
 	jsonw_begin_object(w);
 	jsonw_put_text(w, "schema", schema);
-	jsonw_key(w, "tool");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "tool");
 	jsonw_put_text(w, "name", "assay");
 	jsonw_put_text(w, "version", ASSAY_VERSION);
 	jsonw_end_object(w);
-	jsonw_key(w, "argv");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "argv");
 	for (char **word = cli->argv; *word; word++)
 		jsonw_text(w, *word);
 	jsonw_end_array(w);
 	jsonw_put_bool(w, "partial", run && run->partial);
-	jsonw_key(w, "fingerprint");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "fingerprint");
 	if (run && run->fingerprint)
 		jsonw_put_text(w, "key", run_text(run, run->fingerprint));
 	else
 		jsonw_put_missing(w, "key", "no fingerprint was taken");
 	jsonw_end_object(w);
-	jsonw_key(w, "warnings");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "warnings");
 	for (uint32_t i = 0; run && i < run->notes.count; i++) {
 		const struct note_row *note = &run->notes.at[i];
 
@@ -78,8 +74,7 @@ static void envelope_begin(const struct cli *cli, const struct run *run, struct 
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);
-	jsonw_key(w, "data");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "data");
 }
 
 enum { AGENT_NOTES = 6 };

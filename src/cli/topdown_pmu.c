@@ -105,7 +105,7 @@ static struct topdown_core core_make(
 	if (!kind)
 		return core;
 	asked = (struct cpu_asked){
-		.vendor = *kind->vendor ? kind->vendor : NULL,
+		.vendor = str_or_null(kind->vendor),
 		.family = kind->family,
 		.model = kind->model,
 		.stepping = kind->stepping,

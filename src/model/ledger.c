@@ -99,8 +99,7 @@ void ledger_line(const struct ledger_entry *entry, struct str *out)
 	jsonw_put_text(&w, "why", entry->why);
 	jsonw_put_double(&w, "share", entry->share); /* NAN is null */
 	jsonw_put_bool(&w, "noisy", entry->noisy);
-	jsonw_key(&w, "numbers");
-	jsonw_begin_object(&w);
+	jsonw_open_object(&w, "numbers");
 	for (uint32_t i = 0; i < entry->number_count; i++)
 		jsonw_put_double(&w, entry->numbers[i].name, entry->numbers[i].value);
 	jsonw_end_object(&w);

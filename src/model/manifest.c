@@ -70,8 +70,7 @@ static void put_phase(struct jsonw *w, const struct manifest_phase *phase)
 
 static void put_promise(struct jsonw *w, const struct manifest_promise *promise)
 {
-	jsonw_key(w, "promise");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "promise");
 	jsonw_put_text(w, "location", promise->location);
 	jsonw_put_text(w, "function", promise->function);
 	jsonw_put_text(w, "sentence", promise->sentence);
@@ -105,13 +104,11 @@ void manifest_write(const struct manifest *manifest, struct str *out)
 	jsonw_put_double(&w, "median_ns", manifest->median_ns);
 	jsonw_put_double(&w, "compounded", manifest->compounded);
 	put_promise(&w, &manifest->promise);
-	jsonw_key(&w, "phases");
-	jsonw_begin_array(&w);
+	jsonw_open_array(&w, "phases");
 	vec_foreach (const struct manifest_phase, phase, &manifest->phases)
 		put_phase(&w, phase);
 	jsonw_end_array(&w);
-	jsonw_key(&w, "files");
-	jsonw_begin_array(&w);
+	jsonw_open_array(&w, "files");
 	vec_foreach (const struct manifest_file, file, &manifest->files) {
 		jsonw_begin_object(&w);
 		jsonw_put_text(&w, "path", file->path);

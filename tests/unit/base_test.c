@@ -200,6 +200,32 @@ static void a_json_document_reads_back_as_written(void **state)
 	}
 }
 
+static void what_is_not_known_is_null_with_its_reason(void **state)
+{
+	static const char *const names[] = {"a", "b"};
+	str_auto struct str text = {0};
+	struct jsonw w = {.out = &text, .compact = true};
+
+	(void)state;
+	jsonw_begin_object(&w);
+	jsonw_put_number(&w, "n", 2, "why");
+	jsonw_put_number(&w, "no_n", (double)INFINITY, "why");
+	jsonw_put_text_or(&w, "t", "", "why");
+	jsonw_put_text_or(&w, "no_t", str_or_null(""), "why");
+	jsonw_put_count(&w, "c", 3, "why");
+	jsonw_put_count(&w, "no_c", 0, "why");
+	jsonw_put_known(&w, "k", true, 0, "why");
+	jsonw_put_known(&w, "no_k", false, 4, "why");
+	jsonw_open_object(&w, "o");
+	jsonw_put_texts(&w, "names", names, 2);
+	jsonw_end_object(&w);
+	jsonw_end_object(&w);
+	assert_string_equal(str_text(&text),
+		"{\"n\":2,\"no_n\":null,\"no_n_reason\":\"why\",\"t\":\"\",\"no_t\":null,"
+		"\"no_t_reason\":\"why\",\"c\":3,\"no_c\":null,\"no_c_reason\":\"why\","
+		"\"k\":0,\"no_k\":null,\"no_k_reason\":\"why\",\"o\":{\"names\":[\"a\",\"b\"]}}");
+}
+
 static void json_stays_valid_whatever_bytes_come_in(void **state)
 {
 	static const struct {
@@ -650,6 +676,7 @@ int main(void)
 		cmocka_unit_test(a_duration_has_a_known_unit_or_is_refused),
 		cmocka_unit_test(the_nearest_word_is_the_one_that_was_meant),
 		cmocka_unit_test(a_json_document_reads_back_as_written),
+		cmocka_unit_test(what_is_not_known_is_null_with_its_reason),
 		cmocka_unit_test(json_stays_valid_whatever_bytes_come_in),
 		cmocka_unit_test(a_json_number_reads_back_the_same),
 		cmocka_unit_test(an_arena_hands_out_zeroed_aligned_pieces),

@@ -12,8 +12,7 @@ static void hyperfine_arrays(struct jsonw *w, const struct bench_command *comman
 	static const char *const keys[] = {"times", "memory_usage_byte", "exit_codes"};
 
 	for (unsigned k = 0; k < 3; k++) {
-		jsonw_key(w, keys[k]);
-		jsonw_begin_array(w);
+		jsonw_open_array(w, keys[k]);
 		for (uint32_t i = 0; i < command->run_count; i++) {
 			struct bench_run run = bench_run_at(command, i);
 
@@ -45,8 +44,7 @@ static void hyperfine_result(struct jsonw *w, const struct bench_command *comman
 	jsonw_put_double(w, "max", wall->max / 1e9);
 	hyperfine_arrays(w, command);
 	if (command->parameter_count) {
-		jsonw_key(w, "parameters");
-		jsonw_begin_object(w);
+		jsonw_open_object(w, "parameters");
 		for (uint32_t i = 0; i < command->parameter_count; i++)
 			jsonw_put_text(
 				w, command->parameters[i].name, command->parameters[i].value);
@@ -60,8 +58,7 @@ void bench_export_json(struct str *out, const struct bench_view *view)
 	struct jsonw w = {.out = out};
 
 	jsonw_begin_object(&w);
-	jsonw_key(&w, "results");
-	jsonw_begin_array(&w);
+	jsonw_open_array(&w, "results");
 	for (uint32_t i = 0; i < view->command_count; i++)
 		if (view->commands[i].used_count)
 			hyperfine_result(&w, &view->commands[i]);

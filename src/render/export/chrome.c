@@ -57,8 +57,7 @@ static void add_thread_name(struct chrome *c)
 
 	export_thread_name(&name, c->thread);
 	begin_event(c, "M", "thread_name");
-	jsonw_key(&c->w, "args");
-	jsonw_begin_object(&c->w);
+	jsonw_open_object(&c->w, "args");
 	jsonw_put_text(&c->w, "name", str_text(&name));
 	jsonw_end_object(&c->w);
 	end_event(c);
@@ -127,8 +126,7 @@ static void add_events(struct chrome *c)
 	const struct walk_sample *samples = c->walk->samples.at;
 	uint32_t past;
 
-	jsonw_key(&c->w, "traceEvents");
-	jsonw_begin_array(&c->w);
+	jsonw_open_array(&c->w, "traceEvents");
 	for (uint32_t first = 0; first < c->walk->samples.count; first = past) {
 		for (past = first; past < c->walk->samples.count &&
 				   samples[past].thread == samples[first].thread;
@@ -146,14 +144,12 @@ static void add_stack_frames(struct chrome *c)
 	const struct sample_walk *walk = c->walk;
 	char id[16];
 
-	jsonw_key(&c->w, "stackFrames");
-	jsonw_begin_object(&c->w);
+	jsonw_open_object(&c->w, "stackFrames");
 	for (uint32_t i = 0; i < walk->nodes.count; i++) {
 		const struct walk_module *module = sample_walk_module(walk, i);
 
 		snprintf(id, sizeof(id), "%u", i);
-		jsonw_key(&c->w, id);
-		jsonw_begin_object(&c->w);
+		jsonw_open_object(&c->w, id);
 		jsonw_put_text(&c->w, "name", export_function(walk, i)->name);
 		jsonw_put_text(&c->w, "category", module ? module->name : "");
 		if (walk->nodes.at[i].parent != WALK_NONE) {
@@ -170,8 +166,7 @@ static void add_samples(struct chrome *c)
 	const struct sample_walk *walk = c->walk;
 	char id[16];
 
-	jsonw_key(&c->w, "samples");
-	jsonw_begin_array(&c->w);
+	jsonw_open_array(&c->w, "samples");
 	vec_foreach (const struct walk_sample, sample, &walk->samples) {
 		const struct walk_thread *thread = &walk->threads.at[sample->thread];
 
@@ -197,8 +192,7 @@ void export_chrome(
 	(void)options;
 	jsonw_begin_object(&c.w);
 	jsonw_put_text(&c.w, "displayTimeUnit", "ns");
-	jsonw_key(&c.w, "otherData");
-	jsonw_begin_object(&c.w);
+	jsonw_open_object(&c.w, "otherData");
 	jsonw_put_text(&c.w, "exporter", "assay " ASSAY_VERSION);
 	jsonw_put_text(&c.w, "target", walk->target);
 	jsonw_put_u64(&c.w, "samples", walk->total_samples);

@@ -66,8 +66,7 @@ static void number_frames(struct firefox *f)
 
 static void column_begin(struct firefox *f, const char *name)
 {
-	jsonw_key(&f->w, name);
-	jsonw_begin_array(&f->w);
+	jsonw_open_array(&f->w, name);
 }
 
 /* A column that is the same in every row: null, or a number. */
@@ -98,8 +97,7 @@ static void add_category(struct jsonw *w, const char *name, const char *color)
 	jsonw_begin_object(w);
 	jsonw_put_text(w, "name", name);
 	jsonw_put_text(w, "color", color);
-	jsonw_key(w, "subcategories");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "subcategories");
 	jsonw_text(w, "Other");
 	jsonw_end_array(w);
 	jsonw_end_object(w);
@@ -119,8 +117,7 @@ static void add_meta(struct firefox *f)
 	struct jsonw *w = &f->w;
 	const struct sample_walk *walk = f->walk;
 
-	jsonw_key(w, "meta");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "meta");
 	jsonw_put_u64(w, "preprocessedProfileVersion", FIREFOX_VERSION);
 	jsonw_put_u64(w, "version", GECKO_VERSION);
 	jsonw_put_double(w, "interval", interval_ms(walk) > 0 ? interval_ms(walk) : 1);
@@ -131,15 +128,13 @@ static void add_meta(struct firefox *f)
 	jsonw_put_text(w, "importedFrom", "assay " ASSAY_VERSION);
 	jsonw_put_bool(w, "symbolicated", true);
 	jsonw_put_bool(w, "symbolicationNotSupported", true);
-	jsonw_key(w, "categories");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "categories");
 	add_category(w, "User", "yellow"); /* in the order of CATEGORY_* */
 	add_category(w, "Kernel", "orange");
 	add_category(w, "JIT", "blue");
 	add_category(w, "Other", "grey"); /* the viewer wants a grey one as default */
 	jsonw_end_array(w);
-	jsonw_key(w, "markerSchema");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "markerSchema");
 	jsonw_end_array(w);
 	jsonw_end_object(w);
 }
@@ -148,8 +143,7 @@ static void add_libs(struct firefox *f)
 {
 	struct jsonw *w = &f->w;
 
-	jsonw_key(w, "libs");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "libs");
 	vec_foreach (const struct walk_module, module, &f->walk->modules) {
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", module->name);
@@ -157,7 +151,7 @@ static void add_libs(struct firefox *f)
 		jsonw_put_text(w, "debugName", module->name);
 		jsonw_put_text(w, "debugPath", module->path);
 		jsonw_put_text(w, "breakpadId", "");
-		jsonw_put_text(w, "codeId", *module->build_id ? module->build_id : NULL);
+		jsonw_put_text(w, "codeId", str_or_null(module->build_id));
 		jsonw_put_text(w, "arch", "");
 		jsonw_end_object(w);
 	}
@@ -168,8 +162,7 @@ static void add_stack_table(struct firefox *f)
 {
 	const struct sample_walk *walk = f->walk;
 
-	jsonw_key(&f->w, "stackTable");
-	jsonw_begin_object(&f->w);
+	jsonw_open_object(&f->w, "stackTable");
 	column_begin(f, "frame");
 	vec_foreach (const struct walk_node, node, &walk->nodes) {
 		jsonw_u64(&f->w, f->first_frame[node->location] + node->inline_depth);
@@ -203,8 +196,7 @@ static void add_frame_table(struct firefox *f)
 	const struct sample_walk *walk = f->walk;
 	struct jsonw *w = &f->w;
 
-	jsonw_key(w, "frameTable");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "frameTable");
 	column_begin(f, "address");
 	for (uint32_t i = 0; i < f->frame_count; i++, stream_pace(f->out)) {
 		const struct walk_location *location = &walk->locations.at[f->frames[i].location];
@@ -275,8 +267,7 @@ static void add_func_table(struct firefox *f, struct source_table *sources)
 	const struct sample_walk *walk = f->walk;
 	struct jsonw *w = &f->w;
 
-	jsonw_key(w, "funcTable");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "funcTable");
 	column_begin(f, "name");
 	vec_foreach (const struct walk_function, function, &walk->functions) {
 		jsonw_u64(w, string_index(f, function->name));
@@ -311,8 +302,7 @@ static void add_resources(struct firefox *f)
 	const struct sample_walk *walk = f->walk;
 	struct jsonw *w = &f->w;
 
-	jsonw_key(w, "resourceTable");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "resourceTable");
 	column_of(f, "type", walk->modules.count, RESOURCE_LIBRARY);
 	column_begin(f, "lib");
 	for (uint32_t i = 0; i < walk->modules.count; i++)
@@ -329,8 +319,7 @@ static void add_resources(struct firefox *f)
 
 static void add_sources(struct firefox *f, const struct source_table *sources)
 {
-	jsonw_key(&f->w, "sources");
-	jsonw_begin_object(&f->w);
+	jsonw_open_object(&f->w, "sources");
 	column_of(f, "id", sources->strings.count, INT64_MIN);
 	column_begin(f, "filename");
 	vec_foreach (const uint32_t, string, &sources->strings)
@@ -342,11 +331,9 @@ static void add_sources(struct firefox *f, const struct source_table *sources)
 
 static void add_empty_table(struct jsonw *w, const char *name, const char *const *columns)
 {
-	jsonw_key(w, name);
-	jsonw_begin_object(w);
+	jsonw_open_object(w, name);
 	for (; *columns; columns++) {
-		jsonw_key(w, *columns);
-		jsonw_begin_array(w);
+		jsonw_open_array(w, *columns);
 		jsonw_end_array(w);
 	}
 	jsonw_put_u64(w, "length", 0);
@@ -358,8 +345,7 @@ static void add_shared(struct firefox *f)
 	static const char *const symbols[] = {"libIndex", "address", "name", "functionSize", NULL};
 	struct source_table sources = {0};
 
-	jsonw_key(&f->w, "shared");
-	jsonw_begin_object(&f->w);
+	jsonw_open_object(&f->w, "shared");
 	add_stack_table(f);
 	add_frame_table(f);
 	add_func_table(f, &sources);
@@ -383,8 +369,7 @@ static void add_sample_table(struct firefox *f, uint32_t first, uint32_t past)
 	const struct walk_sample *samples = f->walk->samples.at;
 	struct jsonw *w = &f->w;
 
-	jsonw_key(w, "samples");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "samples");
 	column_begin(f, "stack");
 	for (uint32_t i = first; i < past; i++, stream_pace(f->out))
 		jsonw_u64(w, samples[i].node);
@@ -433,8 +418,7 @@ static uint32_t add_thread(struct firefox *f, uint32_t first)
 	jsonw_put_u64(w, "registerTime", 0);
 	jsonw_key(w, "unregisterTime");
 	jsonw_null(w);
-	jsonw_key(w, "pausedRanges");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "pausedRanges");
 	jsonw_end_array(w);
 	add_empty_table(w, "markers", markers);
 	add_sample_table(f, first, past);
@@ -453,8 +437,7 @@ void export_firefox(
 	add_meta(&f);
 	add_libs(&f);
 	add_shared(&f);
-	jsonw_key(&f.w, "threads");
-	jsonw_begin_array(&f.w);
+	jsonw_open_array(&f.w, "threads");
 	for (uint32_t i = 0; i < walk->samples.count;)
 		i = add_thread(&f, i);
 	jsonw_end_array(&f.w);

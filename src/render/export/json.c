@@ -18,11 +18,6 @@ static void put_index(struct jsonw *w, const char *key, uint32_t index)
 		jsonw_u64(w, index);
 }
 
-static void put_text_or_null(struct jsonw *w, const char *key, const char *text)
-{
-	jsonw_put_text(w, key, *text ? text : NULL);
-}
-
 static void put_line(struct jsonw *w, uint32_t line)
 {
 	jsonw_key(w, "line");
@@ -34,12 +29,11 @@ static void put_line(struct jsonw *w, uint32_t line)
 
 static void add_modules(struct stream *out, struct jsonw *w, const struct sample_walk *walk)
 {
-	jsonw_key(w, "modules");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "modules");
 	vec_foreach (const struct walk_module, module, &walk->modules) {
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "path", module->path);
-		put_text_or_null(w, "build_id", module->build_id);
+		jsonw_put_text(w, "build_id", str_or_null(module->build_id));
 		jsonw_put_bool(w, "kernel", module->kernel);
 		jsonw_put_bool(w, "jit", module->jit);
 		jsonw_end_object(w);
@@ -50,13 +44,12 @@ static void add_modules(struct stream *out, struct jsonw *w, const struct sample
 
 static void add_functions(struct stream *out, struct jsonw *w, const struct sample_walk *walk)
 {
-	jsonw_key(w, "functions");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "functions");
 	vec_foreach (const struct walk_function, function, &walk->functions) {
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", function->name);
 		put_index(w, "module", function->module);
-		put_text_or_null(w, "file", function->file);
+		jsonw_put_text(w, "file", str_or_null(function->file));
 		put_line(w, function->line);
 		jsonw_end_object(w);
 		stream_pace(out);
@@ -66,12 +59,11 @@ static void add_functions(struct stream *out, struct jsonw *w, const struct samp
 
 static void add_frames(struct stream *out, struct jsonw *w, const struct sample_walk *walk)
 {
-	jsonw_key(w, "frames");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "frames");
 	vec_foreach (const struct walk_frame, frame, &walk->frames) {
 		jsonw_begin_object(w);
 		put_index(w, "function", frame->function);
-		put_text_or_null(w, "file", frame->file);
+		jsonw_put_text(w, "file", str_or_null(frame->file));
 		put_line(w, frame->line);
 		jsonw_end_object(w);
 		stream_pace(out);
@@ -81,8 +73,7 @@ static void add_frames(struct stream *out, struct jsonw *w, const struct sample_
 
 static void add_stacks(struct stream *out, struct jsonw *w, const struct sample_walk *walk)
 {
-	jsonw_key(w, "stacks");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "stacks");
 	vec_foreach (const struct walk_node, node, &walk->nodes) {
 		const struct walk_location *location = &walk->locations.at[node->location];
 		char addr[24];
@@ -102,13 +93,12 @@ static void add_stacks(struct stream *out, struct jsonw *w, const struct sample_
 
 static void add_threads(struct stream *out, struct jsonw *w, const struct sample_walk *walk)
 {
-	jsonw_key(w, "threads");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "threads");
 	vec_foreach (const struct walk_thread, thread, &walk->threads) {
 		jsonw_begin_object(w);
 		jsonw_put_u64(w, "pid", thread->pid);
 		jsonw_put_u64(w, "tid", thread->tid);
-		put_text_or_null(w, "name", thread->name);
+		jsonw_put_text(w, "name", str_or_null(thread->name));
 		jsonw_put_u64(w, "samples", thread->samples);
 		jsonw_end_object(w);
 		stream_pace(out);
@@ -119,8 +109,7 @@ static void add_threads(struct stream *out, struct jsonw *w, const struct sample
 static void add_samples(
 	struct stream *out, struct jsonw *w, const struct sample_walk *walk, bool merged)
 {
-	jsonw_key(w, "samples");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "samples");
 	vec_foreach (const struct walk_sample, sample, &walk->samples) {
 		jsonw_begin_object(w);
 		if (merged) {

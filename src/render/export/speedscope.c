@@ -11,10 +11,8 @@
 
 static void add_frames(struct stream *out, struct jsonw *w, const struct sample_walk *walk)
 {
-	jsonw_key(w, "shared");
-	jsonw_begin_object(w);
-	jsonw_key(w, "frames");
-	jsonw_begin_array(w);
+	jsonw_open_object(w, "shared");
+	jsonw_open_array(w, "frames");
 	vec_foreach (const struct walk_function, function, &walk->functions) {
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", function->name);
@@ -36,8 +34,7 @@ static void add_chains(struct stream *out, struct jsonw *w, const struct sample_
 {
 	walk_chain_auto struct walk_chain chain = {0};
 
-	jsonw_key(w, "samples");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "samples");
 	for (uint32_t i = first; i < past; i++) {
 		sample_walk_chain(walk, walk->samples.at[i].node, &chain);
 		jsonw_begin_array(w);
@@ -52,8 +49,7 @@ static void add_chains(struct stream *out, struct jsonw *w, const struct sample_
 static void add_weights(struct stream *out, struct jsonw *w, const struct walk_sample *samples,
 	uint32_t count, bool by_period)
 {
-	jsonw_key(w, "weights");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "weights");
 	for (uint32_t i = 0; i < count; i++) {
 		jsonw_u64(w, by_period ? samples[i].period : samples[i].samples);
 		stream_pace(out);
@@ -118,8 +114,7 @@ void export_speedscope(
 	jsonw_put_text(&w, "name", walk->target);
 	jsonw_put_u64(&w, "activeProfileIndex", busiest_profile(walk));
 	add_frames(out, &w, walk);
-	jsonw_key(&w, "profiles");
-	jsonw_begin_array(&w);
+	jsonw_open_array(&w, "profiles");
 	for (uint32_t i = 0; i < walk->samples.count; i++)
 		if (!i || walk->samples.at[i].thread != walk->samples.at[i - 1].thread)
 			add_thread(out, &w, walk, options, i);

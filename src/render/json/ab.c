@@ -45,12 +45,9 @@ static void metric_json(struct jsonw *w, const struct comparison *one, bool deci
 	jsonw_put_u64(w, "pairs", one->a_count);
 	jsonw_put_bool(w, "never_varies", one->constant);
 	jsonw_put_number(w, "detectable", one->detectable, FEW);
-	if (one->pairs_needed)
-		jsonw_put_u64(w, "pairs_needed", one->pairs_needed);
-	else
-		jsonw_put_missing(w, "pairs_needed",
-			one->outcome == COMPARE_INCONCLUSIVE ? "no number of pairs would do"
-							     : "it is settled");
+	jsonw_put_count(w, "pairs_needed", one->pairs_needed,
+		one->outcome == COMPARE_INCONCLUSIVE ? "no number of pairs would do"
+						     : "it is settled");
 	jsonw_end_object(w);
 }
 
@@ -62,8 +59,7 @@ static void verdict_json(struct jsonw *w, const struct ab_page *page)
 				      ? "no number of pairs would do"
 				      : "it is settled";
 
-	jsonw_key(w, "verdict");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "verdict");
 	jsonw_put_text(w, "outcome", compare_outcome_name(verdict->outcome));
 	jsonw_put_text(w, "metric", verdict->by->name);
 	effect_json(w, verdict->by);
@@ -82,8 +78,7 @@ static void verdict_json(struct jsonw *w, const struct ab_page *page)
 
 static void pairs_json(struct jsonw *w, const struct ab_view *ab)
 {
-	jsonw_key(w, "pairs");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "pairs");
 	for (uint32_t i = 0; i < ab->pair_count; i++) {
 		struct bench_run a = bench_run_at(ab->a, ab->pairs[i].a);
 		struct bench_run b = bench_run_at(ab->b, ab->pairs[i].b);
@@ -106,19 +101,16 @@ static void claim_json(struct jsonw *w, const struct ab_page *page)
 	str_auto struct str supports = {0}, other = {0};
 
 	ab_claim(page, &supports, &other);
-	jsonw_key(w, "claim");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "claim");
 	jsonw_put_text(w, "supports", str_text(&supports));
 	jsonw_put_text(w, "does_not_support", str_text(&other));
-	jsonw_key(w, "weaknesses");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "weaknesses");
 	for (unsigned i = 0; i < AB_WEAKNESSES; i++)
 		if (ab->weaknesses & 1u << i)
 			jsonw_text(w, ab_weakness_text(i));
 	jsonw_end_array(w);
 	jsonw_end_object(w);
-	jsonw_key(w, "tail");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "tail");
 	jsonw_put_number(w, "p95_ratio", ab->tail_ratio, "no pair");
 	jsonw_put_text(w, "tier", ab_tier_name(ab->tier));
 	jsonw_end_object(w);
@@ -126,8 +118,7 @@ static void claim_json(struct jsonw *w, const struct ab_page *page)
 
 static void disturbed_json(struct jsonw *w, const struct ab_view *ab)
 {
-	jsonw_key(w, "disturbed");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "disturbed");
 	jsonw_put_u64(w, "pairs", ab->disturbed_count);
 	if (ab->calm_verdict.by) {
 		jsonw_put_text(
@@ -147,8 +138,7 @@ static void disturbed_json(struct jsonw *w, const struct ab_view *ab)
 
 static void events_json(struct jsonw *w, const struct ab_page *page)
 {
-	jsonw_key(w, "events");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "events");
 	for (uint32_t i = 0; i < page->event_count; i++) {
 		const struct ab_event *event = &page->events[i];
 
@@ -170,8 +160,7 @@ static void explanation_json(struct jsonw *w, const struct ab_explanation *one)
 		jsonw_put_missing(w, "explanation", "there is no change to explain");
 		return;
 	}
-	jsonw_key(w, "explanation");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "explanation");
 	jsonw_put_text(w, "cause", ab_cause_name(one->cause));
 	jsonw_put_text(w, "text", one->text);
 	jsonw_put_number(w, "cycles", one->cycles, reason);
@@ -179,17 +168,13 @@ static void explanation_json(struct jsonw *w, const struct ab_explanation *one)
 	jsonw_put_number(w, "ipc_a", one->ipc_a, reason);
 	jsonw_put_number(w, "ipc_b", one->ipc_b, reason);
 	jsonw_put_number(w, "instructions_share", one->instructions_share, reason);
-	if (one->stall)
-		jsonw_put_text(w, "stall", one->stall);
-	else
-		jsonw_put_missing(w, "stall", "none was found");
+	jsonw_put_text_or(w, "stall", one->stall, "none was found");
 	jsonw_end_object(w);
 }
 
 static void steps_json(struct jsonw *w, const struct ab_page *page)
 {
-	jsonw_key(w, "compound");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "compound");
 	for (uint32_t i = 0; i < page->step_count; i++) {
 		const struct ab_step *step = &page->steps[i];
 
@@ -205,8 +190,7 @@ static void steps_json(struct jsonw *w, const struct ab_page *page)
 
 static void side_json(struct jsonw *w, const struct ab_page *page, unsigned side)
 {
-	jsonw_key(w, side ? "b" : "a");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, side ? "b" : "a");
 	if (page->names[side]) {
 		jsonw_put_text(w, "revision", page->names[side]);
 		jsonw_put_text(w, "commit", page->commits[side]);
@@ -217,8 +201,7 @@ static void side_json(struct jsonw *w, const struct ab_page *page, unsigned side
 
 static void builds_json(struct jsonw *w, const struct ab_page *page)
 {
-	jsonw_key(w, "build_differences");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "build_differences");
 	for (uint32_t i = 0; i < page->build_count; i++) {
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "what", page->builds[i].what);
@@ -234,8 +217,7 @@ void ab_json(struct jsonw *w, const struct ab_page *page)
 	const struct ab_view *ab = page->view;
 
 	verdict_json(w, page);
-	jsonw_key(w, "metrics");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "metrics");
 	for (uint32_t i = 0; i < ab->metric_count; i++)
 		metric_json(w, &ab->metrics[i], i < ab->deciding_count);
 	jsonw_end_array(w);
@@ -250,10 +232,7 @@ void ab_json(struct jsonw *w, const struct ab_page *page)
 		jsonw_put_bool(w, "same_output", true);
 	else
 		jsonw_put_missing(w, "same_output", "not looked at: --same-output");
-	if (page->artifact)
-		jsonw_put_text(w, "artifact", page->artifact);
-	else
-		jsonw_put_missing(w, "artifact", "the runs were not kept: -o RUN.assay");
+	jsonw_put_text_or(w, "artifact", page->artifact, "the runs were not kept: -o RUN.assay");
 	pairs_json(w, ab);
 	side_json(w, page, 0);
 	side_json(w, page, 1);

@@ -18,10 +18,7 @@ static void put_addr(struct jsonw *w, const char *key, uint64_t addr)
 
 static void put_share(struct jsonw *w, const char *key, double share)
 {
-	if (share == share)
-		jsonw_put_double(w, key, share);
-	else
-		jsonw_put_missing(w, key, "there are no samples to be a share of");
+	jsonw_put_number(w, key, share, "there are no samples to be a share of");
 }
 
 static const char *const self_keys[] = {"self", "self_share"};
@@ -33,13 +30,11 @@ typedef double share_of(const struct annotate_event *event, const struct profile
 static void put_costs(struct jsonw *w, const struct annotate_view *view, const char *const keys[2],
 	const struct profile_cost *costs, share_of *share)
 {
-	jsonw_key(w, keys[0]);
-	jsonw_begin_array(w);
+	jsonw_open_array(w, keys[0]);
 	for (uint32_t e = 0; e < view->event_count; e++)
 		jsonw_u64(w, costs[e].samples);
 	jsonw_end_array(w);
-	jsonw_key(w, keys[1]);
-	jsonw_begin_array(w);
+	jsonw_open_array(w, keys[1]);
 	for (uint32_t e = 0; e < view->event_count; e++) {
 		double part = share(&view->events[e], &costs[e]);
 
@@ -53,8 +48,7 @@ static void put_costs(struct jsonw *w, const struct annotate_view *view, const c
 
 static void events_json(struct jsonw *w, const struct annotate_view *view)
 {
-	jsonw_key(w, "events");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "events");
 	for (uint32_t e = 0; e < view->event_count; e++) {
 		const struct annotate_event *event = &view->events[e];
 
@@ -68,10 +62,8 @@ static void events_json(struct jsonw *w, const struct annotate_view *view)
 		jsonw_put_u64(w, "total", event->total.samples);
 		put_share(w, "total_share", annotate_run_share(event, &event->total));
 		jsonw_put_u64(w, "inlined", view->inlined[e].samples);
-		if (view->missing)
-			jsonw_put_missing(w, "outside", view->missing);
-		else
-			jsonw_put_u64(w, "outside", view->outside[e].samples);
+		jsonw_put_known(
+			w, "outside", !view->missing, view->outside[e].samples, view->missing);
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);
@@ -93,8 +85,7 @@ static void put_source(
 
 static void lines_json(struct jsonw *w, const struct annotate_view *view)
 {
-	jsonw_key(w, "lines");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "lines");
 	for (uint32_t i = 0; i < view->line_count; i++) {
 		const struct annotate_line *row = &view->lines[i];
 		const char *text = annotate_source(view, row->file, row->line);
@@ -102,12 +93,9 @@ static void lines_json(struct jsonw *w, const struct annotate_view *view)
 		jsonw_begin_object(w);
 		w->compact = true;
 		put_source(w, view, row->file, row->line);
-		if (text)
-			jsonw_put_text(w, "text", text);
-		else
-			jsonw_put_missing(w, "text",
-				view->files[row->file].missing ? view->files[row->file].missing
-							       : "the file has no such line");
+		jsonw_put_text_or(w, "text", text,
+			view->files[row->file].missing ? view->files[row->file].missing
+						       : "the file has no such line");
 		jsonw_put_text(w, "inlined_from", row->function);
 		put_costs(w, view, self_keys, row->self, annotate_self_share);
 		put_costs(w, view, below_keys, row->below, annotate_total_share);
@@ -149,8 +137,7 @@ static void instructions_json(
 			jsonw_put_text(w, "instructions_hint", view->missing_hint);
 		return;
 	}
-	jsonw_key(w, "instructions");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "instructions");
 	for (uint32_t i = 0; i < view->instruction_count; i++) {
 		jsonw_begin_object(w);
 		w->compact = true;
@@ -163,8 +150,7 @@ static void instructions_json(
 
 static void notes_json(struct jsonw *w, const struct annotate_view *view)
 {
-	jsonw_key(w, "notes");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "notes");
 	for (uint32_t i = 0; i < view->note_count; i++) {
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "code", view->notes[i].code);
@@ -177,8 +163,7 @@ static void notes_json(struct jsonw *w, const struct annotate_view *view)
 
 static void files_json(struct jsonw *w, const struct annotate_view *view)
 {
-	jsonw_key(w, "files");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "files");
 	for (uint32_t i = 0; i < view->file_count; i++) {
 		const struct annotate_file *file = &view->files[i];
 
@@ -186,10 +171,7 @@ static void files_json(struct jsonw *w, const struct annotate_view *view)
 			continue;
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "path", file->path);
-		if (file->missing)
-			jsonw_put_missing(w, "found", file->missing);
-		else
-			jsonw_put_text(w, "found", file->found);
+		jsonw_put_text_or(w, "found", file->missing ? NULL : file->found, file->missing);
 		jsonw_put_bool(w, "changed", file->changed);
 		jsonw_end_object(w);
 	}
@@ -201,14 +183,9 @@ void annotate_json(
 {
 	jsonw_put_text(w, "function", view->function);
 	jsonw_put_text(w, "module", view->module);
-	if (*view->file)
-		jsonw_put_text(w, "file", view->file);
-	else
-		jsonw_put_missing(w, "file", "no debug information says where it is defined");
-	if (view->line)
-		jsonw_put_u64(w, "line", view->line);
-	else
-		jsonw_put_missing(w, "line", "no debug information says where it is defined");
+	jsonw_put_text_or(w, "file", str_or_null(view->file),
+		"no debug information says where it is defined");
+	jsonw_put_count(w, "line", view->line, "no debug information says where it is defined");
 	put_addr(w, "addr", view->addr);
 	jsonw_put_u64(w, "size_bytes", view->size_bytes);
 	jsonw_put_bool(w, "inlined_only", view->inlined_only);

@@ -1,24 +1,13 @@
 /* answer.c - "answer" and "ledger" of the main job for programs. */
 #include "render/answer_json.h"
 
-#include <math.h>
-
 #include "render/answer.h"
 
 static const char not_tried[] = "no experiment on this place told enough";
 
-static void number_or_reason(struct jsonw *json, const char *key, double value, const char *reason)
-{
-	if (isnan(value))
-		jsonw_put_missing(json, key, reason);
-	else
-		jsonw_put_double(json, key, value);
-}
-
 static void evidence_json(struct jsonw *json, const struct hotspot *spot)
 {
-	jsonw_key(json, "evidence");
-	jsonw_begin_array(json);
+	jsonw_open_array(json, "evidence");
 	for (uint32_t i = 0; i < spot->evidence_count; i++) {
 		const struct hotspot_evidence *e = &spot->evidence[i];
 
@@ -29,7 +18,7 @@ static void evidence_json(struct jsonw *json, const struct hotspot *spot)
 		jsonw_put_text(json, "path", e->path);
 		if (*e->query) {
 			jsonw_put_text(json, "query", e->query);
-			number_or_reason(json, "value", e->value, "the query gives none");
+			jsonw_put_number(json, "value", e->value, "the query gives none");
 		} else {
 			jsonw_put_missing(json, "query", "assay causal --show gives the number");
 		}
@@ -44,21 +33,18 @@ static void hotspot_json(struct jsonw *json, const struct hotspot *spot)
 	jsonw_put_u64(json, "rank", spot->rank);
 	jsonw_put_text(json, "location", spot->location);
 	jsonw_put_text(json, "function", spot->function);
-	jsonw_put_text(json, "file", *spot->file ? spot->file : NULL);
-	if (spot->line)
-		jsonw_put_u64(json, "line", spot->line);
-	else
-		jsonw_put_missing(json, "line", "no line is known: no debug information");
+	jsonw_put_text(json, "file", str_or_null(spot->file));
+	jsonw_put_count(json, "line", spot->line, "no line is known: no debug information");
 	jsonw_put_text(json, "metric", spot->metric);
-	number_or_reason(json, "value", spot->value, "waits are not sampled");
+	jsonw_put_number(json, "value", spot->value, "waits are not sampled");
 	jsonw_put_text(json, "category", hotspot_category_word(spot->category));
 	evidence_json(json, spot);
 	jsonw_put_u64(json, "agree", spot->agree);
 	jsonw_put_u64(json, "asked", spot->asked);
-	number_or_reason(json, "gain", spot->gain, not_tried);
-	number_or_reason(json, "gain_lo", spot->gain_lo, not_tried);
-	number_or_reason(json, "gain_hi", spot->gain_hi, not_tried);
-	number_or_reason(json, "gain_at", spot->gain_at, not_tried);
+	jsonw_put_number(json, "gain", spot->gain, not_tried);
+	jsonw_put_number(json, "gain_lo", spot->gain_lo, not_tried);
+	jsonw_put_number(json, "gain_hi", spot->gain_hi, not_tried);
+	jsonw_put_number(json, "gain_at", spot->gain_at, not_tried);
 	jsonw_put_double(json, "impact", spot->impact);
 	jsonw_put_double(json, "confidence", spot->confidence);
 	jsonw_put_double(json, "effort", spot->effort);
@@ -71,8 +57,7 @@ static void hotspot_json(struct jsonw *json, const struct hotspot *spot)
 static void hotspots_json(
 	struct jsonw *json, const char *key, const struct hotspot *rows, uint32_t count)
 {
-	jsonw_key(json, key);
-	jsonw_begin_array(json);
+	jsonw_open_array(json, key);
 	for (uint32_t i = 0; i < count; i++)
 		hotspot_json(json, &rows[i]);
 	jsonw_end_array(json);
@@ -82,13 +67,12 @@ static void first_json(struct jsonw *json, const struct answer_view *view)
 {
 	const struct hotspot *spot = view->first;
 
-	jsonw_key(json, "answer");
-	jsonw_begin_object(json);
+	jsonw_open_object(json, "answer");
 	jsonw_put_text(json, "kind", answer_kind_word(view->kind));
 	if (spot) {
 		jsonw_put_text(json, "location", spot->location);
 		jsonw_put_text(json, "function", spot->function);
-		jsonw_put_text(json, "file", *spot->file ? spot->file : NULL);
+		jsonw_put_text(json, "file", str_or_null(spot->file));
 		jsonw_put_text(json, "category", hotspot_category_word(spot->category));
 	} else {
 		jsonw_put_missing(json, "location",
@@ -98,10 +82,10 @@ static void first_json(struct jsonw *json, const struct answer_view *view)
 	jsonw_put_text(json, "hypothesis", view->because ? view->because->name : NULL);
 	jsonw_put_text(json, "sentence", view->sentence);
 	jsonw_put_text(json, "why", view->why);
-	number_or_reason(json, "gain", view->gain, view->gain_reason);
-	number_or_reason(json, "gain_lo", view->gain_lo, view->gain_reason);
-	number_or_reason(json, "gain_hi", view->gain_hi, view->gain_reason);
-	number_or_reason(json, "gain_at", view->gain_at, view->gain_reason);
+	jsonw_put_number(json, "gain", view->gain, view->gain_reason);
+	jsonw_put_number(json, "gain_lo", view->gain_lo, view->gain_reason);
+	jsonw_put_number(json, "gain_hi", view->gain_hi, view->gain_reason);
+	jsonw_put_number(json, "gain_at", view->gain_at, view->gain_reason);
 	jsonw_put_text(json, "confidence", view->confidence);
 	jsonw_put_text(json, "refuted_by", view->refute);
 	jsonw_put_text(json, "advice", view->because ? view->because->advice : NULL);
@@ -111,8 +95,7 @@ static void first_json(struct jsonw *json, const struct answer_view *view)
 
 static void told_json(struct jsonw *json, const char *key, const struct signal *signal)
 {
-	jsonw_key(json, key);
-	jsonw_begin_object(json);
+	jsonw_open_object(json, key);
 	jsonw_put_text(json, "signal", signal->name);
 	jsonw_put_double(json, "value", signal->value);
 	jsonw_put_text(json, "unit", signal->unit);
@@ -145,8 +128,7 @@ static void witness_json(struct jsonw *json, const struct ledger_witness *witnes
 	jsonw_put_text(json, "witness", witness->witness);
 	jsonw_put_text(json, "verdict", hypothesis_verdict_word(witness->verdict));
 	jsonw_put_text(json, "words", witness->words);
-	jsonw_key(json, "signals");
-	jsonw_begin_array(json);
+	jsonw_open_array(json, "signals");
 	for (uint32_t i = 0; i < witness->signal_count; i++)
 		jsonw_text(json, witness->signals[i]->name);
 	jsonw_end_array(json);
@@ -156,8 +138,7 @@ static void witness_json(struct jsonw *json, const struct ledger_witness *witnes
 
 static void ledger_rows_json(struct jsonw *json, const struct ledger_view *ledger)
 {
-	jsonw_key(json, "ledger");
-	jsonw_begin_array(json);
+	jsonw_open_array(json, "ledger");
 	for (uint32_t i = 0; ledger && i < ledger->count; i++) {
 		const struct ledger_row *row = &ledger->rows[i];
 
@@ -167,12 +148,11 @@ static void ledger_rows_json(struct jsonw *json, const struct ledger_view *ledge
 		jsonw_put_text(json, "category", row->category);
 		jsonw_put_text(json, "verdict", hypothesis_verdict_word(row->verdict));
 		jsonw_put_text(json, "why", row->why);
-		jsonw_put_text(json, "untested", *row->untested ? row->untested : NULL);
-		number_or_reason(json, "time_share", row->share, "not known");
+		jsonw_put_text(json, "untested", str_or_null(row->untested));
+		jsonw_put_number(json, "time_share", row->share, "not known");
 		jsonw_put_text(json, "falsifier", row->falsifier);
 		jsonw_put_text(json, "next", row->next);
-		jsonw_key(json, "witnesses");
-		jsonw_begin_array(json);
+		jsonw_open_array(json, "witnesses");
 		for (uint32_t j = 0; j < row->witness_count; j++)
 			witness_json(json, &row->witnesses[j]);
 		jsonw_end_array(json);
@@ -183,13 +163,12 @@ static void ledger_rows_json(struct jsonw *json, const struct ledger_view *ledge
 
 static void signals_json(struct jsonw *json, const struct signals *signals)
 {
-	jsonw_key(json, "signals");
-	jsonw_begin_array(json);
+	jsonw_open_array(json, "signals");
 	if (signals)
 		vec_foreach (const struct signal, signal, &signals->rows) {
 			jsonw_begin_object(json);
 			jsonw_put_text(json, "name", signal->name);
-			number_or_reason(json, "value", signal->value, signal->reason);
+			jsonw_put_number(json, "value", signal->value, signal->reason);
 			jsonw_put_text(json, "unit", signal->unit);
 			jsonw_put_text(json, "witness", signal->witness);
 			jsonw_put_text(json, "meaning", signal->meaning);
@@ -209,8 +188,7 @@ void answer_json(struct jsonw *json, const struct answer_page *page)
 	hotspots_json(json, "flat", view->flat, view->flat_count);
 	ledger_rows_json(json, view->ledger);
 	signals_json(json, view->signals);
-	jsonw_key(json, "not_measured");
-	jsonw_begin_array(json);
+	jsonw_open_array(json, "not_measured");
 	for (uint32_t i = 0; i < view->missing_count; i++) {
 		jsonw_begin_object(json);
 		jsonw_put_text(json, "what", view->missing[i].what);

@@ -10,10 +10,7 @@ static void item_json(struct jsonw *w, unsigned number, const struct attest_item
 	jsonw_put_text(w, "key", item->key);
 	jsonw_put_text(w, "question", item->question);
 	jsonw_put_text(w, "answer", attest_answer_name(item->answer));
-	if (item->reason)
-		jsonw_put_text(w, "reason", item->reason);
-	else
-		jsonw_put_missing(w, "reason", "only a waiver has one");
+	jsonw_put_text_or(w, "reason", item->reason, "only a waiver has one");
 	jsonw_put_text(w, "evidence", item->evidence);
 	jsonw_put_text(w, "answered_by", item->by_tool ? "tool" : "attester");
 	jsonw_end_object(w);
@@ -29,17 +26,14 @@ static void run_json(struct jsonw *w, const struct attest_document *document)
 {
 	const struct audit_view *audit = document->audit;
 
-	jsonw_key(w, "run");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "run");
 	file_json(w, &document->files[0]);
-	jsonw_key(w, "commands");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "commands");
 	for (uint32_t i = 0; i < audit->command_count; i++)
 		jsonw_text(w, audit->commands[i]->name);
 	jsonw_end_array(w);
 	jsonw_end_object(w);
-	jsonw_key(w, "repeats");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "repeats");
 	for (uint32_t i = 1; i < document->file_count; i++) {
 		jsonw_begin_object(w);
 		file_json(w, &document->files[i]);
@@ -50,8 +44,7 @@ static void run_json(struct jsonw *w, const struct attest_document *document)
 
 static void origin_json(struct jsonw *w, const struct attest_document *document)
 {
-	jsonw_key(w, "machine");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "machine");
 	if (*document->fingerprint_key) {
 		jsonw_put_text(w, "key", document->fingerprint_key);
 		jsonw_put_text(w, "sha256", document->fingerprint_sha256);
@@ -60,19 +53,15 @@ static void origin_json(struct jsonw *w, const struct attest_document *document)
 		jsonw_put_missing(w, "sha256", "the run has no fingerprint");
 	}
 	jsonw_end_object(w);
-	jsonw_key(w, "git");
-	jsonw_begin_object(w);
-	if (document->git_commit)
-		jsonw_put_text(w, "commit", document->git_commit);
-	else
-		jsonw_put_missing(w, "commit", "the working directory is in no git tree");
+	jsonw_open_object(w, "git");
+	jsonw_put_text_or(
+		w, "commit", document->git_commit, "the working directory is in no git tree");
 	if (document->git_known)
 		jsonw_put_bool(w, "dirty", document->git_dirty);
 	else
 		jsonw_put_missing(w, "dirty", "git did not say");
 	jsonw_end_object(w);
-	jsonw_key(w, "audit");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "audit");
 	jsonw_put_u64(w, "high", document->audit->counts[AUDIT_HIGH]);
 	jsonw_put_u64(w, "medium", document->audit->counts[AUDIT_MEDIUM]);
 	jsonw_put_u64(w, "low", document->audit->counts[AUDIT_LOW]);
@@ -93,8 +82,7 @@ void attest_json(struct jsonw *w, const struct attest_document *document)
 	jsonw_put_u64(w, "waived", view->waived);
 	run_json(w, document);
 	origin_json(w, document);
-	jsonw_key(w, "questions");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "questions");
 	for (unsigned i = 0; i < ATTEST_QUESTIONS; i++)
 		item_json(w, i + 1, &view->items[i]);
 	jsonw_end_array(w);

@@ -1,8 +1,6 @@
 /* audit.c - "data" of `assay audit --json`; docs/commands/audit.md describes each member. */
 #include "render/machine_json.h"
 
-#include <math.h>
-
 #include "analyze/audit.h"
 
 static void finding_json(struct jsonw *w, const struct audit_finding *finding)
@@ -12,23 +10,11 @@ static void finding_json(struct jsonw *w, const struct audit_finding *finding)
 	jsonw_begin_object(w);
 	jsonw_put_text(w, "code", rule->code);
 	jsonw_put_text(w, "severity", audit_severity_name(rule->severity));
-	if (finding->file)
-		jsonw_put_text(w, "file", finding->file);
-	else
-		jsonw_put_missing(w, "file", "it is about all files together");
-	if (finding->command)
-		jsonw_put_text(w, "command", finding->command);
-	else
-		jsonw_put_missing(w, "command", "it is about the whole file");
+	jsonw_put_text_or(w, "file", finding->file, "it is about all files together");
+	jsonw_put_text_or(w, "command", finding->command, "it is about the whole file");
 	jsonw_put_text(w, "evidence", finding->evidence);
-	if (isfinite(finding->number))
-		jsonw_put_double(w, "number", finding->number);
-	else
-		jsonw_put_missing(w, "number", "it is found or not, without a number");
-	if (isfinite(rule->limit))
-		jsonw_put_double(w, "limit", rule->limit);
-	else
-		jsonw_put_missing(w, "limit", "the rule has none");
+	jsonw_put_number(w, "number", finding->number, "it is found or not, without a number");
+	jsonw_put_number(w, "limit", rule->limit, "the rule has none");
 	jsonw_put_text(w, "means", rule->means);
 	jsonw_put_text(w, "fix", rule->fix);
 	jsonw_end_object(w);
@@ -38,12 +24,10 @@ static void steps_json(struct jsonw *w, const struct audit_view *view)
 {
 	jsonw_begin_object(w);
 	jsonw_put_text(w, "class", fingerprint_class_name(view->class));
-	if (view->reached >= 0)
-		jsonw_put_text(w, "reached", view->steps[view->reached].level->name);
-	else
-		jsonw_put_missing(w, "reached", "not every command has a run that ended well");
-	jsonw_key(w, "levels");
-	jsonw_begin_array(w);
+	jsonw_put_text_or(w, "reached",
+		view->reached >= 0 ? view->steps[view->reached].level->name : NULL,
+		"not every command has a run that ended well");
+	jsonw_open_array(w, "levels");
 	for (unsigned i = 0; i < AUDIT_LEVELS && view->steps[i].level; i++) {
 		const struct audit_step *step = &view->steps[i];
 
@@ -61,16 +45,13 @@ static void steps_json(struct jsonw *w, const struct audit_view *view)
 
 static void files_json(struct jsonw *w, const struct audit_view *view)
 {
-	jsonw_key(w, "files");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "files");
 	for (uint32_t i = 0; i < view->file_count; i++) {
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", view->files[i].name);
 		jsonw_put_u64(w, "commands", view->files[i].bench.command_count);
-		if (*view->files[i].key)
-			jsonw_put_text(w, "fingerprint_key", view->files[i].key);
-		else
-			jsonw_put_missing(w, "fingerprint_key", "it has no fingerprint");
+		jsonw_put_text_or(w, "fingerprint_key", str_or_null(view->files[i].key),
+			"it has no fingerprint");
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);
@@ -84,8 +65,7 @@ void audit_json(struct jsonw *w, const struct audit_view *view)
 	jsonw_put_u64(w, "high", view->counts[AUDIT_HIGH]);
 	jsonw_put_u64(w, "medium", view->counts[AUDIT_MEDIUM]);
 	jsonw_put_u64(w, "low", view->counts[AUDIT_LOW]);
-	jsonw_key(w, "findings");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "findings");
 	vec_foreach (const struct audit_finding, finding, &view->findings)
 		finding_json(w, finding);
 	jsonw_end_array(w);

@@ -6,14 +6,6 @@
 #include "analyze/bench.h"
 #include "parts.h"
 
-static void number(struct jsonw *w, const char *key, double value, const char *reason)
-{
-	if (isfinite(value))
-		jsonw_put_double(w, key, value);
-	else
-		jsonw_put_missing(w, key, reason);
-}
-
 /* The far tail from fewer values than that is a careful guess, whatever its interval. */
 #define TAIL_SHARE 0.99
 enum { TAIL_COUNT = 1000 };
@@ -22,30 +14,22 @@ static const char few[] = "it takes more runs than there are";
 
 static const char foreign[] = "the imported file does not tell it";
 
-static void known(struct jsonw *w, const char *key, uint64_t value, bool is, const char *reason)
-{
-	if (is)
-		jsonw_put_u64(w, key, value);
-	else
-		jsonw_put_missing(w, key, reason);
-}
-
 static void usage_json(struct jsonw *w, const struct bench_run *run)
 {
-	known(w, "cpu_ns", run->user_ns + run->system_ns, run->has_cpu, foreign);
-	known(w, "user_ns", run->user_ns, run->has_usage, foreign);
-	known(w, "system_ns", run->system_ns, run->has_usage, foreign);
-	known(w, "max_rss_bytes", run->max_rss_bytes, run->has_rss, foreign);
-	known(w, "minor_faults", run->minor_faults, run->has_usage, foreign);
-	known(w, "major_faults", run->major_faults, run->has_usage, foreign);
-	known(w, "voluntary_switches", run->voluntary_switches, run->has_usage, foreign);
-	known(w, "involuntary_switches", run->involuntary_switches, run->has_usage, foreign);
+	jsonw_put_known(w, "cpu_ns", run->has_cpu, run->user_ns + run->system_ns, foreign);
+	jsonw_put_known(w, "user_ns", run->has_usage, run->user_ns, foreign);
+	jsonw_put_known(w, "system_ns", run->has_usage, run->system_ns, foreign);
+	jsonw_put_known(w, "max_rss_bytes", run->has_rss, run->max_rss_bytes, foreign);
+	jsonw_put_known(w, "minor_faults", run->has_usage, run->minor_faults, foreign);
+	jsonw_put_known(w, "major_faults", run->has_usage, run->major_faults, foreign);
+	jsonw_put_known(w, "voluntary_switches", run->has_usage, run->voluntary_switches, foreign);
+	jsonw_put_known(
+		w, "involuntary_switches", run->has_usage, run->involuntary_switches, foreign);
 }
 
 static void noise_json(struct jsonw *w, unsigned noise)
 {
-	jsonw_key(w, "noise");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "noise");
 	for (unsigned bit = 1; bit < BENCH_NOISE_KINDS; bit <<= 1)
 		if (noise & bit)
 			jsonw_text(w, bench_noise_text(bit));
@@ -57,12 +41,12 @@ static void run_json(struct jsonw *w, const struct bench_run *run)
 	jsonw_begin_object(w);
 	jsonw_put_u64(w, "run", run->number);
 	jsonw_put_u64(w, "position", run->position);
-	known(w, "start_ns", run->start_ns, run->start_ns, foreign);
+	jsonw_put_count(w, "start_ns", run->start_ns, foreign);
 	jsonw_put_u64(w, "wall_ns", run->wall_ns);
 	usage_json(w, run);
-	known(w, "steal_ns", run->steal_ns, run->has_steal,
+	jsonw_put_known(w, "steal_ns", run->has_steal, run->steal_ns,
 		run->has_usage ? "the kernel does not tell it" : foreign);
-	known(w, "pressure_ns", run->pressure_ns, run->has_pressure,
+	jsonw_put_known(w, "pressure_ns", run->has_pressure, run->pressure_ns,
 		run->has_usage ? "the kernel has no /proc/pressure/cpu" : foreign);
 	if (run->has_exit)
 		jsonw_put_i64(w, "exit", run->exit_status);
@@ -87,19 +71,15 @@ static void run_json(struct jsonw *w, const struct bench_run *run)
 
 static void percentiles_json(struct jsonw *w, const struct summary *s)
 {
-	jsonw_key(w, "percentiles");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "percentiles");
 	for (unsigned i = 0; i < SUMMARY_PERCENTILES; i++) {
 		const struct summary_percentile *one = &s->percentiles[i];
 
 		jsonw_begin_object(w);
 		jsonw_put_double(w, "share", one->share);
-		if (one->worst_of_all)
-			jsonw_put_missing(w, "value", few);
-		else
-			jsonw_put_double(w, "value", one->value);
-		number(w, "lo", one->interval.lo, few);
-		number(w, "hi", one->interval.hi, few);
+		jsonw_put_number(w, "value", one->worst_of_all ? (double)NAN : one->value, few);
+		jsonw_put_number(w, "lo", one->interval.lo, few);
+		jsonw_put_number(w, "hi", one->interval.hi, few);
 		jsonw_put_u64(w, "runs_needed", one->needed);
 		jsonw_put_bool(w, "conservative", one->share > TAIL_SHARE && s->count < TAIL_COUNT);
 		jsonw_end_object(w);
@@ -111,20 +91,19 @@ static void series_json(struct jsonw *w, const char *key, const struct summary *
 {
 	const char *why = s->count ? few : "no run that is used has it";
 
-	jsonw_key(w, key);
-	jsonw_begin_object(w);
+	jsonw_open_object(w, key);
 	jsonw_put_u64(w, "count", s->count);
-	number(w, "median", s->median, why);
-	number(w, "median_lo", s->median_interval.lo, why);
-	number(w, "median_hi", s->median_interval.hi, why);
-	number(w, "mean", s->mean, why);
-	number(w, "deviation", s->deviation, why);
-	number(w, "spread_share", s->variation, why);
-	number(w, "min", s->min, why);
-	number(w, "max", s->max, why);
-	number(w, "steady_median", s->steady_median, why);
-	number(w, "autocorrelation", s->autocorrelation, why);
-	number(w, "effective_count", s->effective_count, why);
+	jsonw_put_number(w, "median", s->median, why);
+	jsonw_put_number(w, "median_lo", s->median_interval.lo, why);
+	jsonw_put_number(w, "median_hi", s->median_interval.hi, why);
+	jsonw_put_number(w, "mean", s->mean, why);
+	jsonw_put_number(w, "deviation", s->deviation, why);
+	jsonw_put_number(w, "spread_share", s->variation, why);
+	jsonw_put_number(w, "min", s->min, why);
+	jsonw_put_number(w, "max", s->max, why);
+	jsonw_put_number(w, "steady_median", s->steady_median, why);
+	jsonw_put_number(w, "autocorrelation", s->autocorrelation, why);
+	jsonw_put_number(w, "effective_count", s->effective_count, why);
 	jsonw_put_u64(w, "warm_after", s->warm_after);
 	jsonw_put_u64(w, "outliers_far", s->far);
 	jsonw_put_u64(w, "outliers_extreme", s->extreme);
@@ -135,8 +114,7 @@ static void series_json(struct jsonw *w, const char *key, const struct summary *
 
 static void argv_json(struct jsonw *w, char *const *argv)
 {
-	jsonw_key(w, "argv");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "argv");
 	for (; *argv; argv++)
 		jsonw_text(w, *argv);
 	jsonw_end_array(w);
@@ -144,8 +122,7 @@ static void argv_json(struct jsonw *w, char *const *argv)
 
 static void parameters_json(struct jsonw *w, const struct bench_command *command)
 {
-	jsonw_key(w, "parameters");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "parameters");
 	for (uint32_t i = 0; i < command->parameter_count; i++)
 		jsonw_put_text(w, command->parameters[i].name, command->parameters[i].value);
 	jsonw_end_object(w);
@@ -161,12 +138,11 @@ static void rate_json(
 			w, key, per_run ? few : "what a run handles was not told (--ops, --bytes)");
 		return;
 	}
-	jsonw_key(w, key);
-	jsonw_begin_object(w);
+	jsonw_open_object(w, key);
 	jsonw_put_u64(w, "per_run", per_run);
-	number(w, "median", rate.median, few);
-	number(w, "lo", rate.lo, few);
-	number(w, "hi", rate.hi, few);
+	jsonw_put_number(w, "median", rate.median, few);
+	jsonw_put_number(w, "lo", rate.lo, few);
+	jsonw_put_number(w, "hi", rate.hi, few);
 	jsonw_end_object(w);
 }
 
@@ -175,24 +151,21 @@ void bench_command_json(struct jsonw *w, const struct bench_command *command)
 	jsonw_put_text(w, "name", command->name);
 	argv_json(w, command->argv);
 	parameters_json(w, command);
-	jsonw_key(w, "summary");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "summary");
 	jsonw_put_u64(w, "runs_used", command->used_count);
 	series_json(w, "wall_ns", &command->wall);
 	series_json(w, "clean_wall_ns", &command->clean_wall);
 	jsonw_put_u64(w, "dirty", command->dirty_count);
 	series_json(w, "cpu_ns", &command->cpu);
 	series_json(w, "max_rss_bytes", &command->rss);
-	number(w, "user_ns", round(command->user_ns), few);
-	number(w, "system_ns", round(command->system_ns), few);
-	known(w, "max_rss_floor_bytes", command->rss_floor_bytes, command->rss_floor_bytes,
-		foreign);
+	jsonw_put_number(w, "user_ns", round(command->user_ns), few);
+	jsonw_put_number(w, "system_ns", round(command->system_ns), few);
+	jsonw_put_count(w, "max_rss_floor_bytes", command->rss_floor_bytes, foreign);
 	jsonw_put_u64(w, "failed", command->failed_count);
 	jsonw_put_u64(w, "timed_out", command->timed_out_count);
 	jsonw_put_u64(w, "leftovers", command->leftover_count);
 	jsonw_end_object(w);
-	jsonw_key(w, "runs");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "runs");
 	for (uint32_t i = 0; i < command->run_count; i++) {
 		struct bench_run run = bench_run_at(command, i);
 
@@ -209,11 +182,12 @@ static void ratio_json(
 	jsonw_begin_object(w);
 	jsonw_put_u64(w, "faster", view->fastest);
 	jsonw_put_u64(w, "slower", ratio->command);
-	number(w, "times", 1 + wall->effect, few);
-	number(w, "lo", 1 + wall->lo, few);
-	number(w, "hi", 1 + wall->hi, few);
+	jsonw_put_number(w, "times", 1 + wall->effect, few);
+	jsonw_put_number(w, "lo", 1 + wall->lo, few);
+	jsonw_put_number(w, "hi", 1 + wall->hi, few);
 	jsonw_put_double(w, "p", wall->p);
-	known(w, "pairs", wall->a_count, !wall->advisory, "they were not measured in turns");
+	jsonw_put_known(
+		w, "pairs", !wall->advisory, wall->a_count, "they were not measured in turns");
 	jsonw_put_bool(w, "advisory", wall->advisory);
 	jsonw_put_text(w, "outcome",
 		wall->outcome == COMPARE_REGRESSED ? "slower"
@@ -223,8 +197,7 @@ static void ratio_json(
 
 void bench_json(struct jsonw *w, const struct bench_view *view)
 {
-	jsonw_key(w, "commands");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "commands");
 	for (uint32_t i = 0; i < view->command_count; i++) {
 		jsonw_begin_object(w);
 		bench_command_json(w, &view->commands[i]);
@@ -234,14 +207,10 @@ void bench_json(struct jsonw *w, const struct bench_view *view)
 	}
 	jsonw_end_array(w);
 	jsonw_put_text(w, "cache_state", view->cache_state ? view->cache_state : "warm");
-	if (view->output_sha256)
-		jsonw_put_text(w, "output_sha256", view->output_sha256);
-	else
-		jsonw_put_missing(w, "output_sha256", "the output was not compared, or differed");
-	if (view->failure_stderr)
-		jsonw_put_text(w, "failure_stderr", view->failure_stderr);
-	else
-		jsonw_put_missing(w, "failure_stderr", "no run ended it, or it said nothing");
+	jsonw_put_text_or(w, "output_sha256", view->output_sha256,
+		"the output was not compared, or differed");
+	jsonw_put_text_or(
+		w, "failure_stderr", view->failure_stderr, "no run ended it, or it said nothing");
 	jsonw_key(w, "comparisons"); /* indices in `commands` */
 	jsonw_begin_array(w);
 	for (uint32_t i = 0; i < view->ratio_count; i++)

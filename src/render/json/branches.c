@@ -32,10 +32,8 @@ static void tally_json(
 		jsonw_put_missing(w, "not_taken", none);
 		jsonw_put_missing(w, "wrong_path", none);
 	}
-	if (view->witness == BRANCHES_SAMPLED)
-		jsonw_put_missing(w, "predicted", "only mispredicted branches were sampled");
-	else
-		jsonw_put_u64(w, "predicted", tally->predicted);
+	jsonw_put_known(w, "predicted", view->witness != BRANCHES_SAMPLED, tally->predicted,
+		"only mispredicted branches were sampled");
 	jsonw_put_u64(w, "mispredicted", tally->mispredicted);
 	jsonw_put_number(w, "miss_rate", tally->miss_rate,
 		view->witness == BRANCHES_SAMPLED ? "only mispredicted branches were sampled"
@@ -44,10 +42,8 @@ static void tally_json(
 
 static void type_json(struct jsonw *w, unsigned type)
 {
-	if (type)
-		jsonw_put_text(w, "type", branch_type_name(type));
-	else
-		jsonw_put_missing(w, "type", "the recording does not tell types");
+	jsonw_put_text_or(w, "type", type ? branch_type_name(type) : NULL,
+		"the recording does not tell types");
 }
 
 static void site_json(
@@ -71,15 +67,11 @@ static void site_json(
 static void witness_json(struct jsonw *w, const struct branches_view *view)
 {
 	jsonw_put_text(w, "witness", witness_words[view->witness]);
-	if (*view->event)
-		jsonw_put_text(w, "event", view->event);
-	else
-		jsonw_put_missing(w, "event", "no sampled event has a name");
+	jsonw_put_text_or(w, "event", str_or_null(view->event), "no sampled event has a name");
 	if (view->witness == BRANCHES_SAMPLED)
 		jsonw_put_bool(w, "precise", view->precise);
 	jsonw_put_u64(w, "samples", view->samples);
-	jsonw_key(w, "branches");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "branches");
 	tally_json(w, &view->all, view);
 	jsonw_end_object(w);
 }
@@ -92,8 +84,7 @@ void branches_json(struct jsonw *w, const struct branches_page *page)
 	site_head_json(w, page->summary);
 	verdict_json(w, &page->summary->verdict);
 	witness_json(w, view);
-	jsonw_key(w, "types");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "types");
 	vec_foreach (const struct branch_type_row, row, &view->types) {
 		jsonw_begin_object(w);
 		type_json(w, row->type);
@@ -106,8 +97,7 @@ void branches_json(struct jsonw *w, const struct branches_page *page)
 		jsonw_put_missing(w, "sites", view->sites_reason);
 		return;
 	}
-	jsonw_key(w, "sites");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "sites");
 	vec_foreach (const struct branch_site, site, &view->sites) {
 		if (page->limit && shown++ == page->limit)
 			break;

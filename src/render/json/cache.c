@@ -9,20 +9,15 @@ static void level_json(struct jsonw *w, const struct cache_level_row *row, bool 
 {
 	jsonw_begin_object(w);
 	jsonw_put_text(w, "name", row->name);
-	if (row->size_bytes)
-		jsonw_put_u64(w, "size_bytes", row->size_bytes);
-	else
-		jsonw_put_missing(w, "size_bytes", "the run does not tell it");
+	jsonw_put_count(w, "size_bytes", row->size_bytes, "the run does not tell it");
 	jsonw_put_number(w, "accesses", row->accesses, row->accesses_reason);
 	jsonw_put_number(w, "misses", row->misses, row->misses_reason);
 	jsonw_put_number(w, "miss_rate", row->rate, row->rate_reason);
 	jsonw_put_number(w, "mpki", row->mpki, row->mpki_reason);
 	jsonw_put_number(w, "load_mpki", row->load_mpki, row->load_reason);
 	jsonw_put_text(w, "assessment", metric_assessment_word(row->assessment));
-	if (row->judge)
-		jsonw_put_text(w, "threshold", row->judge->threshold);
-	else
-		jsonw_put_missing(w, "threshold", "no metric with a threshold has a value here");
+	jsonw_put_text_or(w, "threshold", row->judge ? row->judge->threshold : NULL,
+		"no metric with a threshold has a value here");
 	jsonw_put_text(w, "note", row->note);
 	jsonw_put_bool(w, "simulated", simulated);
 	jsonw_end_object(w);
@@ -30,8 +25,7 @@ static void level_json(struct jsonw *w, const struct cache_level_row *row, bool 
 
 static void answers_json(struct jsonw *w, const struct cache_tally *tally)
 {
-	jsonw_key(w, "answered_by");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "answered_by");
 	for (unsigned i = 0; i < ACCESS_LEVELS; i++)
 		if (tally->levels[i])
 			jsonw_put_u64(w, access_level_name(i), tally->levels[i]);
@@ -81,8 +75,7 @@ static void sites_json(struct jsonw *w, const struct cache_page *page)
 		return;
 	}
 	jsonw_put_text(w, "share_of", view->share_of);
-	jsonw_key(w, "sites");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "sites");
 	vec_foreach (const struct cache_site, site, &view->sites) {
 		if (page->limit && shown++ == page->limit)
 			break;
@@ -102,20 +95,15 @@ void cache_json(struct jsonw *w, const struct cache_page *page)
 
 	site_head_json(w, page->summary);
 	verdict_json(w, &page->summary->verdict);
-	jsonw_key(w, "levels");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "levels");
 	for (unsigned i = 0; i < CACHE_LEVELS; i++)
 		level_json(w, &view->levels[i], page->summary->simulated);
 	jsonw_end_array(w);
 	jsonw_put_text(w, "witness", witnesses[view->witness]);
-	if (*view->event)
-		jsonw_put_text(w, "event", view->event);
-	else
-		jsonw_put_missing(w, "event", "no sampled event has a name");
+	jsonw_put_text_or(w, "event", str_or_null(view->event), "no sampled event has a name");
 	if (view->witness == CACHE_SAMPLED)
 		jsonw_put_bool(w, "precise", view->precise);
-	jsonw_key(w, "all");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "all");
 	tally_json(w, &view->all, view->latency_mean, view);
 	jsonw_end_object(w);
 	sites_json(w, page);

@@ -1,6 +1,8 @@
 /* causal.c - "data" of `assay causal --json`; docs/commands/causal.md describes each member. */
 #include "render/answer_json.h"
 
+#include <math.h>
+
 #include "render/causal.h"
 
 static const char no_samples[] = "the file does not say how many samples there were";
@@ -40,18 +42,12 @@ static void slope_json(struct jsonw *json, const struct causal_curve *curve)
 		jsonw_put_missing(json, "slope_lo", why);
 		jsonw_put_missing(json, "slope_hi", why);
 	}
-	if (curve->best)
-		jsonw_put_double(json, "max_gain", curve->best->gain);
-	else
-		jsonw_put_missing(json, "max_gain", why);
+	jsonw_put_number(json, "max_gain", curve->best ? curve->best->gain : (double)NAN, why);
 }
 
 static void known_text(struct jsonw *json, const char *key, const char *text)
 {
-	if (*text)
-		jsonw_put_text(json, key, text);
-	else
-		jsonw_put_missing(json, key, "the experiments do not tell it");
+	jsonw_put_text_or(json, key, str_or_null(text), "the experiments do not tell it");
 }
 
 static void target_json(
@@ -63,22 +59,16 @@ static void target_json(
 	jsonw_begin_object(json);
 	jsonw_put_text(json, "location", target->name);
 	known_text(json, "file", target->file);
-	if (target->line)
-		jsonw_put_u64(json, "line", target->line);
-	else
-		jsonw_put_missing(json, "line", "the target is a function");
+	jsonw_put_count(json, "line", target->line, "the target is a function");
 	known_text(json, "function", target->function);
 	jsonw_put_text(json, "kind", target->waits ? "waits" : "cpu");
 	slope_json(json, &target->curve);
 	jsonw_put_text(json, "class", causal_class_name(target->curve.class));
-	if (target->samples > 0)
-		jsonw_put_double(json, "sample_share", target->sample_share);
-	else
-		jsonw_put_missing(json, "sample_share", no_samples);
+	jsonw_put_number(json, "sample_share",
+		target->samples > 0 ? target->sample_share : (double)NAN, no_samples);
 	jsonw_put_u64(json, "pairs", target->curve.trials);
 	jsonw_put_text(json, "sentence", str_text(&sentence));
-	jsonw_key(json, "points");
-	jsonw_begin_array(json);
+	jsonw_open_array(json, "points");
 	for (uint32_t i = 0; i < CAUSAL_LEVELS; i++)
 		gain_json(json, &target->curve.gains[i]);
 	jsonw_end_array(json);
@@ -88,8 +78,7 @@ static void target_json(
 static void targets_json(struct jsonw *json, const struct causal_view *view, const char *key,
 	uint32_t from, uint32_t to)
 {
-	jsonw_key(json, key);
-	jsonw_begin_array(json);
+	jsonw_open_array(json, key);
 	for (uint32_t i = from; i < to; i++)
 		target_json(json, view, &view->targets[i]);
 	jsonw_end_array(json);
@@ -97,8 +86,7 @@ static void targets_json(struct jsonw *json, const struct causal_view *view, con
 
 static void points_json(struct jsonw *json, const struct causal_view *view)
 {
-	jsonw_key(json, "progress");
-	jsonw_begin_array(json);
+	jsonw_open_array(json, "progress");
 	for (uint32_t i = 0; i < view->point_count; i++) {
 		const struct causal_point_view *point = &view->points[i];
 
@@ -115,8 +103,7 @@ static void points_json(struct jsonw *json, const struct causal_view *view)
 
 static void guards_json(struct jsonw *json, const struct causal_view *view)
 {
-	jsonw_key(json, "guards");
-	jsonw_begin_array(json);
+	jsonw_open_array(json, "guards");
 	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++) {
 		const struct causal_guard *guard = &view->guards[i];
 		str_auto struct str text = {0};
@@ -125,10 +112,8 @@ static void guards_json(struct jsonw *json, const struct causal_view *view)
 			causal_doubt_sentence(&text, guard);
 		jsonw_begin_object(json);
 		jsonw_put_text(json, "name", causal_doubt_name(guard->doubt));
-		if (guard->is_known)
-			jsonw_put_double(json, "value", guard->value);
-		else
-			jsonw_put_missing(json, "value", no_samples);
+		jsonw_put_number(
+			json, "value", guard->is_known ? guard->value : (double)NAN, no_samples);
 		jsonw_put_bool(json, "bad", guard->is_bad);
 		jsonw_put_text(json, "text", text.len ? text.at : NULL);
 		jsonw_end_object(json);
@@ -139,8 +124,7 @@ static void guards_json(struct jsonw *json, const struct causal_view *view)
 static void engine_json(struct jsonw *json, const struct causal_view *view)
 {
 	jsonw_put_text(json, "engine", view->is_inside ? "preload" : "bpf");
-	jsonw_key(json, "not_seen");
-	jsonw_begin_array(json);
+	jsonw_open_array(json, "not_seen");
 	for (unsigned i = 0; view->is_inside && causal_not_seen[i]; i++)
 		jsonw_text(json, causal_not_seen[i]);
 	jsonw_end_array(json);
@@ -165,8 +149,5 @@ void causal_json(struct jsonw *json, const struct causal_view *view, const char 
 	jsonw_put_bool(json, "paced_by_clock", view->is_paced);
 	guards_json(json, view);
 	jsonw_put_text(json, "no_answer", nothing.len ? nothing.at : NULL);
-	if (coz_file)
-		jsonw_put_text(json, "coz_file", coz_file);
-	else
-		jsonw_put_missing(json, "coz_file", "not asked for: --coz FILE writes it");
+	jsonw_put_text_or(json, "coz_file", coz_file, "not asked for: --coz FILE writes it");
 }

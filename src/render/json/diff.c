@@ -10,8 +10,7 @@
 static void side_json(struct jsonw *w, const char *key, const char *path,
 	const struct diff_side *side, const struct diff_view *view)
 {
-	jsonw_key(w, key);
-	jsonw_begin_object(w);
+	jsonw_open_object(w, key);
 	jsonw_put_text(w, "path", path);
 	if (!view->refusals.count) {
 		jsonw_put_text(w, "target", side->quality.target);
@@ -23,26 +22,15 @@ static void side_json(struct jsonw *w, const char *key, const char *path,
 	jsonw_end_object(w);
 }
 
-static void text_or_null(struct jsonw *w, const char *key, const char *text)
-{
-	if (*text)
-		jsonw_put_text(w, key, text);
-	else
-		jsonw_put_missing(w, key, "it is not known, or is not one");
-}
-
 static void row_json(struct jsonw *w, const struct diff_row *row, const struct diff_view *view)
 {
-	const char *none = view->cost_reason;
+	const char *none = view->cost_reason, *nowhere = "it is not known, or is not one";
 
 	jsonw_begin_object(w);
 	jsonw_put_text(w, "name", row->name);
-	text_or_null(w, "module", row->module);
-	text_or_null(w, "file", row->file);
-	if (row->line)
-		jsonw_put_u64(w, "line", row->line);
-	else
-		jsonw_put_missing(w, "line", "it is not known, or is not one");
+	jsonw_put_text_or(w, "module", str_or_null(row->module), nowhere);
+	jsonw_put_text_or(w, "file", str_or_null(row->file), nowhere);
+	jsonw_put_count(w, "line", row->line, nowhere);
 	jsonw_put_text(w, "verdict", diff_verdict_name(row->verdict));
 	jsonw_put_u64(w, "a_samples", row->a_samples);
 	jsonw_put_u64(w, "b_samples", row->b_samples);
@@ -67,16 +55,10 @@ static void row_json(struct jsonw *w, const struct diff_row *row, const struct d
 static void class_json(struct jsonw *w, const struct diff_view *view)
 {
 	jsonw_put_bool(w, "comparable", !view->refusals.count);
-	if (view->machines_known)
-		jsonw_put_text(w, "class", fingerprint_class_name(view->machines.class));
-	else
-		jsonw_put_missing(
-			w, "class", "a run without a fingerprint does not tell its machine");
-	jsonw_key(w, "refusals");
-	jsonw_begin_array(w);
-	for (uint32_t i = 0; i < view->refusals.count; i++)
-		jsonw_text(w, view->refusals.at[i]);
-	jsonw_end_array(w);
+	jsonw_put_text_or(w, "class",
+		view->machines_known ? fingerprint_class_name(view->machines.class) : NULL,
+		"a run without a fingerprint does not tell its machine");
+	jsonw_put_texts(w, "refusals", view->refusals.at, view->refusals.count);
 }
 
 static void counts_row_json(struct jsonw *w, const struct diff_count_row *row)
@@ -108,8 +90,7 @@ static void diff_counts_json(struct jsonw *w, const struct diff_counts_view *vie
 {
 	const char *none = "cycles and instructions were not counted, or the time is the same";
 
-	jsonw_key(w, "counts");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "counts");
 	jsonw_put_u64(w, "a_runs", view->executions_a);
 	jsonw_put_u64(w, "b_runs", view->executions_b);
 	jsonw_put_text(w, "cause", ab_cause_name(view->explanation.cause));
@@ -119,8 +100,7 @@ static void diff_counts_json(struct jsonw *w, const struct diff_counts_view *vie
 	jsonw_put_number(w, "clock_share", view->clock_share, none);
 	jsonw_key(w, "time");
 	counts_row_json(w, &view->time);
-	jsonw_key(w, "events");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "events");
 	for (uint32_t i = 0; i < view->row_count; i++)
 		counts_row_json(w, &view->rows[i]);
 	jsonw_end_array(w);
@@ -150,8 +130,7 @@ void diff_json(struct jsonw *w, const struct diff_page *page)
 	jsonw_put_u64(w, "changed", view->counts[DIFF_CHANGED]);
 	jsonw_put_u64(w, "possible", view->counts[DIFF_POSSIBLE]);
 	jsonw_put_u64(w, "same", view->counts[DIFF_SAME]);
-	jsonw_key(w, "rows");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "rows");
 	vec_foreach (const struct diff_row, row, &view->rows) {
 		if (page->limit && shown++ == page->limit)
 			break;

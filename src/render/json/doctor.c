@@ -13,10 +13,9 @@ static void row_json(struct jsonw *w, const struct doctor_row *row)
 	jsonw_put_text(w, "name", row->name);
 	jsonw_put_text(w, "status", doctor_status_name(row->status));
 	jsonw_put_text(w, "reason", row->reason);
-	jsonw_put_text(w, "fix", *row->fix ? row->fix : NULL);
+	jsonw_put_text(w, "fix", str_or_null(row->fix));
 	jsonw_put_text(w, "purpose", row->purpose);
-	jsonw_key(w, "commands");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "commands");
 	while (*at) {
 		size_t len = strcspn(at, " ");
 
@@ -29,13 +28,11 @@ static void row_json(struct jsonw *w, const struct doctor_row *row)
 
 void doctor_json(struct jsonw *w, const struct doctor_view *view)
 {
-	jsonw_key(w, "capabilities");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "capabilities");
 	vec_foreach (const struct doctor_row, row, &view->rows)
 		row_json(w, row);
 	jsonw_end_array(w);
-	jsonw_key(w, "tiers");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "tiers");
 	vec_foreach (const struct doctor_tier, tier, &view->tiers) {
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", tier->name);
@@ -44,8 +41,7 @@ void doctor_json(struct jsonw *w, const struct doctor_view *view)
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);
-	jsonw_key(w, "root_adds");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "root_adds");
 	vec_foreach (const struct doctor_row, row, &view->rows)
 		if (row->root_adds)
 			jsonw_text(w, row->name);

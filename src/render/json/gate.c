@@ -5,21 +5,13 @@
 
 #include "render/gate.h"
 
-static void number(struct jsonw *w, const char *key, double value, const char *reason)
-{
-	if (isfinite(value))
-		jsonw_put_double(w, key, value);
-	else
-		jsonw_put_missing(w, key, reason);
-}
-
 static void effect_json(struct jsonw *w, const struct comparison *one)
 {
 	static const char few[] = "it takes at least 6 runs on each side";
 
-	number(w, "effect", one->effect, few);
-	number(w, "lo", one->lo, few);
-	number(w, "hi", one->hi, few);
+	jsonw_put_number(w, "effect", one->effect, few);
+	jsonw_put_number(w, "lo", one->lo, few);
+	jsonw_put_number(w, "hi", one->hi, few);
 	jsonw_put_double(w, "p", one->adjusted_p);
 }
 
@@ -29,8 +21,7 @@ static void verdict_json(struct jsonw *w, const struct gate_page *page)
 	str_auto struct str sentence = {0};
 
 	gate_sentence(&sentence, page);
-	jsonw_key(w, "verdict");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "verdict");
 	jsonw_put_text(w, "outcome", verdict->outcome);
 	jsonw_put_text(w, "decision", gate_decision_name(verdict->decision));
 	jsonw_put_text(w, "severity", gate_severity_name(verdict->severity));
@@ -66,11 +57,8 @@ static void item_json(
 	jsonw_put_double(w, "p_unadjusted", one->p);
 	jsonw_put_double(w, "alpha", one->alpha);
 	jsonw_put_double(w, "min_effect", one->min_effect);
-	if (item->noise.iqr > 0)
-		jsonw_put_double(w, "noise_iqr", item->noise.iqr);
-	else
-		jsonw_put_missing(w, "noise_iqr",
-			"the history holds fewer than 8 measurements of it here, or they never vary");
+	jsonw_put_number(w, "noise_iqr", item->noise.iqr > 0 ? item->noise.iqr : (double)NAN,
+		"the history holds fewer than 8 measurements of it here, or they never vary");
 	jsonw_put_u64(w, "history_entries", item->noise.entries);
 	jsonw_put_u64(w, "baseline_runs", one->a_count);
 	jsonw_put_u64(w, "candidate_runs", one->b_count);
@@ -80,14 +68,12 @@ static void item_json(
 
 static void metrics_json(struct jsonw *w, const struct gate_view *view)
 {
-	jsonw_key(w, "metrics");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "metrics");
 	for (uint32_t i = 0; i < view->command_count; i++)
 		for (uint32_t k = 0; k < view->commands[i].item_count; k++)
 			item_json(w, &view->commands[i], &view->commands[i].items[k]);
 	jsonw_end_array(w);
-	jsonw_key(w, "not_judged");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "not_judged");
 	for (uint32_t i = 0; i < view->command_count; i++)
 		for (enum gate_metric metric = 0; metric < GATE_METRICS; metric++) {
 			if (!view->commands[i].unjudged[metric])
@@ -109,47 +95,33 @@ static void budget_json(struct jsonw *w, const struct gate_budget *one)
 
 	jsonw_begin_object(w);
 	jsonw_put_text(w, "pattern", one->budget->pattern);
-	if (one->command)
-		jsonw_put_text(w, "command", one->command);
-	else
-		jsonw_put_missing(w, "command", "no command matches it");
+	jsonw_put_text_or(w, "command", one->command, "no command matches it");
 	jsonw_put_text(w, "metric", gate_metric_name(one->budget->metric));
 	jsonw_put_text(w, "statistic", budget_statistic_name(one->budget->statistic));
 	jsonw_put_text(w, "status", gate_budget_status_name(one->status));
 	jsonw_put_bool(w, "relative", one->relative);
-	number(w, value, one->value, *one->reason ? one->reason : "it was not measured");
+	jsonw_put_number(w, value, one->value, *one->reason ? one->reason : "it was not measured");
 	jsonw_put_double(w, limit, one->limit);
 	jsonw_put_text(w, "note", one->budget->note);
 	jsonw_put_u64(w, "line", one->budget->line);
 	jsonw_end_object(w);
 }
 
-static void side_json(struct jsonw *w, const char *key, const char *value, const char *missing)
-{
-	if (value)
-		jsonw_put_text(w, key, value);
-	else
-		jsonw_put_missing(w, key, missing);
-}
-
 static void machines_json(struct jsonw *w, const struct gate_page *page)
 {
 	const struct gate_comparability *machines = page->machines;
 
-	jsonw_key(w, "comparability");
-	jsonw_begin_object(w);
-	if (page->baseline_count)
-		jsonw_put_text(w, "class", fingerprint_class_name(machines->class));
-	else
-		jsonw_put_missing(w, "class", "there is no baseline");
+	jsonw_open_object(w, "comparability");
+	jsonw_put_text_or(w, "class",
+		page->baseline_count ? fingerprint_class_name(machines->class) : NULL,
+		"there is no baseline");
 	jsonw_put_bool(w, "known", machines->known);
 	if (machines->noise == GATE_NOISE_UNKNOWN)
 		jsonw_put_missing(w, "quiet", "a side has no fingerprint");
 	else
 		jsonw_put_bool(w, "quiet", machines->noise == GATE_QUIET);
 	jsonw_put_bool(w, "mismatch_allowed", page->mismatch_allowed);
-	jsonw_key(w, "differs");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "differs");
 	for (uint32_t i = 0; i < machines->count; i++)
 		vec_foreach (
 			const struct fingerprint_difference, d, &machines->each[i].differences) {
@@ -158,8 +130,8 @@ static void machines_json(struct jsonw *w, const struct gate_page *page)
 			jsonw_begin_object(w);
 			jsonw_put_text(w, "field", d->field);
 			jsonw_put_text(w, "severity", fingerprint_severity_name(d->severity));
-			side_json(w, "baseline", d->a, d->a_missing);
-			side_json(w, "candidate", d->b, d->b_missing);
+			jsonw_put_text_or(w, "baseline", d->a, d->a_missing);
+			jsonw_put_text_or(w, "candidate", d->b, d->b_missing);
 			jsonw_put_text(w, "reason", d->reason);
 			jsonw_end_object(w);
 		}
@@ -169,19 +141,17 @@ static void machines_json(struct jsonw *w, const struct gate_page *page)
 
 static void rules_json(struct jsonw *w, const struct gate_view *view)
 {
-	jsonw_key(w, "rules");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "rules");
 	jsonw_put_text(w, "preset", view->preset.name);
 	jsonw_put_text(w, "fail_on", gate_severity_name(view->preset.fail_on));
-	number(w, "fail_above", view->fail_above, "nothing fails");
+	jsonw_put_number(w, "fail_above", view->fail_above, "nothing fails");
 	jsonw_put_double(w, "min_effect", view->min_effect);
 	jsonw_end_object(w);
 	if (!view->confirm.most) {
 		jsonw_put_missing(w, "confirm", "nothing was measured again");
 		return;
 	}
-	jsonw_key(w, "confirm");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "confirm");
 	jsonw_put_u64(w, "measurements", view->confirm.rounds);
 	jsonw_put_u64(w, "failed", view->confirm.failed);
 	jsonw_put_u64(w, "passed", view->confirm.passed);
@@ -200,13 +170,11 @@ static void series_json(struct jsonw *w, const struct envelope_series *one)
 	jsonw_put_double(w, "drift_share", one->drift);
 	jsonw_put_u64(w, "worst_repeat", one->worst + 1);
 	jsonw_put_u64(w, "in_a_row", one->in_a_row);
-	jsonw_key(w, "values_ns");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "values_ns");
 	for (uint32_t i = 0; i < one->count; i++)
 		jsonw_double(w, round(one->values[i]));
 	jsonw_end_array(w);
-	jsonw_key(w, "drift_shares");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "drift_shares");
 	for (uint32_t i = 0; i < one->count; i++)
 		jsonw_double(w, one->drifts[i]);
 	jsonw_end_array(w);
@@ -226,8 +194,7 @@ static void envelope_json(struct jsonw *w, const struct envelope_view *view)
 	} else {
 		jsonw_put_missing(w, "metric", "no command is in every repeat");
 	}
-	jsonw_key(w, "series");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "series");
 	for (uint32_t i = 0; i < view->series_count; i++)
 		series_json(w, &view->series[i]);
 	jsonw_end_array(w);
@@ -240,8 +207,7 @@ void gate_json(struct jsonw *w, const struct gate_page *page)
 
 	verdict_json(w, page);
 	metrics_json(w, view);
-	jsonw_key(w, "budgets");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "budgets");
 	for (uint32_t i = 0; i < view->budget_count; i++)
 		budget_json(w, &view->budgets[i]);
 	jsonw_end_array(w);
@@ -253,18 +219,7 @@ void gate_json(struct jsonw *w, const struct gate_page *page)
 	}
 	machines_json(w, page);
 	rules_json(w, view);
-	jsonw_key(w, "baselines");
-	jsonw_begin_array(w);
-	for (uint32_t i = 0; i < page->baseline_count; i++)
-		jsonw_text(w, page->baselines[i]);
-	jsonw_end_array(w);
-	if (page->candidate)
-		jsonw_put_text(w, "candidate", page->candidate);
-	else
-		jsonw_put_missing(w, "candidate", "measured now");
-	jsonw_key(w, "without_baseline");
-	jsonw_begin_array(w);
-	for (uint32_t i = 0; i < view->unmatched_count; i++)
-		jsonw_text(w, view->unmatched[i]);
-	jsonw_end_array(w);
+	jsonw_put_texts(w, "baselines", page->baselines, page->baseline_count);
+	jsonw_put_text_or(w, "candidate", page->candidate, "measured now");
+	jsonw_put_texts(w, "without_baseline", view->unmatched, view->unmatched_count);
 }

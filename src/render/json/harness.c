@@ -9,8 +9,7 @@ void harness_json(struct jsonw *w, const struct harness_view *view)
 	jsonw_put_text(w, "lang", view->lang);
 	jsonw_put_text(w, "path", view->path);
 	jsonw_put_text(w, "build", view->build);
-	jsonw_key(w, "next");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "next");
 	for (unsigned i = 0; i < HARNESS_STEPS; i++) {
 		if (!view->steps[i].line)
 			continue;

@@ -13,23 +13,18 @@ static void event_json(struct jsonw *w, const struct imported_event *event)
 	jsonw_put_text(w, "unit", event->unit);
 	jsonw_put_u64(w, "samples", event->samples);
 	jsonw_put_u64(w, "weight", event->weight);
-	if (event->counted)
-		jsonw_put_u64(w, "value", event->count);
-	else
-		jsonw_put_missing(w, "value", "it was sampled, not counted");
+	jsonw_put_known(w, "value", event->counted, event->count, "it was sampled, not counted");
 	jsonw_end_object(w);
 }
 
 void imported_json(struct jsonw *w, const struct imported_view *view)
 {
 	jsonw_put_u64(w, "samples", view->samples);
-	jsonw_key(w, "events");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "events");
 	for (uint32_t i = 0; i < view->event_count; i++)
 		event_json(w, &view->events[i]);
 	jsonw_end_array(w);
-	jsonw_key(w, "holds");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "holds");
 	jsonw_put_u64(w, "threads", view->threads);
 	jsonw_put_u64(w, "modules", view->modules);
 	jsonw_put_u64(w, "functions", view->functions);

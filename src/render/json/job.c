@@ -21,8 +21,7 @@ static void put_seconds(
 
 void plan_json(struct jsonw *w, const struct plan_page *page)
 {
-	jsonw_key(w, "plan");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "plan");
 	for (uint32_t i = 0; i < page->count; i++) {
 		const struct plan_step *step = &page->steps[i];
 		str_auto struct str words = {0};
@@ -42,8 +41,7 @@ void plan_json(struct jsonw *w, const struct plan_page *page)
 
 static void phases_json(struct jsonw *w, const struct job_phase *phases, uint32_t count)
 {
-	jsonw_key(w, "phases");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "phases");
 	for (uint32_t i = 0; i < count; i++) {
 		const struct job_phase *phase = &phases[i];
 
@@ -77,8 +75,7 @@ void job_json(struct jsonw *w, const struct job_view *view)
 		w, "planned_ns", "planned_seconds", view->planned_s, "it ended before the plan");
 	put_seconds(w, "wall_ns", "seconds", view->seconds, "it did not end");
 	phases_json(w, view->phases, view->phase_count);
-	jsonw_key(w, "artifacts");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "artifacts");
 	for (uint32_t i = 0; i < view->file_count; i++) {
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "path", view->files[i].path);
@@ -88,8 +85,7 @@ void job_json(struct jsonw *w, const struct job_view *view)
 	}
 	jsonw_end_array(w);
 	if (view->round) {
-		jsonw_key(w, "round");
-		jsonw_begin_object(w);
+		jsonw_open_object(w, "round");
 		round_json(w, view->round);
 		jsonw_end_object(w);
 	} else {
@@ -108,8 +104,7 @@ void job_check_json(struct jsonw *w, const struct job_check_view *view)
 	jsonw_put_text(w, "target", view->target);
 	jsonw_put_u64(w, "files", view->files);
 	jsonw_put_u64(w, "faults", view->faults);
-	jsonw_key(w, "findings");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "findings");
 	for (uint32_t i = 0; i < view->finding_count; i++) {
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "fault", view->findings[i].fault);

@@ -1,28 +1,24 @@
 /* metric.c - the "metrics" of every document that has some. */
 #include "parts.h"
 
+#include <math.h>
+
 #include "analyze/metric.h"
 
 void metric_results_json(
 	struct jsonw *w, const struct metric_result *rows, uint32_t count, bool simulated)
 {
-	jsonw_key(w, "metrics");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "metrics");
 	for (uint32_t i = 0; i < count; i++) {
 		const struct metric_result *row = &rows[i];
 
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", row->metric->name);
-		if (row->known)
-			jsonw_put_double(w, "value", row->value);
-		else
-			jsonw_put_missing(w, "value", row->reason);
+		jsonw_put_number(w, "value", row->known ? row->value : (double)NAN, row->reason);
 		jsonw_put_text(w, "unit", row->metric->unit);
 		jsonw_put_text(w, "assessment", metric_assessment_word(row->assessment));
-		if (*row->metric->threshold)
-			jsonw_put_text(w, "threshold", row->metric->threshold);
-		else
-			jsonw_put_missing(w, "threshold", "this metric is not judged");
+		jsonw_put_text_or(w, "threshold", str_or_null(row->metric->threshold),
+			"this metric is not judged");
 		jsonw_put_text(w, "meaning", row->metric->meaning);
 		jsonw_put_bool(w, "simulated", simulated);
 		if (*row->core)

@@ -8,14 +8,6 @@
 #include "parts.h"
 #include "render/report.h"
 
-static void text_or_reason(struct jsonw *w, const char *key, const char *text, const char *reason)
-{
-	if (*text)
-		jsonw_put_text(w, key, text);
-	else
-		jsonw_put_missing(w, key, reason);
-}
-
 static const char *place_reason(enum profile_by by)
 {
 	return by == PROFILE_THREAD   ? "a thread has no place in the source"
@@ -36,13 +28,10 @@ static void cost_json(struct jsonw *w, const struct profile_row *row)
 static void row_json(struct jsonw *w, const struct profile_row *row, enum profile_by by)
 {
 	jsonw_put_text(w, "name", row->name);
-	text_or_reason(w, "file", row->file, place_reason(by));
-	if (row->line)
-		jsonw_put_u64(w, "line", row->line);
-	else
-		jsonw_put_missing(w, "line",
-			by == PROFILE_FILE ? "a file is not one line" : place_reason(by));
-	text_or_reason(w, "module", row->module,
+	jsonw_put_text_or(w, "file", str_or_null(row->file), place_reason(by));
+	jsonw_put_count(w, "line", row->line,
+		by == PROFILE_FILE ? "a file is not one line" : place_reason(by));
+	jsonw_put_text_or(w, "module", str_or_null(row->module),
 		by == PROFILE_THREAD || by == PROFILE_FILE ? "it runs code of several modules"
 							   : "no mapping held the address");
 	if (by == PROFILE_THREAD) {
@@ -58,8 +47,7 @@ static void profile_json(struct jsonw *w, const struct profile_view *view)
 	jsonw_put_text(w, "by", report_by_word(view->by));
 	jsonw_put_text(w, "order", view->by_total ? "total" : "self");
 	jsonw_put_u64(w, "row_count", view->row_count_all);
-	jsonw_key(w, "rows");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "rows");
 	vec_foreach (const struct profile_row, row, &view->rows) {
 		jsonw_begin_object(w);
 		row_json(w, row, view->by);
@@ -94,8 +82,7 @@ static void tree_json(struct jsonw *w, const struct report_page *page)
 	jsonw_put_text(w, "function", page->function);
 	jsonw_put_text(w, "direction", page->callers ? "callers" : "callees");
 	jsonw_put_u64(w, "row_count", tree->nodes.count - 1);
-	jsonw_key(w, "rows");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "rows");
 	for (uint32_t i = 0; i < count; i++) {
 		const struct call_tree_node *node = &tree->nodes.at[nodes[i]];
 		struct profile_row row = node_row(tree, node);
@@ -141,13 +128,9 @@ static void put_count(struct jsonw *w, const char *key, double value, const char
 static void events_json(struct jsonw *w, const struct profile_quality *quality)
 {
 	jsonw_put_text(w, "event", quality->event);
-	jsonw_put_text(w, "event_note", *quality->event_note ? quality->event_note : NULL);
+	jsonw_put_text(w, "event_note", str_or_null(quality->event_note));
 	jsonw_put_bool(w, "precise", quality->precise);
-	jsonw_key(w, "other_events");
-	jsonw_begin_array(w);
-	for (uint32_t i = 0; i < quality->other_events.count; i++)
-		jsonw_text(w, quality->other_events.at[i]);
-	jsonw_end_array(w);
+	jsonw_put_texts(w, "other_events", quality->other_events.at, quality->other_events.count);
 }
 
 void quality_json(struct jsonw *w, const struct profile_quality *quality)
@@ -156,8 +139,7 @@ void quality_json(struct jsonw *w, const struct profile_quality *quality)
 	static const char uncounted[] = "whoever recorded this did not count it";
 	static const char unmeasured[] = "whoever recorded this did not measure its CPU time";
 
-	jsonw_key(w, "quality");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "quality");
 	jsonw_put_u64(w, "samples", quality->samples);
 	jsonw_put_bool(w, "filtered", quality->filtered);
 	events_json(w, quality);

@@ -5,26 +5,17 @@
 
 #include "analyze/round.h"
 
-static void put_number(struct jsonw *w, const char *key, double value, const char *reason)
-{
-	if (isfinite(value))
-		jsonw_put_double(w, key, value);
-	else
-		jsonw_put_missing(w, key, reason);
-}
-
 static void promise_json(struct jsonw *w, const struct round_view *view)
 {
 	static const char none[] = "the run before promised no gain that could be measured";
 
-	jsonw_key(w, "promise");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "promise");
 	jsonw_put_text(w, "result", round_promise_word(view->promise));
 	jsonw_put_text(w, "location", view->promised_location);
-	put_number(w, "gain", view->promised, none);
-	put_number(w, "gain_lo", view->promised_lo, none);
-	put_number(w, "gain_hi", view->promised_hi, none);
-	put_number(w, "gain_at", view->promised_at, none);
+	jsonw_put_number(w, "gain", view->promised, none);
+	jsonw_put_number(w, "gain_lo", view->promised_lo, none);
+	jsonw_put_number(w, "gain_hi", view->promised_hi, none);
+	jsonw_put_number(w, "gain_at", view->promised_at, none);
 	jsonw_end_object(w);
 }
 
@@ -41,13 +32,13 @@ void round_json(struct jsonw *w, const struct round_view *view)
 	jsonw_put_bool(w, "advisory", true);
 	jsonw_put_text(w, "class", fingerprint_class_name(view->class));
 	jsonw_put_bool(w, "output_changed", view->output_changed);
-	put_number(w, "before_ns", round(view->before_ns), none);
-	put_number(w, "after_ns", round(view->after_ns), none);
-	put_number(w, "ratio", view->ratio, none);
-	put_number(w, "ratio_lo", view->ratio_lo, few);
-	put_number(w, "ratio_hi", view->ratio_hi, few);
-	put_number(w, "compounded_ratio", view->compounded, none);
-	put_number(w, "gained", view->gained, none);
+	jsonw_put_number(w, "before_ns", round(view->before_ns), none);
+	jsonw_put_number(w, "after_ns", round(view->after_ns), none);
+	jsonw_put_number(w, "ratio", view->ratio, none);
+	jsonw_put_number(w, "ratio_lo", view->ratio_lo, few);
+	jsonw_put_number(w, "ratio_hi", view->ratio_hi, few);
+	jsonw_put_number(w, "compounded_ratio", view->compounded, none);
+	jsonw_put_number(w, "gained", view->gained, none);
 	promise_json(w, view);
 	jsonw_put_bool(w, "stop", view->stop);
 	jsonw_put_text(w, "next", view->next);

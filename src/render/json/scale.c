@@ -10,14 +10,6 @@
 static const char few[] = "it takes more runs or sizes than there are";
 static const char not_fitted[] = "no law was fitted";
 
-static void number(struct jsonw *w, const char *key, double value, const char *reason)
-{
-	if (isfinite(value))
-		jsonw_put_double(w, key, value);
-	else
-		jsonw_put_missing(w, key, reason);
-}
-
 static void words_json(struct jsonw *w, const char *key, const struct scale_view *view,
 	void (*words)(const struct scale_view *, struct str *))
 {
@@ -29,8 +21,7 @@ static void words_json(struct jsonw *w, const char *key, const struct scale_view
 
 static void candidates_json(struct jsonw *w, const struct scale_law *law)
 {
-	jsonw_key(w, "candidates");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "candidates");
 	for (enum law l = LAW_CONSTANT; l < LAW_COUNT; l++)
 		if (law->candidate[l])
 			jsonw_text(w, law_name(l));
@@ -39,52 +30,43 @@ static void candidates_json(struct jsonw *w, const struct scale_law *law)
 
 static void suggestion_json(struct jsonw *w, const struct scale_law *law)
 {
-	jsonw_key(w, "suggested_sizes");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "suggested_sizes");
 	for (unsigned i = 0; i < 2; i++)
 		if (law->suggested[i])
 			jsonw_u64(w, law->suggested[i]);
 	jsonw_end_array(w);
-	if (law->suggested_runs)
-		jsonw_put_u64(w, "suggested_runs", law->suggested_runs);
-	else
-		jsonw_put_missing(w, "suggested_runs", "more runs are not what is missing");
+	jsonw_put_count(
+		w, "suggested_runs", law->suggested_runs, "more runs are not what is missing");
 }
 
 static void law_json(struct jsonw *w, const struct scale_view *view)
 {
 	const struct scale_law *law = &view->law;
 
-	if (law->fitted)
-		jsonw_put_text(w, "law", scale_law_name(law));
-	else
-		jsonw_put_missing(w, "law", few);
+	jsonw_put_text_or(w, "law", law->fitted ? scale_law_name(law) : NULL, few);
 	candidates_json(w, law);
-	if (law->fitted)
-		jsonw_put_text(w, "runner_up", law_name(law->runner_up));
-	else
-		jsonw_put_missing(w, "runner_up", few);
-	number(w, "support_share", law->fitted ? law->support[law->best] : (double)NAN, few);
-	number(w, "evidence", law->fitted ? law->evidence : (double)NAN,
+	jsonw_put_text_or(w, "runner_up", law->fitted ? law_name(law->runner_up) : NULL, few);
+	jsonw_put_number(
+		w, "support_share", law->fitted ? law->support[law->best] : (double)NAN, few);
+	jsonw_put_number(w, "evidence", law->fitted ? law->evidence : (double)NAN,
 		"the growth is not beyond chance, or there is no law");
-	number(w, "slope", law->fitted ? law->fit.slope : (double)NAN, few);
-	number(w, "slope_lo", law->slope.lo, few);
-	number(w, "slope_hi", law->slope.hi, few);
-	number(w, "tail_slope", law->tail_slope, few);
-	number(w, "tail_slope_lo", law->tail.lo, few);
-	number(w, "tail_slope_hi", law->tail.hi, few);
-	number(w, "growth_lo", law->growth.lo, few);
-	number(w, "growth_hi", law->growth.hi, few);
-	number(w, "start_ns", law->fitted ? round(law->fit.lines[law->best].a) : (double)NAN, few);
-	number(w, "doubling_times", law->fitted ? law->doubling : (double)NAN, few);
-	number(w, "tenfold_times", law->fitted ? law->tenfold : (double)NAN, few);
-	number(w, "tenfold_ns", law->fitted ? round(law->tenfold_ns) : (double)NAN, few);
+	jsonw_put_number(w, "slope", law->fitted ? law->fit.slope : (double)NAN, few);
+	jsonw_put_number(w, "slope_lo", law->slope.lo, few);
+	jsonw_put_number(w, "slope_hi", law->slope.hi, few);
+	jsonw_put_number(w, "tail_slope", law->tail_slope, few);
+	jsonw_put_number(w, "tail_slope_lo", law->tail.lo, few);
+	jsonw_put_number(w, "tail_slope_hi", law->tail.hi, few);
+	jsonw_put_number(w, "growth_lo", law->growth.lo, few);
+	jsonw_put_number(w, "growth_hi", law->growth.hi, few);
+	jsonw_put_number(
+		w, "start_ns", law->fitted ? round(law->fit.lines[law->best].a) : (double)NAN, few);
+	jsonw_put_number(w, "doubling_times", law->fitted ? law->doubling : (double)NAN, few);
+	jsonw_put_number(w, "tenfold_times", law->fitted ? law->tenfold : (double)NAN, few);
+	jsonw_put_number(w, "tenfold_ns", law->fitted ? round(law->tenfold_ns) : (double)NAN, few);
 	jsonw_put_bool(w, "tenfold_extrapolated", true);
 	jsonw_put_bool(w, "misfit", law->misfit);
-	if (view->cpu_is_clear)
-		jsonw_put_text(w, "cpu_law", scale_law_name(&view->cpu));
-	else
-		jsonw_put_missing(w, "cpu_law", "not asked, or not clear either");
+	jsonw_put_text_or(w, "cpu_law", view->cpu_is_clear ? scale_law_name(&view->cpu) : NULL,
+		"not asked, or not clear either");
 	suggestion_json(w, law);
 }
 
@@ -113,20 +95,20 @@ static void threads_json(struct jsonw *w, const struct scale_view *view)
 	bool compared = t->fit_count >= 2;
 
 	jsonw_put_text(w, "law", scale_threads_name(t->kind));
-	number(w, "contention", t->fitted ? t->fit.contention : none, few);
-	number(w, "contention_lo", t->fitted ? t->contention.lo : none, few);
-	number(w, "contention_hi", t->fitted ? t->contention.hi : none, few);
-	number(w, "coherency", t->fitted ? t->fit.coherency : none, three);
-	number(w, "coherency_lo", t->fitted ? t->coherency.lo : none, three);
-	number(w, "coherency_hi", t->fitted ? t->coherency.hi : none, three);
-	number(w, "peak_threads", t->fitted ? t->fit.peak : none,
+	jsonw_put_number(w, "contention", t->fitted ? t->fit.contention : none, few);
+	jsonw_put_number(w, "contention_lo", t->fitted ? t->contention.lo : none, few);
+	jsonw_put_number(w, "contention_hi", t->fitted ? t->contention.hi : none, few);
+	jsonw_put_number(w, "coherency", t->fitted ? t->fit.coherency : none, three);
+	jsonw_put_number(w, "coherency_lo", t->fitted ? t->coherency.lo : none, three);
+	jsonw_put_number(w, "coherency_hi", t->fitted ? t->coherency.hi : none, three);
+	jsonw_put_number(w, "peak_threads", t->fitted ? t->fit.peak : none,
 		"the throughput goes on growing, or kappa is not known");
-	number(w, "peak_threads_lo", t->fitted ? t->peak.lo : none, "as peak_threads");
-	number(w, "peak_threads_hi", t->fitted ? t->peak.hi : none, "as peak_threads");
-	number(w, "peak_rate", t->peak_rate, "as peak_threads");
-	number(w, "speedup", compared ? view->points[t->last].speedup : none, few);
-	number(w, "speedup_lo", compared ? t->speedup.lo : none, few);
-	number(w, "speedup_hi", compared ? t->speedup.hi : none, few);
+	jsonw_put_number(w, "peak_threads_lo", t->fitted ? t->peak.lo : none, "as peak_threads");
+	jsonw_put_number(w, "peak_threads_hi", t->fitted ? t->peak.hi : none, "as peak_threads");
+	jsonw_put_number(w, "peak_rate", t->peak_rate, "as peak_threads");
+	jsonw_put_number(w, "speedup", compared ? view->points[t->last].speedup : none, few);
+	jsonw_put_number(w, "speedup_lo", compared ? t->speedup.lo : none, few);
+	jsonw_put_number(w, "speedup_hi", compared ? t->speedup.hi : none, few);
 	jsonw_put_u64(w, "best_threads", view->points[t->best].size);
 	jsonw_put_u64(w, "cpus", t->cpus);
 	jsonw_put_u64(w, "thread_counts_fitted", t->fit_count);
@@ -135,8 +117,7 @@ static void threads_json(struct jsonw *w, const struct scale_view *view)
 
 static void verdict_json(struct jsonw *w, const struct scale_view *view)
 {
-	jsonw_key(w, "verdict");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "verdict");
 	jsonw_put_bool(w, "clear", view->doubt == SCALE_SURE);
 	jsonw_put_text(w, "doubt", scale_doubt_name(view->doubt));
 	if (view->options.threads)
@@ -154,8 +135,7 @@ static void fits_json(struct jsonw *w, const struct scale_view *view)
 {
 	const struct scale_law *law = &view->law;
 
-	jsonw_key(w, "fits");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "fits");
 	for (enum law l = LAW_CONSTANT; law->fitted && l < LAW_COUNT; l++) {
 		const struct law_line *line = &law->fit.lines[l];
 
@@ -167,7 +147,7 @@ static void fits_json(struct jsonw *w, const struct scale_view *view)
 		jsonw_put_double(w, "aicc", line->aicc);
 		jsonw_put_double(w, "weight_share", line->weight);
 		jsonw_put_double(w, "growth_p", line->growth_p);
-		number(w, "support_share", law->support[l], few);
+		jsonw_put_number(w, "support_share", law->support[l], few);
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);
@@ -178,20 +158,20 @@ static void point_json(
 {
 	jsonw_begin_object(w);
 	jsonw_put_u64(w, view->options.threads ? "threads" : "n", point->size);
-	number(w, "median_ns", round(point->time->median), few);
-	number(w, "median_lo_ns", round(point->time->median_interval.lo), few);
-	number(w, "median_hi_ns", round(point->time->median_interval.hi), few);
-	number(w, "runs_per_second", point->rate, few);
-	number(w, "times_first", point->times, few);
-	number(w, "p95_times_first", point->times_p95, few);
-	number(w, "per_unit_ns", point->per_unit_ns, few);
-	number(w, "predicted_ns", round(point->predicted_ns), not_fitted);
-	number(w, "off_share", point->off_share, not_fitted);
-	number(w, "pressure_share", point->pressure_share, "the kernel does not tell it");
-	number(w, "cpus_used", point->parallelism, few);
+	jsonw_put_number(w, "median_ns", round(point->time->median), few);
+	jsonw_put_number(w, "median_lo_ns", round(point->time->median_interval.lo), few);
+	jsonw_put_number(w, "median_hi_ns", round(point->time->median_interval.hi), few);
+	jsonw_put_number(w, "runs_per_second", point->rate, few);
+	jsonw_put_number(w, "times_first", point->times, few);
+	jsonw_put_number(w, "p95_times_first", point->times_p95, few);
+	jsonw_put_number(w, "per_unit_ns", point->per_unit_ns, few);
+	jsonw_put_number(w, "predicted_ns", round(point->predicted_ns), not_fitted);
+	jsonw_put_number(w, "off_share", point->off_share, not_fitted);
+	jsonw_put_number(w, "pressure_share", point->pressure_share, "the kernel does not tell it");
+	jsonw_put_number(w, "cpus_used", point->parallelism, few);
 	if (view->options.threads) {
-		number(w, "speedup", point->speedup, few);
-		number(w, "efficiency_share", point->efficiency, few);
+		jsonw_put_number(w, "speedup", point->speedup, few);
+		jsonw_put_number(w, "efficiency_share", point->efficiency, few);
 	}
 	jsonw_put_bool(w, "fitted", point->fitted);
 	bench_command_json(w, point->command);
@@ -208,8 +188,7 @@ void scale_json(struct jsonw *w, const struct scale_view *view)
 	jsonw_put_u64(w, "draws", view->draws);
 	verdict_json(w, view);
 	fits_json(w, view);
-	jsonw_key(w, "points");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "points");
 	for (uint32_t i = 0; i < view->point_count; i++)
 		point_json(w, view, &view->points[i]);
 	jsonw_end_array(w);

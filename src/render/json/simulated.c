@@ -8,8 +8,7 @@
 static void counts_json(
 	struct jsonw *w, const struct simulated_counts *counts, const uint64_t *values)
 {
-	jsonw_key(w, "simulated");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "simulated");
 	for (unsigned i = 0; i < SIMULATED_COUNTS; i++)
 		if (counts->known[i])
 			jsonw_put_u64(w, simulated_count_name((enum simulated_count)i), values[i]);
@@ -27,7 +26,7 @@ static void site_json(struct jsonw *w, const struct simulated_view *view,
 
 	jsonw_begin_object(w);
 	jsonw_put_text(w, "function", site->row.function);
-	jsonw_put_text(w, "file", *site->row.file ? site->row.file : NULL);
+	jsonw_put_text(w, "file", str_or_null(site->row.file));
 	if (!judged)
 		jsonw_put_u64(w, "line", site->row.line);
 	jsonw_put_u64(w, "samples", site->samples);
@@ -55,8 +54,7 @@ static void sites_json(struct jsonw *w, const struct simulated_view *view, bool 
 	const struct simulated_site *sites = functions ? view->functions : view->lines;
 	uint32_t count = functions ? view->function_count : view->line_count;
 
-	jsonw_key(w, functions ? "functions" : "lines");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, functions ? "functions" : "lines");
 	for (uint32_t i = 0; i < count && sites[i].samples; i++)
 		site_json(w, view, &sites[i], functions);
 	jsonw_end_array(w);
@@ -74,8 +72,7 @@ static void metric_json(struct jsonw *w, const char *name, double value)
 
 static void metrics_json(struct jsonw *w, const struct simulated_view *view)
 {
-	jsonw_key(w, "metrics");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "metrics");
 	metric_json(w, "l1_mpki", view->l1_mpki);
 	metric_json(w, "ll_mpki", view->ll_mpki);
 	metric_json(w, "branch_mpki", view->mispredict_mpki);
@@ -84,8 +81,7 @@ static void metrics_json(struct jsonw *w, const struct simulated_view *view)
 
 static void costs_json(struct jsonw *w, const struct simulated_costs *costs)
 {
-	jsonw_key(w, "costs");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "costs");
 	jsonw_put_bool(w, "measured", costs->measured);
 	jsonw_put_double(w, "cycle_ns", costs->cycle_ns);
 	jsonw_put_double(w, "memory_ns", costs->memory_ns);
@@ -105,20 +101,12 @@ static void loop_json(struct jsonw *w, const struct hot_loop *loop)
 		jsonw_put_missing(w, "loop", loop->missing);
 		return;
 	}
-	jsonw_key(w, "loop");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "loop");
 	jsonw_put_text(w, "function", loop->function);
 	jsonw_put_u64(w, "addr", loop->addr);
 	jsonw_put_double(w, "samples_share", loop->share);
-	jsonw_key(w, "instructions");
-	jsonw_begin_array(w);
-	for (uint32_t i = 0; i < loop->count; i++)
-		jsonw_text(w, loop->lines[i]);
-	jsonw_end_array(w);
-	if (loop->model)
-		jsonw_put_text(w, "model", loop->model);
-	else
-		jsonw_put_missing(w, "model", loop->no_model);
+	jsonw_put_texts(w, "instructions", loop->lines, loop->count);
+	jsonw_put_text_or(w, "model", loop->model, loop->no_model);
 	jsonw_put_bool(w, "stand_in", loop->stand_in);
 	jsonw_put_text(w, "bottleneck", loop->bottleneck);
 	jsonw_put_number(w, "predicted_cycles", loop->predicted_cycles, "there is no prediction");
@@ -130,8 +118,7 @@ static void loop_json(struct jsonw *w, const struct hot_loop *loop)
 
 static void categories_json(struct jsonw *w, const struct simulated_view *view)
 {
-	jsonw_key(w, "category_shares");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "category_shares");
 	for (unsigned c = 0; c < VERDICT_CATEGORIES; c++)
 		if (view->category_share[c] > 0)
 			jsonw_put_double(w, verdict_category_word((enum verdict_category)c),
@@ -143,8 +130,8 @@ void simulated_json(
 	struct jsonw *w, const struct simulated_view *view, const struct simulated_page *page)
 {
 	jsonw_put_text(w, "engine", "sim");
-	jsonw_put_text(w, "engine_reason", *page->reason ? page->reason : NULL);
-	jsonw_put_text(w, "arch", *page->cpu ? page->cpu : NULL);
+	jsonw_put_text(w, "engine_reason", str_or_null(page->reason));
+	jsonw_put_text(w, "arch", str_or_null(page->cpu));
 	jsonw_put_bool(w, "partial_simulation", view->counts.partial);
 	jsonw_put_u64(w, "time_ns", (uint64_t)view->time_ns);
 	jsonw_put_u64(w, "samples", view->samples);
@@ -157,11 +144,7 @@ void simulated_json(
 	sites_json(w, view, true);
 	sites_json(w, view, false);
 	loop_json(w, page->loop);
-	jsonw_key(w, "not_simulated");
-	jsonw_begin_array(w);
-	for (uint32_t i = 0; i < view->not_simulated_count; i++)
-		jsonw_text(w, view->not_simulated[i]);
-	jsonw_end_array(w);
+	jsonw_put_texts(w, "not_simulated", view->not_simulated, view->not_simulated_count);
 	verdict_json(w, &view->verdict);
 	jsonw_put_text(w, "next", view->verdict.next);
 }

@@ -22,10 +22,7 @@ static void span_json(struct jsonw *w, const struct span_view *span)
 	jsonw_put_text(w, "category", span->category);
 	jsonw_put_u64(w, "count", span->count);
 	time_json(w, "cumulative_ns", span->total_ns);
-	if (isfinite(span->share))
-		jsonw_put_double(w, "cumulative_share", span->share);
-	else
-		jsonw_put_missing(w, "cumulative_share", UNSAID);
+	jsonw_put_number(w, "cumulative_share", span->share, UNSAID);
 	time_json(w, "p50_ns", span->p50_ns);
 	time_json(w, "p95_ns", span->p95_ns);
 	time_json(w, "p99_ns", span->p99_ns);
@@ -37,8 +34,7 @@ static void span_json(struct jsonw *w, const struct span_view *span)
 
 static void claims_json(struct jsonw *w, const struct spans_view *view)
 {
-	jsonw_key(w, "claims");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "claims");
 	for (uint32_t i = 0; i < view->claim_count; i++) {
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", view->claims[i].name);
@@ -52,19 +48,16 @@ static void claims_json(struct jsonw *w, const struct spans_view *view)
 void spans_json(struct jsonw *w, const struct spans_view *view)
 {
 	jsonw_put_missing(w, "samples", "the program told sums, it took no samples for assay");
-	jsonw_key(w, "events");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "events");
 	jsonw_end_array(w);
 	jsonw_put_text(w, "scenario", view->scenario);
 	jsonw_put_text(w, "by", spans_by_word(view->by));
-	jsonw_key(w, "spans");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "spans");
 	for (uint32_t i = 0; i < view->span_count; i++)
 		span_json(w, &view->spans[i]);
 	jsonw_end_array(w);
 	claims_json(w, view);
-	jsonw_key(w, "facts");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "facts");
 	for (uint32_t i = 0; i < view->fact_count; i++) {
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", view->facts[i].name);

@@ -6,37 +6,26 @@
 #include "analyze/stat.h"
 #include "parts.h"
 
-static void value_or_reason(struct jsonw *w, const char *key, double value, const char *reason)
-{
-	if (isnan(value))
-		jsonw_put_missing(w, key, reason);
-	else
-		jsonw_put_double(w, key, value);
-}
-
 static void events_json(struct jsonw *w, const struct stat_view *view)
 {
-	jsonw_key(w, "events");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "events");
 	for (uint32_t i = 0; i < view->event_count; i++) {
 		const struct stat_event *event = &view->events[i];
 
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", event->name);
-		if (event->known)
-			jsonw_put_double(w, "value", event->value);
-		else
-			jsonw_put_missing(w, "value", event->reason);
+		jsonw_put_number(
+			w, "value", event->known ? event->value : (double)NAN, event->reason);
 		jsonw_put_text(w, "unit", *event->unit ? event->unit : "count");
 		jsonw_put_u64(w, "enabled_ns", event->enabled_ns);
 		jsonw_put_u64(w, "running_ns", event->running_ns);
 		jsonw_put_bool(w, "scaled", event->scaled);
 		jsonw_put_bool(w, "simulated", event->simulated);
-		value_or_reason(w, "running_share", event->running_share,
+		jsonw_put_number(w, "running_share", event->running_share,
 			event->simulated ? "it was simulated"
 			: event->known	 ? "the task never ran"
 					 : event->reason);
-		value_or_reason(w, "spread_share", event->spread,
+		jsonw_put_number(w, "spread_share", event->spread,
 			"it takes at least 3 runs and a median that is not 0");
 		jsonw_put_text(w, "status", event->status);
 		jsonw_put_text(w, "reason", event->known ? NULL : event->reason);
@@ -67,8 +56,7 @@ static void usage_json(struct jsonw *w, const struct stat_execution *e)
 
 static void runs_json(struct jsonw *w, const struct stat_view *view)
 {
-	jsonw_key(w, "runs");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "runs");
 	for (uint32_t i = 0; i < view->execution_count; i++) {
 		const struct stat_execution *e = &view->executions[i];
 
@@ -86,8 +74,8 @@ static void runs_json(struct jsonw *w, const struct stat_view *view)
 		jsonw_put_bool(w, "interrupted", e->interrupted);
 		jsonw_put_bool(w, "timed_out", e->timed_out);
 		jsonw_put_bool(w, "leftovers", e->leftovers);
-		jsonw_key(w, "events");
-		jsonw_begin_array(w); /* in the order of data.events, null: see its reason */
+		jsonw_open_array(
+			w, "events"); /* in the order of data.events, null: see its reason */
 		for (uint32_t k = 0; k < view->event_count; k++)
 			jsonw_double(w, view->events[k].each[i]);
 		jsonw_end_array(w);
@@ -98,16 +86,14 @@ static void runs_json(struct jsonw *w, const struct stat_view *view)
 
 static void intervals_json(struct jsonw *w, const struct stat_view *view)
 {
-	jsonw_key(w, "intervals");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "intervals");
 	for (uint32_t i = 0; i < view->interval_count; i++) {
 		const struct stat_interval *interval = &view->intervals[i];
 
 		jsonw_begin_object(w);
 		jsonw_put_u64(w, "run", interval->execution);
 		jsonw_put_u64(w, "at_ns", interval->at_ns);
-		jsonw_key(w, "events");
-		jsonw_begin_array(w);
+		jsonw_open_array(w, "events");
 		for (uint32_t k = 0; k < view->event_count; k++)
 			jsonw_double(w, interval->values[k]);
 		jsonw_end_array(w);
@@ -122,19 +108,18 @@ static void summary_json(struct jsonw *w, const struct stat_view *view)
 						 : "there was no execution";
 	double usage = view->has_usage ? 0 : (double)NAN;
 
-	jsonw_key(w, "summary");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "summary");
 	jsonw_put_u64(w, "runs_used", view->used_count);
 	if (view->simulated)
 		jsonw_put_missing(w, "wall_ns", "it was simulated, not timed");
 	else
-		value_or_reason(w, "wall_ns", view->wall_ns, none);
-	value_or_reason(w, "cpu_ns", view->cpu_ns + usage, none);
-	value_or_reason(w, "max_rss_bytes", view->max_rss_bytes + usage, none);
-	value_or_reason(w, "minor_faults", view->minor_faults + usage, none);
-	value_or_reason(w, "major_faults", view->major_faults + usage, none);
-	value_or_reason(w, "voluntary_switches", view->voluntary_switches + usage, none);
-	value_or_reason(w, "involuntary_switches", view->involuntary_switches + usage, none);
+		jsonw_put_number(w, "wall_ns", view->wall_ns, none);
+	jsonw_put_number(w, "cpu_ns", view->cpu_ns + usage, none);
+	jsonw_put_number(w, "max_rss_bytes", view->max_rss_bytes + usage, none);
+	jsonw_put_number(w, "minor_faults", view->minor_faults + usage, none);
+	jsonw_put_number(w, "major_faults", view->major_faults + usage, none);
+	jsonw_put_number(w, "voluntary_switches", view->voluntary_switches + usage, none);
+	jsonw_put_number(w, "involuntary_switches", view->involuntary_switches + usage, none);
 	jsonw_end_object(w);
 }
 
@@ -147,17 +132,14 @@ void stat_json_counts(struct jsonw *w, const struct stat_view *view)
 
 static void facts_json(struct jsonw *w, const struct stat_view *view)
 {
-	jsonw_key(w, "facts");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "facts");
 	for (uint32_t i = 0; i < view->fact_count; i++) {
 		const struct stat_fact *fact = &view->facts[i];
 
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", fact->name);
-		if (*fact->reason)
-			jsonw_put_missing(w, "value", fact->reason);
-		else
-			jsonw_put_double(w, "value", fact->value);
+		jsonw_put_number(
+			w, "value", *fact->reason ? (double)NAN : fact->value, fact->reason);
 		jsonw_put_text(w, "unit", fact->unit);
 		jsonw_put_text(w, "witness", fact->witness);
 		jsonw_end_object(w);

@@ -25,26 +25,16 @@ static void json_fact(struct jsonw *w, const struct target_fact *fact)
 	}
 }
 
-static void json_text_or_missing(
-	struct jsonw *w, const char *key, const char *text, const char *reason)
-{
-	if (text)
-		jsonw_put_text(w, key, text);
-	else
-		jsonw_put_missing(w, key, reason);
-}
-
 static void json_libraries(struct jsonw *w, const struct target_view *view)
 {
-	jsonw_key(w, "libraries");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "libraries");
 	for (uint32_t i = 0; i < view->library_count; i++) {
 		const struct target_library *library = &view->libraries[i];
 
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", library->name);
-		json_text_or_missing(w, "path", library->path, "not found");
-		json_text_or_missing(w, "build_id", library->build_id,
+		jsonw_put_text_or(w, "path", library->path, "not found");
+		jsonw_put_text_or(w, "build_id", library->build_id,
 			library->path ? "linked without one" : "the library was not found");
 		jsonw_put_bool(w, "direct", library->direct);
 		jsonw_end_object(w);
@@ -58,18 +48,15 @@ void target_json(struct jsonw *w, const struct target_view *view)
 	for (unsigned i = 0; i < view->fact_count; i++)
 		json_fact(w, &view->facts[i]);
 	json_libraries(w, view);
-	jsonw_key(w, "findings");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "findings");
 	for (unsigned i = 0; i < view->row_count; i++) {
 		const struct target_row *row = &view->rows[i];
 
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", row->name);
 		jsonw_put_text(w, "value", row->value);
-		if (row->unknown)
-			jsonw_put_missing(w, "status", row->value);
-		else
-			jsonw_put_text(w, "status", target_status_word(row->status));
+		jsonw_put_text_or(w, "status",
+			row->unknown ? NULL : target_status_word(row->status), row->value);
 		if (row->finding) {
 			jsonw_put_text(w, "finding", row->finding);
 			jsonw_put_text(w, "cost", row->cost);

@@ -3,34 +3,23 @@
 
 #include "analyze/knob.h"
 
-static void put_value(struct jsonw *w, const char *key, const char *value, const char *reason)
-{
-	if (value)
-		jsonw_put_text(w, key, value);
-	else
-		jsonw_put_missing(w, key, reason);
-}
-
 static void row_json(struct jsonw *w, const struct knob_row *row)
 {
 	const struct knob *knob = row->knob;
 	const char *unread = row->reason ? row->reason : "it could not be read";
 
 	jsonw_begin_object(w);
-	put_value(w, "knob", knob ? knob->name : NULL, "this version does not know it");
-	put_value(w, "group", knob ? knob->group : NULL, "this version does not know it");
+	jsonw_put_text_or(w, "knob", knob ? knob->name : NULL, "this version does not know it");
+	jsonw_put_text_or(w, "group", knob ? knob->group : NULL, "this version does not know it");
 	jsonw_put_text(w, "path", row->path);
 	jsonw_put_text(w, "state", row->state);
 	jsonw_put_text(w, "reason", row->reason);
-	put_value(w, "now", row->now, unread);
-	put_value(w, "wanted", row->want, unread);
-	put_value(w, "old", row->old, "nothing was written");
+	jsonw_put_text_or(w, "now", row->now, unread);
+	jsonw_put_text_or(w, "wanted", row->want, unread);
+	jsonw_put_text_or(w, "old", row->old, "nothing was written");
 	jsonw_put_bool(w, "optional", row->optional);
-	put_value(w, "by", row->by, "nothing was written, or it was not told");
-	if (row->time_ns)
-		jsonw_put_u64(w, "time_ns", row->time_ns);
-	else
-		jsonw_put_missing(w, "time_ns", "nothing was written");
+	jsonw_put_text_or(w, "by", row->by, "nothing was written, or it was not told");
+	jsonw_put_count(w, "time_ns", row->time_ns, "nothing was written");
 	if (knob) {
 		jsonw_put_text(w, "why", knob->why);
 		jsonw_put_text(w, "risk", knob->risk);
@@ -40,8 +29,7 @@ static void row_json(struct jsonw *w, const struct knob_row *row)
 
 static void rows_json(struct jsonw *w, const char *key, const struct knob_view *view)
 {
-	jsonw_key(w, key);
-	jsonw_begin_array(w);
+	jsonw_open_array(w, key);
 	vec_foreach (const struct knob_row, row, &view->rows)
 		row_json(w, row);
 	jsonw_end_array(w);
@@ -49,13 +37,12 @@ static void rows_json(struct jsonw *w, const char *key, const struct knob_view *
 
 static void snapshot_json(struct jsonw *w, const struct knob_view *view)
 {
-	jsonw_key(w, "snapshot");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "snapshot");
 	vec_foreach (const struct knob_row, row, &view->rows) {
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "knob", row->knob->name);
 		jsonw_put_text(w, "path", row->path);
-		put_value(w, "value", row->now, row->reason ? row->reason : "not readable");
+		jsonw_put_text_or(w, "value", row->now, row->reason ? row->reason : "not readable");
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);
@@ -63,8 +50,7 @@ static void snapshot_json(struct jsonw *w, const struct knob_view *view)
 
 static void noise_json(struct jsonw *w, const struct knob_view *view)
 {
-	jsonw_key(w, "noise");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "noise");
 	vec_foreach (const struct knob_noise, noise, &view->noise) {
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", noise->name);
@@ -74,8 +60,7 @@ static void noise_json(struct jsonw *w, const struct knob_view *view)
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);
-	jsonw_key(w, "busy");
-	jsonw_begin_array(w);
+	jsonw_open_array(w, "busy");
 	vec_foreach (const struct knob_busy, busy, &view->busy) {
 		jsonw_begin_object(w);
 		jsonw_put_u64(w, "pid", busy->pid);
@@ -95,9 +80,8 @@ static void noise_json(struct jsonw *w, const struct knob_view *view)
 
 static void process_json(struct jsonw *w, const struct knob_process *process)
 {
-	jsonw_key(w, "process");
-	jsonw_begin_object(w);
-	put_value(w, "cpus", process->cpus, "not asked for");
+	jsonw_open_object(w, "process");
+	jsonw_put_text_or(w, "cpus", process->cpus, "not asked for");
 	jsonw_put_bool(w, "no_aslr", process->no_aslr);
 	jsonw_put_bool(w, "fifo", process->fifo);
 	jsonw_put_bool(w, "awake", process->awake);
@@ -109,7 +93,7 @@ void tune_json(struct jsonw *w, const struct knob_view *view)
 	jsonw_put_text(w, "action", view->action);
 	jsonw_put_text(w, "journal", view->journal);
 	jsonw_put_u64(w, "void_changes", view->void_changes);
-	put_value(w, "journal_id", view->journal_id,
+	jsonw_put_text_or(w, "journal_id", view->journal_id,
 		str_equal(view->action, "status") ? "nothing is changed" : "status tells it");
 	rows_json(w, "rows", view);
 	if (view->snapshot)
@@ -121,8 +105,7 @@ void tune_json(struct jsonw *w, const struct knob_view *view)
 	if (!str_equal(view->action, "run"))
 		return;
 	process_json(w, &view->process);
-	jsonw_key(w, "target");
-	jsonw_begin_object(w);
+	jsonw_open_object(w, "target");
 	if (view->ran) {
 		jsonw_put_i64(w, "exit", view->exit_status);
 		jsonw_put_i64(w, "signal", view->signal);

@@ -39,8 +39,20 @@ void jsonw_put_i64(struct jsonw *w, const char *key, int64_t value);
 void jsonw_put_double(struct jsonw *w, const char *key, double value);
 void jsonw_put_bool(struct jsonw *w, const char *key, bool value);
 
+/* "key": [...], an array of texts. */
+void jsonw_put_texts(struct jsonw *w, const char *key, const char *const *texts, size_t count);
+
+/* "key": { or [, to be ended as one that was begun. */
+void jsonw_open_object(struct jsonw *w, const char *key);
+void jsonw_open_array(struct jsonw *w, const char *key);
+
 /* "key": null, "key_reason": reason - what was not measured says why. */
 void jsonw_put_missing(struct jsonw *w, const char *key, const char *reason);
 
 /* A number, or the reason why there is none (NAN, infinite). */
 void jsonw_put_number(struct jsonw *w, const char *key, double value, const char *reason);
+/* The same for a text (NULL), a count (0), and a count that is known or not. */
+void jsonw_put_text_or(struct jsonw *w, const char *key, const char *text, const char *reason);
+void jsonw_put_count(struct jsonw *w, const char *key, uint64_t value, const char *reason);
+void jsonw_put_known(
+	struct jsonw *w, const char *key, bool known, uint64_t value, const char *reason);

@@ -35,6 +35,9 @@ bool str_equal(const char *a, const char *b);
 bool str_starts(const char *text, const char *prefix);
 bool str_ends(const char *text, const char *suffix);
 
+/* The text, NULL when it is empty. */
+const char *str_or_null(const char *text);
+
 /* Cut white space at both ends, in place; returns the new start. */
 char *str_trim(char *text);
 
