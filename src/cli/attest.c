@@ -9,12 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "attest_facts.h"
 #include "base/io.h"
+#include "cli.h"
+#include "job/attest_facts.h"
+#include "job/results.h"
 #include "model/run.h"
 #include "render/attest.h"
 #include "render/machine_json.h"
-#include "results.h"
 #include "source/attestation.h"
 
 enum { DOCUMENT_LARGEST = 16 << 20, ANSWERS_LARGEST = 1 << 20, LINE_LONGEST = 2000 };
@@ -318,7 +319,7 @@ static int attest_run(struct cli *cli, struct err *err)
 		return r;
 	if (cli_has(cli, "verify"))
 		return verify(cli, cli_value(cli, "verify"), err);
-	results_open(&job.results, cli);
+	results_open(&job.results, &cli->host);
 	audit_book_init(&job.book, NULL);
 	r = job_run(&job, err);
 	audit_view_done(&job.audit);

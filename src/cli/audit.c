@@ -2,10 +2,11 @@
  * claimed with them? */
 #include "analyze/audit.h"
 
+#include "cli.h"
+#include "job/results.h"
 #include "model/run.h"
 #include "render/audit.h"
 #include "render/machine_json.h"
-#include "results.h"
 
 static int audit_show(struct cli *cli, const struct results *results, const struct audit_view *view,
 	struct err *err)
@@ -47,7 +48,7 @@ static int audit_run(struct cli *cli, struct err *err)
 	struct results results;
 	int r;
 
-	results_open(&results, cli);
+	results_open(&results, &cli->host);
 	r = audit_results(cli, &results, err);
 	results_done(&results);
 	return r;

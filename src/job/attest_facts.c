@@ -1,5 +1,5 @@
 /* attest_facts.c - see attest_facts.h. */
-#include "attest_facts.h"
+#include "job/attest_facts.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* results.c - see results.h. */
-#include "results.h"
+#include "job/results.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -18,11 +18,11 @@
 
 enum { PROGRAMS_MAX = 64 }; /* looked at per file; more commands than that are no programs */
 
-void results_open(struct results *results, const struct cli *cli)
+void results_open(struct results *results, const struct job_host *host)
 {
 	struct err ignored = {0};
 
-	*results = (struct results){.cli = cli, .notes = run_open()};
+	*results = (struct results){.host = host, .notes = run_open()};
 	job_take_fingerprint(results->notes, &ignored);
 }
 
@@ -76,10 +76,10 @@ static int import_results(const char *path, struct run **ret_run, struct err *er
 
 /* Runs of `assay stat` have no commands: their executions are of one target. */
 static int load_run_file(
-	const struct cli *cli, const char *path, struct run **ret_run, struct err *err)
+	const struct job_host *host, const char *path, struct run **ret_run, struct err *err)
 {
 	run_auto struct run *run = NULL;
-	int r = job_load_run(&cli->host, path, &run, err);
+	int r = job_load_run(host, path, &run, err);
 
 	if (r < 0)
 		return r;
@@ -120,7 +120,7 @@ static const struct binary_facts *const *programs_of(struct results *results, co
 int results_add(struct results *results, const char *path, struct err *err)
 {
 	struct run *run = NULL;
-	int r = is_run_file(path) ? load_run_file(results->cli, path, &run, err)
+	int r = is_run_file(path) ? load_run_file(results->host, path, &run, err)
 				  : import_results(path, &run, err);
 
 	if (r < 0)

@@ -4,7 +4,8 @@
 #pragma once
 
 #include "analyze/attest.h"
-#include "results.h"
+#include "base/arena.h"
+#include "base/err.h"
 
 /* SHA-256 of a whole file as hex, NULL with a sentence when it cannot be read. */
 const char *attest_file_hash(const char *path, struct arena *arena, struct err *err);

@@ -6,17 +6,18 @@
 
 #include "analyze/audit.h"
 #include "base/arena.h"
-#include "cli.h"
+#include "base/vec.h"
+#include "job/host.h"
 
 struct results {
-	const struct cli *cli;
+	const struct job_host *host;
 	struct arena arena;
 	struct run *notes; /* warnings for the page, and this machine's fingerprint; frozen never */
 	vec_of(struct run *) runs;
 	vec_of(struct audit_input) inputs; /* the same, as the analysis wants them */
 };
 
-void results_open(struct results *results, const struct cli *cli);
+void results_open(struct results *results, const struct job_host *host);
 void results_done(struct results *results);
 
 /* Load one file.  Its programs are looked at when it was measured on this machine. */
