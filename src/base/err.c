@@ -27,7 +27,7 @@ int err_set(struct err *err, enum err_kind kind, int code, const char *format, .
 	return -err->code;
 }
 
-void err_hint(struct err *err, const char *format, ...)
+int err_hint(struct err *err, const char *format, ...)
 {
 	va_list args;
 
@@ -35,6 +35,13 @@ void err_hint(struct err *err, const char *format, ...)
 	vsnprintf(err->hint, sizeof(err->hint), format, args);
 	va_end(args);
 	err_clean(err->hint);
+	return -err->code;
+}
+
+int err_refuse(struct err *err, const char *text, const char *hint)
+{
+	err_set(err, ERR_USAGE, EINVAL, "%s", text);
+	return err_hint(err, "%s", hint);
 }
 
 const char *err_words(int code)

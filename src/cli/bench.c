@@ -21,10 +21,30 @@ static int command_add(struct bench_job *job, const char *text, char *const *wor
 {
 	int r = 0;
 
-	for (uint32_t i = 0; r >= 0 && i < job->parameters.combinations; i++) {
+	for (uint32_t i = 0; r >= 0 && (!i || i < job->parameters.combinations); i++) {
 		job->combination = i;
 		r = words ? bench_job_add_words(job, words, err) : bench_job_add(job, text, err);
 	}
+	return r;
+}
+
+static int parameters_read(
+	const struct cli *cli, struct arena *arena, struct parameters *parameters, struct err *err)
+{
+	const char *name, *step = cli_value(cli, "parameter-step");
+	int r = 0;
+
+	if (step && !cli_has(cli, "parameter-scan"))
+		return err_refuse(err, "--parameter-step is the step of nothing",
+			"write it with -P NAME MIN MAX");
+	for (unsigned i = 0; r >= 0 && (name = cli_value_at(cli, "parameter-scan", i)); i += 3)
+		r = parameters_add_scan(parameters,
+			&(struct parameter_scan){name, cli_value_at(cli, "parameter-scan", i + 1),
+				cli_value_at(cli, "parameter-scan", i + 2), step},
+			arena, err);
+	for (unsigned i = 0; r >= 0 && (name = cli_value_at(cli, "parameter-list", i)); i += 2)
+		r = parameters_add_list(
+			parameters, name, cli_value_at(cli, "parameter-list", i + 1), arena, err);
 	return r;
 }
 
@@ -199,8 +219,12 @@ static const struct option_spec options[] = {
 	{"min-runs", 0, "N", false, NULL, "at least N times (default 10)"},
 	{"max-runs", 0, "N", false, NULL, "at most N times"},
 	{"budget", 0, "TIME", false, NULL, "measure each command about that long (default 3s)"},
-	PARAMETER_OPTIONS{
-		"ops", 0, "N", false, NULL, "operations in a run: the rate is told too (5K, 2M)"},
+	{"parameter-scan", 'P', "NAME MIN MAX", false, NULL,
+		"replace {NAME} in the commands by the numbers from MIN to MAX"},
+	{"parameter-step", 'D', "STEP", false, NULL, "the step of the scan before it (default 1)"},
+	{"parameter-list", 'L', "NAME VALUES", false, NULL,
+		"replace {NAME} by each of these values: a,b,c"},
+	{"ops", 0, "N", false, NULL, "operations in a run: the rate is told too (5K, 2M)"},
 	{"bytes", 0, "N", false, NULL, "bytes that a run handles: the rate is told too (64MiB)"},
 	BENCH_JOB_OPTIONS{"export-json", 0, "FILE", false, NULL, "hyperfine's JSON format"},
 	{"export-markdown", 0, "FILE", false, NULL, "a table"},

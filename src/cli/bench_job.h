@@ -4,9 +4,9 @@
 #pragma once
 
 #include "base/arena.h"
-#include "bench_parameters.h"
 #include "cli.h"
 #include "drive/bench.h"
+#include "job/parameters.h"
 #include "model/run.h"
 
 struct store;

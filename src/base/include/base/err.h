@@ -27,8 +27,11 @@ struct err {
 int err_set(struct err *err, enum err_kind kind, int code, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Add the way out to a failure already recorded. */
-void err_hint(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Add the way out to a failure already recorded, and return its -code. */
+int err_hint(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Wrong usage, -EINVAL, in two texts as they are. */
+int err_refuse(struct err *err, const char *text, const char *hint);
 
 /* Plain words for an errno: "no such file or directory".  Rare ones are the libc's, with its
  * capital letter. */

@@ -1,12 +1,14 @@
-/* bench_parameters.c - see bench_parameters.h.
+/* parameters.c - see parameters.h.
  *
  * Numbers are counted as whole multiples of their last decimal place: 0.1 0.3 in steps of 0.1 gives
  * 0.1, 0.2 and 0.3, as written and without rounding. */
-#include "bench_parameters.h"
+#include "job/parameters.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/str.h"
 
 enum { PLACES_MAX = 9 };
 
@@ -66,13 +68,14 @@ static const char *decimal_text(const struct decimal *number, struct arena *aren
 static int refused(struct err *err, const char *option, const char *text, const char *hint)
 {
 	err_set(err, ERR_USAGE, EINVAL, "--%s cannot be '%s'", option, text);
-	err_hint(err, "%s", hint);
-	return -EINVAL;
+	return err_hint(err, "%s", hint);
 }
 
 static int parameter_add(struct parameters *parameters, const char *option,
 	const struct parameter *parameter, struct err *err)
 {
+	uint32_t before = parameters->combinations ? parameters->combinations : 1;
+
 	if (!*parameter->name || strpbrk(parameter->name, "{}"))
 		return refused(err, option, parameter->name,
 			"its first word is the NAME that stands as {NAME} in the commands");
@@ -80,89 +83,63 @@ static int parameter_add(struct parameters *parameters, const char *option,
 		if (str_equal(parameters->at[i].name, parameter->name))
 			return refused(err, option, parameter->name, "it is given twice");
 	if (parameters->count == PARAMETERS_MAX ||
-		(uint64_t)parameters->combinations * parameter->count > COMBINATIONS_MAX) {
+		(uint64_t)before * parameter->count > COMBINATIONS_MAX) {
 		err_set(err, ERR_USAGE, E2BIG,
 			"the parameters give more than %d commands, or are more than %d",
 			COMBINATIONS_MAX, PARAMETERS_MAX);
-		err_hint(err, "take a larger --parameter-step, or fewer values");
-		return -E2BIG;
+		return err_hint(err, "take a larger --parameter-step, or fewer values");
 	}
 	parameters->at[parameters->count++] = *parameter;
-	parameters->combinations *= parameter->count;
+	parameters->combinations = before * parameter->count;
 	return 0;
 }
 
-static int scan_read(const struct cli *cli, unsigned index, struct arena *arena,
-	struct parameters *parameters, struct err *err)
+int parameters_add_scan(struct parameters *parameters, const struct parameter_scan *scan,
+	struct arena *arena, struct err *err)
 {
 	static const char option[] = "parameter-scan";
 	static const char hint[] = "write it as -P NAME MIN MAX, with -D STEP above 0";
-	const char *name = cli_value_at(cli, option, 3 * index);
-	const char *low_text = cli_value_at(cli, option, 3 * index + 1);
-	const char *high_text = cli_value_at(cli, option, 3 * index + 2);
-	const char *step_text = cli_value(cli, "parameter-step");
+	const char *step_text = scan->step ? scan->step : "1";
+	struct parameter numbers = {.name = scan->name};
 	struct decimal low, high, step;
-	struct parameter scan = {.name = name};
 	unsigned places;
 
-	if (!decimal_read(low_text, &low))
-		return refused(err, option, low_text, hint);
-	if (!decimal_read(high_text, &high))
-		return refused(err, option, high_text, hint);
-	if (!decimal_read(step_text ? step_text : "1", &step) || step.units <= 0)
-		return refused(err, "parameter-step", step_text ? step_text : "1", hint);
+	if (!decimal_read(scan->low, &low))
+		return refused(err, option, scan->low, hint);
+	if (!decimal_read(scan->high, &high))
+		return refused(err, option, scan->high, hint);
+	if (!decimal_read(step_text, &step) || step.units <= 0)
+		return refused(err, "parameter-step", step_text, hint);
 	places = low.places > step.places ? low.places : step.places;
 	places = high.places > places ? high.places : places;
 	if (!decimal_widen(&low, places) || !decimal_widen(&high, places) ||
 		!decimal_widen(&step, places) || low.units > high.units)
-		return refused(err, option, high_text, "MAX must not be below MIN");
-	scan.values = arena_take(arena, COMBINATIONS_MAX * sizeof(*scan.values));
-	for (struct decimal at = low; at.units <= high.units; at.units += step.units) {
-		if (scan.count == COMBINATIONS_MAX)
-			return refused(err, option, high_text,
+		return refused(err, option, scan->high, "MAX must not be below MIN");
+	numbers.values = arena_take(arena, COMBINATIONS_MAX * sizeof(*numbers.values));
+	do {
+		if (numbers.count == COMBINATIONS_MAX)
+			return refused(err, option, scan->high,
 				"that are more than 1000 values; take a larger --parameter-step");
-		scan.values[scan.count++] = decimal_text(&at, arena);
-	}
-	return parameter_add(parameters, option, &scan, err);
+		numbers.values[numbers.count++] = decimal_text(&low, arena);
+	} while (!__builtin_add_overflow(low.units, step.units, &low.units) &&
+		 low.units <= high.units);
+	return parameter_add(parameters, option, &numbers, err);
 }
 
-static int list_read(const struct cli *cli, unsigned index, struct arena *arena,
-	struct parameters *parameters, struct err *err)
+int parameters_add_list(struct parameters *parameters, const char *name, const char *values,
+	struct arena *arena, struct err *err)
 {
-	static const char option[] = "parameter-list";
-	const char *at = cli_value_at(cli, option, 2 * index + 1);
-	struct parameter list = {.name = cli_value_at(cli, option, 2 * index)};
+	struct parameter list = {.name = name};
 
-	list.values = arena_take(arena, (strlen(at) + 1) * sizeof(*list.values));
+	list.values = arena_take(arena, (strlen(values) + 1) * sizeof(*list.values));
 	for (;;) {
-		size_t len = strcspn(at, ",");
+		size_t len = strcspn(values, ",");
 
-		list.values[list.count++] = arena_text(arena, at, len);
-		if (!at[len])
-			break;
-		at += len + 1;
+		list.values[list.count++] = arena_text(arena, values, len);
+		if (!values[len])
+			return parameter_add(parameters, "parameter-list", &list, err);
+		values += len + 1;
 	}
-	return parameter_add(parameters, option, &list, err);
-}
-
-int parameters_read(const struct cli *cli, struct arena *arena, struct parameters *ret_parameters,
-	struct err *err)
-{
-	struct parameters parameters = {.combinations = 1};
-	int r = 0;
-
-	for (unsigned i = 0; r >= 0 && cli_value_at(cli, "parameter-scan", 3 * i); i++)
-		r = scan_read(cli, i, arena, &parameters, err);
-	for (unsigned i = 0; r >= 0 && cli_value_at(cli, "parameter-list", 2 * i); i++)
-		r = list_read(cli, i, arena, &parameters, err);
-	if (r >= 0 && cli_has(cli, "parameter-step") && !cli_has(cli, "parameter-scan")) {
-		err_set(err, ERR_USAGE, EINVAL, "--parameter-step is the step of nothing");
-		err_hint(err, "write it with -P NAME MIN MAX");
-		r = -EINVAL;
-	}
-	if (r >= 0)
-		*ret_parameters = parameters;
-	return r;
 }
 
 const char *parameters_value(
