@@ -14,8 +14,8 @@ enum { PAIRS_MAX = 1000, PAIRS_EXACT_MAX = 100000 };
 
 static int counts_choose(struct ab_job *ab, struct err *err)
 {
-	const struct cli *cli = ab->job.cli;
-	struct bench_options *options = &ab->options;
+	const struct cli *cli = ab->cli;
+	struct bench_options *options = &ab->job.runs;
 	uint64_t pairs = 0;
 	int r = cli_number(cli, "pairs", 1, PAIRS_EXACT_MAX, 0, &pairs, err);
 
@@ -35,8 +35,7 @@ static int view_make(
 	struct ab_job *ab, struct arena *arena, struct ab_view *ret_view, struct err *err)
 {
 	struct bench_view *view = arena_take(arena, sizeof(*view));
-	int r = bench_view_make(
-		ab->job.run, cli_has(ab->job.cli, "ignore-failure"), arena, view, err);
+	int r = bench_view_make(ab->job.run, cli_has(ab->cli, "ignore-failure"), arena, view, err);
 
 	return r < 0 ? r : ab_view_make(view, &ab->rule, arena, ret_view, err);
 }
@@ -60,14 +59,14 @@ static int ab_look(struct bench_job *job, const struct bench_progress *progress,
 	       (compare_plan_looks_at(&ab->plan, progress->rounds) && ab_is_settled(&view));
 }
 
-static int ab_ready(struct bench_job *job, const struct bench_options *options, struct err *err)
+static int ab_ready(struct bench_job *job, struct err *err)
 {
-	return ab_check(job->context, options, err);
+	return ab_check(job->context, err);
 }
 
 static int ab_show(struct ab_job *ab, struct err *err)
 {
-	struct cli *cli = ab->job.cli;
+	struct cli *cli = ab->cli;
 	struct cli_page page = {.run = ab->job.run, .to_stderr = bench_job_shares_stdout(&ab->job)};
 
 	while (cli_page_next(cli, &page)) {
@@ -90,11 +89,11 @@ static int ab_conclude(struct ab_job *ab, bool whole, struct err *err)
 	ab->page.view = view;
 	if (r >= 0 && whole)
 		r = ab_explain_change(ab, view, err);
-	if (cli_value(ab->job.cli, "save"))
-		ab->page.artifact = arena_format(
-			&ab->job.arena, ".assay/%s.assay", cli_value(ab->job.cli, "save"));
+	if (cli_value(ab->cli, "save"))
+		ab->page.artifact =
+			arena_format(&ab->job.arena, ".assay/%s.assay", cli_value(ab->cli, "save"));
 	else
-		ab->page.artifact = cli_value(ab->job.cli, "output");
+		ab->page.artifact = cli_value(ab->cli, "output");
 	if (r >= 0)
 		ab_steps_multiply(ab, view);
 	return r < 0 ? r : ab_show(ab, err);
@@ -121,7 +120,7 @@ static int ab_run_job(struct ab_job *ab, struct err *err)
 	ab->job.ready = ab_ready;
 	ab->job.look = ab_look;
 	ab->job.context = ab;
-	end = bench_job_run(&ab->job, &ab->options, err);
+	end = bench_job_run(&ab->job, err);
 	if (end < 0 && !ab->job.run->executions.count)
 		return end == -EINTR ? EXIT_INTERRUPTED : end;
 	r = ab_conclude(ab, end == BENCH_DONE, end < 0 ? &late : err);
@@ -134,10 +133,12 @@ static int ab_run_job(struct ab_job *ab, struct err *err)
 
 static int ab_run_command(struct cli *cli, struct err *err)
 {
-	struct ab_job ab = {0};
-	int r;
+	struct ab_job ab = {.cli = cli};
+	int r = bench_options_read(cli, &ab.options, err);
 
-	bench_job_open(&ab.job, cli);
+	if (r < 0)
+		return r;
+	bench_job_open(&ab.job, &ab.options, &cli->host);
 	r = ab_run_job(&ab, err);
 	revisions_close(ab.revisions);
 	for (unsigned i = 0; i < 2; i++)
@@ -165,7 +166,7 @@ static const struct option_spec options[] = {
 	{"after", 0, "RUN", false, NULL,
 		"an earlier `ab` that was kept with -o: its change and this one, multiplied; more "
 		"than one adds up in order"},
-	BENCH_JOB_OPTIONS{0},
+	BENCH_OPTIONS{0},
 };
 
 static const char *const examples[] = {

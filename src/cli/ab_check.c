@@ -10,14 +10,14 @@
 
 static bool outputs_wanted(const struct ab_job *ab)
 {
-	const char *value = cli_value(ab->job.cli, "same-output");
+	const char *value = cli_value(ab->cli, "same-output");
 
 	if (value)
 		return str_equal(value, "yes");
-	return cli_has(ab->job.cli, "same-output") || ab->revisions;
+	return cli_has(ab->cli, "same-output") || ab->revisions;
 }
 
-static void builds_check(struct ab_job *ab, const struct bench_options *options)
+static void builds_check(struct ab_job *ab)
 {
 	const struct binary_options how = {.without_libraries = true};
 	struct arena *arena = &ab->job.arena;
@@ -28,7 +28,8 @@ static void builds_check(struct ab_job *ab, const struct bench_options *options)
 
 	/* A file that cannot be understood says nothing; starting it will tell more. */
 	for (unsigned i = 0; i < 2; i++)
-		if (binary_inspect(options->commands[i].path, &how, arena, &facts[i], &ignored) < 0)
+		if (binary_inspect(
+			    ab->job.runs.commands[i].path, &how, arena, &facts[i], &ignored) < 0)
 			return;
 	ab->page.builds = found;
 	ab->page.build_count = ab_builds_differ(&facts[0], &facts[1], found);
@@ -42,8 +43,9 @@ static void builds_check(struct ab_job *ab, const struct bench_options *options)
 	}
 }
 
-static int outputs_check(struct ab_job *ab, const struct bench_options *options, struct err *err)
+static int outputs_check(struct ab_job *ab, struct err *err)
 {
+	const struct bench_options *options = &ab->job.runs;
 	const struct outputs_options how = {
 		.commands = options->commands,
 		.prepare_at = options->prepare_at,
@@ -55,9 +57,9 @@ static int outputs_check(struct ab_job *ab, const struct bench_options *options,
 	struct outputs outputs;
 	int r;
 
-	cli_progress(ab->job.cli, "comparing the outputs");
+	cli_progress(ab->cli, "comparing the outputs");
 	r = outputs_compare(&how, &outputs, err);
-	cli_progress(ab->job.cli, NULL);
+	cli_progress(ab->cli, NULL);
 	if (r < 0)
 		return r;
 	ab->page.same_output = outputs.same;
@@ -71,8 +73,8 @@ static int outputs_check(struct ab_job *ab, const struct bench_options *options,
 	return -EILSEQ;
 }
 
-int ab_check(struct ab_job *ab, const struct bench_options *options, struct err *err)
+int ab_check(struct ab_job *ab, struct err *err)
 {
-	builds_check(ab, options);
-	return outputs_wanted(ab) ? outputs_check(ab, options, err) : 0;
+	builds_check(ab);
+	return outputs_wanted(ab) ? outputs_check(ab, err) : 0;
 }

@@ -16,13 +16,13 @@ enum { EVENT_RUNS = 5 };
 
 static int side_count(struct ab_job *ab, unsigned side, struct err *err)
 {
-	const struct spawner_command *command = &ab->options.commands[side];
+	const struct spawner_command *command = &ab->job.runs.commands[side];
 	const struct count_options options = {
 		.path = command->path,
 		.argv = command->argv,
 		.folder = command->folder,
-		.input_path = ab->options.input_path,
-		.output_path = ab->options.output_path ? ab->options.output_path : "/dev/null",
+		.input_path = ab->job.runs.input_path,
+		.output_path = ab->job.runs.output_path ? ab->job.runs.output_path : "/dev/null",
 		.repeat = EVENT_RUNS,
 		.interrupted = cli_interrupted,
 	};
@@ -32,10 +32,10 @@ static int side_count(struct ab_job *ab, unsigned side, struct err *err)
 	int r = event_list_parse(&events, EVENTS, err);
 
 	ab->counted[side] = ingest.run;
-	cli_progress(ab->job.cli, "counting events of %s", side ? "B" : "A");
+	cli_progress(ab->cli, "counting events of %s", side ? "B" : "A");
 	if (r >= 0)
 		r = count_target(&options, &events, &sink, err);
-	cli_progress(ab->job.cli, NULL);
+	cli_progress(ab->cli, NULL);
 	run_freeze(ingest.run);
 	return r;
 }
@@ -75,12 +75,12 @@ static bool has_moved(const struct ab_view *view)
 
 static bool events_wanted(const struct ab_job *ab, bool moved)
 {
-	const char *value = cli_value(ab->job.cli, "events");
+	const char *value = cli_value(ab->cli, "events");
 	struct err ignored;
 
 	if (cli_interrupted().count)
 		return false;
-	if (cli_has(ab->job.cli, "events"))
+	if (cli_has(ab->cli, "events"))
 		return !value || str_equal(value, "yes");
 	return moved && pmu_present(&ignored) == 1;
 }

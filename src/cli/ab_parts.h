@@ -4,17 +4,18 @@
  * Owns: the job, the two checkouts and the counted runs, until ab_job_done(). */
 #pragma once
 
-#include "bench_job.h"
+#include "bench_options.h"
 #include "drive/revisions.h"
 #include "render/ab.h"
 
 struct ab_job {
+	struct cli *cli;
 	struct bench_job job;
 	struct revisions *revisions; /* NULL: two programs */
 	struct compare_rule rule;
 	struct compare_plan plan; /* of the looks; known after the first ten pairs */
 	bool has_plan;
-	struct bench_options options;
+	struct bench_job_options options;
 	struct ab_view view;	 /* of all pairs */
 	struct run *counted[2];	 /* NULL: no events were counted */
 	struct ab_view *earlier; /* one per --after */
@@ -32,7 +33,7 @@ int ab_steps_load(struct ab_job *ab, struct err *err);
 void ab_steps_multiply(struct ab_job *ab, const struct ab_view *view);
 
 /* Before the first run: are the builds alike, do A and B print the same? */
-int ab_check(struct ab_job *ab, const struct bench_options *options, struct err *err);
+int ab_check(struct ab_job *ab, struct err *err);
 
 /* After the last one: the explanation of a change, with counted events where asked for or where
  * there is a PMU. */

@@ -59,7 +59,7 @@ static void submodules_note(struct ab_job *ab, const struct revision *one)
 
 static int revisions_add(struct ab_job *ab, struct err *err)
 {
-	struct cli *cli = ab->job.cli;
+	struct cli *cli = ab->cli;
 	struct revisions_options options = {
 		.names = {cli->operands.at[0], cli->program[0]},
 		.build = cli_value(cli, "build"),
@@ -90,7 +90,7 @@ static int revisions_add(struct ab_job *ab, struct err *err)
 
 int ab_sides_add(struct ab_job *ab, struct err *err)
 {
-	struct cli *cli = ab->job.cli;
+	struct cli *cli = ab->cli;
 	uint32_t count = words_count(cli->program);
 	int r;
 

@@ -13,7 +13,7 @@ static int step_load(struct ab_job *ab, const char *path, struct ab_view *ret_vi
 	const struct compare_rule rule = {0};
 	struct bench_view *view = arena_take(&ab->job.arena, sizeof(*view));
 	struct run *run;
-	int r = job_load_run(&ab->job.cli->host, path, &run, err);
+	int r = job_load_run(&ab->cli->host, path, &run, err);
 
 	if (r < 0)
 		return r;
@@ -23,13 +23,13 @@ static int step_load(struct ab_job *ab, const char *path, struct ab_view *ret_vi
 		err_hint(err, "--after takes a run that `assay ab -o RUN.assay` kept");
 		return -EINVAL;
 	}
-	r = bench_view_make(run, cli_has(ab->job.cli, "ignore-failure"), &ab->job.arena, view, err);
+	r = bench_view_make(run, cli_has(ab->cli, "ignore-failure"), &ab->job.arena, view, err);
 	return r < 0 ? r : ab_view_make(view, &rule, &ab->job.arena, ret_view, err);
 }
 
 int ab_steps_load(struct ab_job *ab, struct err *err)
 {
-	const struct cli *cli = ab->job.cli;
+	const struct cli *cli = ab->cli;
 	int r = 0;
 
 	while (cli_value_at(cli, "after", ab->earlier_count))
@@ -52,7 +52,7 @@ void ab_steps_multiply(struct ab_job *ab, const struct ab_view *view)
 		const struct ab_view *one = i < ab->earlier_count ? &ab->earlier[i] : view;
 		const struct comparison *metric = ab_metric_named(one, view->verdict.by->name);
 
-		steps[i].path = cli_value_at(ab->job.cli, "after", i);
+		steps[i].path = cli_value_at(ab->cli, "after", i);
 		steps[i].effect = metric ? metric->effect : (double)NAN;
 		cumulative = ab_compound(cumulative, steps[i].effect);
 		steps[i].cumulative = cumulative;

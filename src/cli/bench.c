@@ -6,71 +6,39 @@
 #include <string.h>
 
 #include "analyze/bench.h"
-#include "base/io.h"
-#include "bench_job.h"
+#include "bench_options.h"
 #include "render/bench.h"
 #include "render/compare_json.h"
 #include "render/export.h"
 #include "render/markdown.h"
 
-enum { COMMANDS_MAX = 64, RUNS_MAX = 1000000, RUNS_MIN_DEFAULT = 10 };
-#define BUDGET_DEFAULT_NS 3000000000
+enum { COMMANDS_MAX = 64 };
 
-/* Each command with each combination of the parameters. */
-static int command_add(struct bench_job *job, const char *text, char *const *words, struct err *err)
+static int parameters_read(struct cli *cli, struct parameters *parameters, struct err *err)
 {
+	const char *const *scan = cli_values(cli, "parameter-scan");
+	const char *const *list = cli_values(cli, "parameter-list");
+	const char *step = cli_value(cli, "parameter-step");
 	int r = 0;
 
-	for (uint32_t i = 0; r >= 0 && (!i || i < job->parameters.combinations); i++) {
-		job->combination = i;
-		r = words ? bench_job_add_words(job, words, err) : bench_job_add(job, text, err);
-	}
-	return r;
-}
-
-static int parameters_read(
-	const struct cli *cli, struct arena *arena, struct parameters *parameters, struct err *err)
-{
-	const char *name, *step = cli_value(cli, "parameter-step");
-	int r = 0;
-
-	if (step && !cli_has(cli, "parameter-scan"))
+	if (step && !scan)
 		return err_refuse(err, "--parameter-step is the step of nothing",
 			"write it with -P NAME MIN MAX");
-	for (unsigned i = 0; r >= 0 && (name = cli_value_at(cli, "parameter-scan", i)); i += 3)
+	for (; r >= 0 && scan && *scan; scan += 3)
 		r = parameters_add_scan(parameters,
-			&(struct parameter_scan){name, cli_value_at(cli, "parameter-scan", i + 1),
-				cli_value_at(cli, "parameter-scan", i + 2), step},
-			arena, err);
-	for (unsigned i = 0; r >= 0 && (name = cli_value_at(cli, "parameter-list", i)); i += 2)
-		r = parameters_add_list(
-			parameters, name, cli_value_at(cli, "parameter-list", i + 1), arena, err);
-	return r;
-}
-
-static int commands_add(struct bench_job *job, struct err *err)
-{
-	struct cli *cli = job->cli;
-	int r = parameters_read(cli, &job->arena, &job->parameters, err);
-
-	for (uint32_t i = 0; r >= 0 && i < cli->operands.count; i++)
-		r = command_add(job, cli->operands.at[i], NULL, err);
-	if (r >= 0 && cli->program)
-		r = command_add(job, cli->program[0], cli->program[1] ? cli->program : NULL, err);
-	if (r >= 0 && !job->commands.count) {
-		err_set(err, ERR_USAGE, EINVAL, "assay bench was given no command");
-		err_hint(err, "usage: assay bench %s", cli->command->usage);
-		r = -EINVAL;
-	}
+			&(struct parameter_scan){scan[0], scan[1], scan[2], step}, &cli->arena,
+			err);
+	for (; r >= 0 && list && *list; list += 2)
+		r = parameters_add_list(parameters, list[0], list[1], &cli->arena, err);
 	return r;
 }
 
 /* "1000", "4K", "64MiB": K, M, G and T are thousands, Ki, Mi, Gi and Ti 1024s, a B may follow. */
-static int amount_note(
-	struct bench_job *job, const char *option, const char *quality, struct err *err)
+static int amount_read(
+	const struct cli *cli, const char *option, uint64_t *ret_amount, struct err *err)
 {
 	static const char units[] = "KMGT";
-	const char *text = cli_value(job->cli, option);
+	const char *text = cli_value(cli, option);
 	uint64_t value = 0;
 	char *rest;
 	const char *unit;
@@ -92,41 +60,27 @@ static int amount_note(
 		rest++;
 	if (!value || errno || *rest) {
 		err_set(err, ERR_USAGE, EINVAL, "--%s cannot be '%s'", option, text);
-		err_hint(err, "write how many one run handles: 1000, 5K, 2M%s",
+		return err_hint(err, "write how many one run handles: 1000, 5K, 2M%s",
 			str_equal(option, "bytes") ? ", 64MiB" : "");
-		return -EINVAL;
 	}
-	run_set_quality(job->run, quality, value);
+	*ret_amount = value;
 	return 0;
 }
 
-static int counts_choose(struct bench_job *job, struct bench_options *options, struct err *err)
+static int options_read(struct cli *cli, struct bench_job_options *options, struct err *err)
 {
-	struct cli *cli = job->cli;
-	uint64_t exact = 0, least = 0, most = 0, budget_ns = 0;
-	int r = cli_number(cli, "runs", 1, RUNS_MAX, 0, &exact, err);
+	int r = bench_options_read(cli, options, err);
 
-	if (r >= 0)
-		r = cli_number(cli, "min-runs", 1, RUNS_MAX, RUNS_MIN_DEFAULT, &least, err);
-	if (r >= 0)
-		r = cli_number(cli, "max-runs", 1, RUNS_MAX, RUNS_MAX, &most, err);
-	if (r >= 0)
-		r = cli_duration(cli, "budget", BUDGET_DEFAULT_NS, &budget_ns, err);
-	if (r < 0)
-		return r;
-	if (exact && (cli_has(cli, "min-runs") || cli_has(cli, "max-runs"))) {
-		err_set(err, ERR_USAGE, EINVAL, "-n excludes --min-runs and --max-runs");
-		err_hint(err, "-n N asks for exactly N runs; leave one of them out");
-		return -EINVAL;
+	if (r >= 0 && !cli->operands.count && !cli->program) {
+		err_set(err, ERR_USAGE, EINVAL, "assay bench was given no command");
+		r = err_hint(err, "usage: assay bench %s", cli->command->usage);
 	}
-	if (most < least && cli_has(cli, "min-runs")) {
-		err_set(err, ERR_USAGE, EINVAL, "--max-runs is below --min-runs");
-		err_hint(err, "-n N asks for exactly N runs");
-		return -EINVAL;
-	}
-	options->rounds_max = (uint32_t)(exact ? exact : most);
-	options->rounds_min = (uint32_t)(exact ? exact : least < most ? least : most);
-	options->budget_ns = budget_ns * job->commands.count;
+	if (r < 0 || parameters_read(cli, &options->parameters, err) < 0 ||
+		cli_count(cli, "min-runs", BENCH_RUNS_MAX, &options->counts.least, err) < 0 ||
+		cli_count(cli, "max-runs", BENCH_RUNS_MAX, &options->counts.most, err) < 0 ||
+		amount_read(cli, "ops", &options->ops_per_run, err) < 0 ||
+		amount_read(cli, "bytes", &options->bytes_per_run, err) < 0)
+		return -err->code;
 	return 0;
 }
 
@@ -143,24 +97,21 @@ static int exports_write(const struct cli *cli, const struct bench_view *view, s
 	int r = 0;
 
 	for (unsigned i = 0; r >= 0 && i < sizeof(exports) / sizeof(*exports); i++) {
-		const char *path = cli_value(cli, exports[i].option);
 		str_auto struct str text = {0};
 
-		if (!path)
-			continue;
-		exports[i].write(&text, view);
-		r = io_replace(path, str_text(&text), text.len, err);
+		if (cli_has(cli, exports[i].option))
+			exports[i].write(&text, view);
+		r = cli_write(cli, exports[i].option, &text, err);
 	}
 	return r;
 }
 
-static int bench_show(struct bench_job *job, struct err *err)
+static int bench_show(struct cli *cli, struct bench_job *job, struct err *err)
 {
-	struct cli *cli = job->cli;
 	struct cli_page page = {.run = job->run, .to_stderr = bench_job_shares_stdout(job)};
 	struct bench_view view;
 	struct err late = {0};
-	int r = bench_view_make(job->run, cli_has(cli, "ignore-failure"), &job->arena, &view, err);
+	int r = bench_view_make(job->run, job->options.ignore_failure, &job->arena, &view, err);
 	int exported;
 
 	if (r < 0)
@@ -178,40 +129,21 @@ static int bench_show(struct bench_job *job, struct err *err)
 	return exported < 0 ? exported : r;
 }
 
-static int bench_run_job(struct bench_job *job, struct err *err)
-{
-	struct bench_options options = {0};
-	struct err late = {0};
-	int r = commands_add(job, err), end;
-
-	if (r >= 0)
-		r = counts_choose(job, &options, err);
-	if (r >= 0)
-		r = amount_note(job, "ops", "ops_per_run", err);
-	if (r >= 0)
-		r = amount_note(job, "bytes", "bytes_per_run", err);
-	if (r < 0)
-		return r;
-	end = bench_job_run(job, &options, err);
-	if (end < 0 && !job->run->executions.count)
-		return end;
-	r = bench_show(job, end < 0 ? &late : err);
-	if (end < 0 || r < 0)
-		return end < 0 ? end : r;
-	return end == BENCH_INTERRUPTED ? EXIT_INTERRUPTED
-	       : end == BENCH_FAILED	? EXIT_TARGET
-					: EXIT_DONE;
-}
-
 static int bench_run_command(struct cli *cli, struct err *err)
 {
+	struct bench_job_options options;
 	struct bench_job job;
-	int r;
+	struct err late = {0};
+	int r = options_read(cli, &options, err), end;
 
-	bench_job_open(&job, cli);
-	r = bench_run_job(&job, err);
+	if (r < 0)
+		return r;
+	bench_job_open(&job, &options, &cli->host);
+	end = bench_job_measure(&job, err);
+	if (end >= 0 || job.run->executions.count)
+		r = bench_show(cli, &job, end < 0 ? &late : err);
 	bench_job_done(&job);
-	return r;
+	return end < 0 ? end : r < 0 ? r : bench_status(end, EXIT_DONE);
 }
 
 static const struct option_spec options[] = {
@@ -226,7 +158,7 @@ static const struct option_spec options[] = {
 		"replace {NAME} by each of these values: a,b,c"},
 	{"ops", 0, "N", false, NULL, "operations in a run: the rate is told too (5K, 2M)"},
 	{"bytes", 0, "N", false, NULL, "bytes that a run handles: the rate is told too (64MiB)"},
-	BENCH_JOB_OPTIONS{"export-json", 0, "FILE", false, NULL, "hyperfine's JSON format"},
+	BENCH_OPTIONS{"export-json", 0, "FILE", false, NULL, "hyperfine's JSON format"},
 	{"export-markdown", 0, "FILE", false, NULL, "a table"},
 	{"export-csv", 0, "FILE", false, NULL, "one row per run"},
 	{0},

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "base/interrupt.h"
 #include "base/jsonw.h"
@@ -85,6 +86,7 @@ struct cli {
 	vec_of(char *) operands;
 	vec_of(struct cli_option) options;
 	struct str target;    /* see cli_target_text() */
+	struct arena arena;   /* for what the command keeps to its end */
 	struct job_host host; /* what a job of this command asks; set by main */
 };
 
@@ -97,10 +99,16 @@ const char *cli_value(const struct cli *cli, const char *name);
 
 /* Values of an option that may be given more than once: the index-th, NULL past the end. */
 const char *cli_value_at(const struct cli *cli, const char *name, unsigned index);
+/* All of them, NULL-terminated; NULL: not given. */
+const char *const *cli_values(struct cli *cli, const char *name);
 
 /* A whole number option within [low, high], `fallback` when not given. */
 int cli_number(const struct cli *cli, const char *name, uint64_t low, uint64_t high,
 	uint64_t fallback, uint64_t *ret_value, struct err *err);
+
+/* The same from 1 on; not given: *ret_value stays as it is. */
+int cli_count(const struct cli *cli, const char *name, uint32_t high, uint32_t *ret_value,
+	struct err *err);
 
 /* A duration option ("25s", "500ms") in nanoseconds, `fallback_ns` when not given. */
 int cli_duration(const struct cli *cli, const char *name, uint64_t fallback_ns, uint64_t *ret_ns,
@@ -146,6 +154,9 @@ int cli_output_as_json(struct cli *cli, struct err *err);
 
 /* Text that is the product of a command, whole, on stdout. */
 int cli_print(const char *text, size_t len, struct err *err);
+
+/* Text for the file that an option names, if it was given. */
+int cli_write(const struct cli *cli, const char *option, const struct str *text, struct err *err);
 
 bool cli_page_next(const struct cli *cli, struct cli_page *page);
 int cli_page_end(const struct cli *cli, struct cli_page *page, struct err *err);

@@ -392,7 +392,10 @@ static int gate_run(struct cli *cli, struct err *err)
 	int r;
 
 	gate_job_open(&job, cli);
-	r = cli_has(cli, "envelope") ? gate_run_envelope(&job, err) : gate_run_job(&job, err);
+	r = bench_options_read(cli, &job.options, err);
+	if (r >= 0)
+		r = cli_has(cli, "envelope") ? gate_run_envelope(&job, err)
+					     : gate_run_job(&job, err);
 	gate_job_done(&job);
 	return r;
 }
@@ -421,7 +424,7 @@ static const struct option_spec options[] = {
 	{"markdown", 0, "FILE", false, NULL, "write a comment for a pull request"},
 	{"github", 0, NULL, false, NULL, "print annotations, fill the step summary"},
 	{"no-history", 0, NULL, false, NULL, "leave .assay/history.ndjson as it is"},
-	BENCH_JOB_OPTIONS{0},
+	BENCH_OPTIONS{0},
 };
 
 static const char *const examples[] = {

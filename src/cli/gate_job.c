@@ -237,9 +237,9 @@ static int commands_add(struct gate_job *job, struct bench_job *bench, struct er
 }
 
 /* As often as the baseline. */
-static int counts_choose(struct gate_job *job, struct bench_job *bench,
-	struct bench_options *options, struct err *err)
+static int counts_choose(struct gate_job *job, struct bench_job *bench, struct err *err)
 {
+	struct bench_options *options = &bench->runs;
 	uint64_t runs = 0;
 	uint32_t most = 0;
 	int r = cli_number(job->cli, "runs", 1, RUNS_MAX, 0, &runs, err);
@@ -248,8 +248,8 @@ static int counts_choose(struct gate_job *job, struct bench_job *bench,
 		const struct bench_command *one = &job->views.at[0]->commands[i];
 
 		most = one->used_count > most ? one->used_count : most;
-		if (one->warmup_count > bench->warmups)
-			bench->warmups = one->warmup_count;
+		if (one->warmup_count > bench->options.warmups && !job->options.has_warmups)
+			bench->options.warmups = one->warmup_count;
 	}
 	options->rounds_max = runs ? (uint32_t)runs : most ? most : RUNS_DEFAULT;
 	options->rounds_min = options->rounds_max;
@@ -260,18 +260,17 @@ static int counts_choose(struct gate_job *job, struct bench_job *bench,
 /* An enum bench_end or a negative errno.  Nothing measured at all is the failure. */
 static int measure(struct gate_job *job, struct bench_job *bench, bool is_extra, struct err *err)
 {
-	struct bench_options options = {0};
 	struct stat folder;
 	int r;
 
-	bench_job_open(bench, job->cli);
-	bench->takes_fingerprint = true;
+	bench_job_open(bench, &job->options, &job->cli->host);
+	bench->options.takes_fingerprint = true;
 	bench->is_extra = is_extra;
 	bench->is_remembered = stat(BENCH_JOB_FOLDER, &folder) == 0 && S_ISDIR(folder.st_mode);
 	r = commands_add(job, bench, err);
 	if (r >= 0)
-		r = counts_choose(job, bench, &options, err);
-	return r < 0 ? r : bench_job_run(bench, &options, err);
+		r = counts_choose(job, bench, err);
+	return r < 0 ? r : bench_job_run(bench, err);
 }
 
 static void notes_copy(struct gate_job *job, const struct run *run)

@@ -5,7 +5,7 @@
 
 #include "analyze/gate.h"
 #include "base/arena.h"
-#include "bench_job.h"
+#include "bench_options.h"
 #include "model/history.h"
 
 struct gate_job {
@@ -20,6 +20,7 @@ struct gate_job {
 	struct gate_preset preset;
 	double min_effect;
 	bool judges[GATE_METRICS];
+	struct bench_job_options options;
 	struct bench_job bench; /* when it is measured now */
 	struct run *loaded;	/* when it comes from a file */
 	struct run *here;	/* the machine before anything ran: `machines` borrows from it */

@@ -167,5 +167,6 @@ int main(int argc, char **argv)
 	vec_done(&cli.operands);
 	vec_done(&cli.options);
 	str_done(&cli.target);
+	arena_done(&cli.arena);
 	return status;
 }

@@ -160,6 +160,13 @@ int cli_print(const char *text, size_t len, struct err *err)
 	return r;
 }
 
+int cli_write(const struct cli *cli, const char *option, const struct str *text, struct err *err)
+{
+	const char *path = cli_value(cli, option);
+
+	return path ? io_replace(path, str_text(text), text->len, err) : 0;
+}
+
 static int page_print(bool to_stderr, const struct str *text, struct err *err)
 {
 	int r;

@@ -9,7 +9,7 @@
 
 #include "analyze/scale.h"
 #include "base/io.h"
-#include "bench_job.h"
+#include "bench_options.h"
 #include "render/compare_json.h"
 #include "render/markdown.h"
 #include "render/scale.h"
@@ -25,6 +25,7 @@ static const char *const thread_variables[] = {"OMP_NUM_THREADS", "OPENBLAS_NUM_
 	"MKL_NUM_THREADS", "GOMAXPROCS", "RAYON_NUM_THREADS", "JULIA_NUM_THREADS", NULL};
 
 struct scale_job {
+	struct cli *cli;
 	struct bench_job bench;
 	struct scale_sizes sizes;
 	struct scale_options options;
@@ -76,7 +77,7 @@ static const char *fill(struct bench_job *job, uint32_t command, const char *tex
 
 static int sizes_choose(struct scale_job *scale, struct err *err)
 {
-	struct cli *cli = scale->bench.cli;
+	struct cli *cli = scale->cli;
 	const char *sizes = cli_value(cli, "sizes"), *threads = cli_value(cli, "threads");
 	const char *expect = cli_value(cli, "expect"), *metric = cli_value(cli, "metric");
 	int r;
@@ -107,7 +108,7 @@ static int sizes_choose(struct scale_job *scale, struct err *err)
 /* The variables that hold the number, of one size. */
 static char *const *variables_make(struct scale_job *scale, bool by_default, uint64_t size)
 {
-	struct cli *cli = scale->bench.cli;
+	struct cli *cli = scale->cli;
 	struct arena *arena = &scale->bench.arena;
 	vec_of(char *) found = {0};
 	char **kept;
@@ -142,7 +143,7 @@ static int variables_check(const struct cli *cli, struct err *err)
 static int command_words(
 	struct scale_job *scale, char ***ret_words, bool *ret_place, struct err *err)
 {
-	struct cli *cli = scale->bench.cli;
+	struct cli *cli = scale->cli;
 	const char *text = cli->operands.count		      ? cli->operands.at[0]
 			   : cli->program && !cli->program[1] ? cli->program[0]
 							      : NULL;
@@ -171,12 +172,13 @@ static int command_words(
 static int place_check(struct scale_job *scale, bool place, bool *ret_default, struct err *err)
 {
 	struct bench_job *job = &scale->bench;
-	const char *input = cli_value(job->cli, "input"), *prepare = cli_value(job->cli, "prepare");
-	int r = variables_check(job->cli, err);
+	const char *input = cli_value(scale->cli, "input"),
+		   *prepare = cli_value(scale->cli, "prepare");
+	int r = variables_check(scale->cli, err);
 
 	*ret_default = false;
 	place |= (input && has_place(input)) || (prepare && has_place(prepare));
-	if (r < 0 || place || cli_has(job->cli, "env"))
+	if (r < 0 || place || cli_has(scale->cli, "env"))
 		return r;
 	if (scale->options.threads) {
 		*ret_default = true;
@@ -215,16 +217,17 @@ static int commands_add(struct scale_job *scale, struct err *err)
 	}
 	if (r >= 0)
 		job->run->target = run_intern(job->run, scale->title);
-	if (r >= 0 && scale->sizes.repeated && !cli_has(job->cli, "threads"))
+	if (r >= 0 && scale->sizes.repeated && !cli_has(scale->cli, "threads"))
 		run_add_note(job->run, "repeated-sizes",
 			"a size that stands there twice is run once",
 			"-n N gives every size more runs");
 	return r;
 }
 
-static int counts_choose(struct scale_job *scale, struct bench_options *options, struct err *err)
+static int counts_choose(struct scale_job *scale, struct err *err)
 {
-	const struct cli *cli = scale->bench.cli;
+	const struct cli *cli = scale->cli;
+	struct bench_options *options = &scale->bench.runs;
 	uint64_t exact = 0;
 	int r = cli_number(cli, "runs", 1, RUNS_MAX, 0, &exact, err);
 
@@ -274,7 +277,7 @@ static bool terminal_is_utf8(void)
 
 static int scale_show(struct scale_job *scale, struct scale_view *view, struct err *err)
 {
-	struct cli *cli = scale->bench.cli;
+	struct cli *cli = scale->cli;
 	struct cli_page page = {
 		.run = scale->bench.run, .to_stderr = bench_job_shares_stdout(&scale->bench)};
 	struct bench_view *bench = arena_take(&scale->bench.arena, sizeof(*bench));
@@ -321,7 +324,6 @@ static int status_of(const struct scale_view *view)
 
 static int scale_run_job(struct scale_job *scale, struct err *err)
 {
-	struct bench_options options = {0};
 	struct scale_view view;
 	struct err late = {0};
 	int r = sizes_choose(scale, err), end;
@@ -329,12 +331,12 @@ static int scale_run_job(struct scale_job *scale, struct err *err)
 	if (r >= 0)
 		r = commands_add(scale, err);
 	if (r >= 0)
-		r = counts_choose(scale, &options, err);
+		r = counts_choose(scale, err);
 	if (r < 0)
 		return r;
 	scale->bench.fill = fill;
 	scale->bench.context = scale;
-	end = bench_job_run(&scale->bench, &options, err);
+	end = bench_job_run(&scale->bench, err);
 	if (end < 0 && !scale->bench.run->executions.count)
 		return end;
 	r = scale_show(scale, &view, end < 0 ? &late : err);
@@ -347,10 +349,13 @@ static int scale_run_job(struct scale_job *scale, struct err *err)
 
 static int scale_run_command(struct cli *cli, struct err *err)
 {
-	struct scale_job scale = {0};
-	int r;
+	struct scale_job scale = {.cli = cli};
+	struct bench_job_options common;
+	int r = bench_options_read(cli, &common, err);
 
-	bench_job_open(&scale.bench, cli);
+	if (r < 0)
+		return r;
+	bench_job_open(&scale.bench, &common, &cli->host);
 	r = scale_run_job(&scale, err);
 	bench_job_done(&scale.bench);
 	return r;
@@ -370,7 +375,7 @@ static const struct option_spec options[] = {
 		"measure about that long in all (default 10s, and 7 runs of each size)"},
 	{"svg", 0, "FILE", false, NULL, "the chart as a picture"},
 	{"export-markdown", 0, "FILE", false, NULL, "verdict and table"},
-	BENCH_JOB_OPTIONS{0},
+	BENCH_OPTIONS{0},
 };
 
 static const char *const examples[] = {

@@ -255,6 +255,21 @@ const char *cli_value_at(const struct cli *cli, const char *name, unsigned index
 	return NULL;
 }
 
+const char *const *cli_values(struct cli *cli, const char *name)
+{
+	const char **values;
+	unsigned count = 0;
+
+	while (cli_value_at(cli, name, count))
+		count++;
+	if (!count)
+		return NULL;
+	values = arena_take(&cli->arena, (count + 1) * sizeof(*values));
+	for (unsigned i = 0; i < count; i++)
+		values[i] = cli_value_at(cli, name, i);
+	return values;
+}
+
 bool cli_has(const struct cli *cli, const char *name)
 {
 	vec_foreach (const struct cli_option, option, &cli->options)
@@ -289,6 +304,17 @@ int cli_number(const struct cli *cli, const char *name, uint64_t low, uint64_t h
 	}
 	*ret_value = value;
 	return 0;
+}
+
+int cli_count(const struct cli *cli, const char *name, uint32_t high, uint32_t *ret_value,
+	struct err *err)
+{
+	uint64_t value;
+	int r = cli_number(cli, name, 1, high, *ret_value, &value, err);
+
+	if (r >= 0)
+		*ret_value = (uint32_t)value;
+	return r;
 }
 
 int cli_duration(const struct cli *cli, const char *name, uint64_t fallback_ns, uint64_t *ret_ns,

@@ -73,7 +73,7 @@ struct bench {
 /* The target is not in our group: the terminal's Ctrl-C does not reach it unless we pass it on. */
 static void pass_on_signals(struct bench *b)
 {
-	struct interrupt now = b->options->interrupted();
+	struct interrupt now = interrupt_now(b->options->interrupted);
 
 	if (now.count == b->signals_seen)
 		return;

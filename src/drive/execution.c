@@ -65,7 +65,7 @@ int execution_descriptor(const struct execution *execution)
 
 void execution_pass_on_signals(struct execution *execution)
 {
-	struct interrupt now = execution->options.interrupted();
+	struct interrupt now = interrupt_now(execution->options.interrupted);
 
 	if (now.count == execution->signals_seen)
 		return;

@@ -45,7 +45,7 @@ static void stop_further(struct waiting *w, uint64_t now)
 /* The user's first signal goes on as it is, so that the target may end in its own way. */
 static void pass_on(struct waiting *w, uint64_t now)
 {
-	struct interrupt told = w->options->interrupted();
+	struct interrupt told = interrupt_now(w->options->interrupted);
 
 	if (told.count == w->seen)
 		return;
@@ -125,7 +125,7 @@ int phase_run(const struct phase_options *options, struct phase_result *ret_resu
 		*err = why;
 		return -why.code;
 	}
-	w.seen = options->interrupted().count;
+	w.seen = interrupt_now(options->interrupted).count;
 	w.start_ns = clock_monotonic_ns();
 	w.next_ns = options->limit_ns ? w.start_ns + options->limit_ns : UINT64_MAX;
 	r = helper_start(

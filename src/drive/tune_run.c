@@ -76,7 +76,8 @@ static int program_run(struct execution *execution, struct err *err)
 {
 	int r;
 
-	if (execution->options.interrupted().count) { /* Ctrl-C while the knobs were written */
+	if (interrupt_now(execution->options.interrupted)
+			.count) { /* Ctrl-C while the knobs were written */
 		execution->stopped = true;
 		return 0;
 	}

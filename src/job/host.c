@@ -30,7 +30,7 @@ void job_tell(const struct job_host *host, const char *text)
 
 struct interrupt job_interrupted(const struct job_host *host)
 {
-	return host->interrupted ? host->interrupted() : (struct interrupt){0};
+	return interrupt_now(host->interrupted);
 }
 
 void job_begin_run(const struct job_host *host, struct run *run)

@@ -8,3 +8,9 @@ struct interrupt {
 	int signal;	    /* the last of them */
 	bool from_terminal; /* the kernel sent it to the whole foreground group, target included */
 };
+
+/* What `asked` says now; NULL: nobody interrupts. */
+static inline struct interrupt interrupt_now(struct interrupt (*asked)(void))
+{
+	return asked ? asked() : (struct interrupt){0};
+}

@@ -1,8 +1,8 @@
-/* bench_job.c - see bench_job.h.
+/* bench.c - see bench.h.
  *
  * Runs are stored while they happen: what kill -9 leaves is a readable file that lacks the run
  * under way, and of runs below some milliseconds a few more. */
-#include "bench_job.h"
+#include "job/bench.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,12 +23,14 @@
 #include "model/store.h"
 #include "render/paper.h"
 
-enum { REFRESH_NS = 100000000, STORE_SHARE = 20 };
+enum { REFRESH_NS = 100000000, RUNS_MIN_DEFAULT = 10 };
+#define BUDGET_DEFAULT_NS 3000000000
 
-void bench_job_open(struct bench_job *job, struct cli *cli)
+void bench_job_open(
+	struct bench_job *job, const struct bench_job_options *options, const struct job_host *host)
 {
-	*job = (struct bench_job){.cli = cli, .run = run_open()};
-	job->run->command = run_intern(job->run, cli->command->name);
+	*job = (struct bench_job){.options = *options, .host = host, .run = run_open()};
+	job->run->command = run_intern(job->run, host->command);
 	job->run->started_ns = clock_realtime_ns();
 }
 
@@ -61,20 +63,26 @@ static int command_find_file(struct bench_job *job, char *const *words,
 	return binary_find(name, &job->arena, &ret_command->path, err);
 }
 
+static void field_add(struct bench_job *job, const char *group, const char *name, const char *value)
+{
+	run_add_field(job->run, &(struct field_row){
+					.group = run_intern(job->run, group),
+					.name = run_intern(job->run, name),
+					.value = run_intern(job->run, value),
+				});
+}
+
 /* What the parameters are for this command, as fields "parameter.COMMAND.NAME". */
 static void note_parameters(struct bench_job *job)
 {
-	for (uint32_t i = 0; i < job->parameters.count; i++) {
+	const struct parameters *parameters = &job->options.parameters;
+
+	for (uint32_t i = 0; i < parameters->count; i++) {
 		str_auto struct str name = {0};
 
-		str_addf(&name, "%u.%s", job->commands.count, job->parameters.at[i].name);
-		run_add_field(job->run,
-			&(struct field_row){
-				.group = run_intern(job->run, "parameter"),
-				.name = run_intern(job->run, str_text(&name)),
-				.value = run_intern(job->run,
-					parameters_value(&job->parameters, job->combination, i)),
-			});
+		str_addf(&name, "%u.%s", job->commands.count, parameters->at[i].name);
+		field_add(job, "parameter", str_text(&name),
+			parameters_value(parameters, job->combination, i));
 	}
 }
 
@@ -84,14 +92,14 @@ static char *const *words_apply(struct bench_job *job, char *const *words)
 	uint32_t count = 0;
 	char **replaced;
 
-	if (!job->parameters.count)
+	if (!job->options.parameters.count)
 		return words;
 	while (words[count])
 		count++;
 	replaced = arena_take(&job->arena, (count + 1) * sizeof(*replaced));
 	for (uint32_t i = 0; i < count; i++)
-		replaced[i] =
-			parameters_apply(&job->parameters, job->combination, words[i], &job->arena);
+		replaced[i] = parameters_apply(
+			&job->options.parameters, job->combination, words[i], &job->arena);
 	return replaced;
 }
 
@@ -122,7 +130,7 @@ int bench_job_split(struct bench_job *job, const char *text, char ***ret_words, 
 {
 	char **words;
 
-	if (!cli_has(job->cli, "shell"))
+	if (!job->options.shell)
 		return words_split(text, &job->arena, ret_words, NULL, err);
 	words = arena_take(&job->arena, 4 * sizeof(*words));
 	words[0] = arena_text(&job->arena, "/bin/sh", 7);
@@ -134,7 +142,7 @@ int bench_job_split(struct bench_job *job, const char *text, char ***ret_words, 
 
 void bench_job_note_shell(struct bench_job *job, const char *text)
 {
-	char special = cli_has(job->cli, "shell") ? 0 : words_need_shell(text);
+	char special = job->options.shell ? 0 : words_need_shell(text);
 	str_auto struct str line = {0};
 
 	if (!special)
@@ -155,11 +163,34 @@ int bench_job_add(struct bench_job *job, const char *text, struct err *err)
 	return bench_job_add_words(job, words, err);
 }
 
+/* One command with each combination of the parameters. */
+static int combinations_add(
+	struct bench_job *job, const char *text, char *const *words, struct err *err)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; r >= 0 && (!i || i < job->options.parameters.combinations); i++) {
+		job->combination = i;
+		r = words ? bench_job_add_words(job, words, err) : bench_job_add(job, text, err);
+	}
+	return r;
+}
+
+int bench_job_add_given(struct bench_job *job, struct err *err)
+{
+	char *const *program = job->options.program;
+	int r = 0;
+
+	for (uint32_t i = 0; r >= 0 && i < job->options.text_count; i++)
+		r = combinations_add(job, job->options.texts[i], NULL, err);
+	if (r >= 0 && program)
+		r = combinations_add(job, program[0], program[1] ? program : NULL, err);
+	return r;
+}
+
 bool bench_job_shares_stdout(const struct bench_job *job)
 {
-	const char *where = cli_value(job->cli, "program-output");
-
-	return where && str_equal(where, "inherit");
+	return job->options.program_output && str_equal(job->options.program_output, "inherit");
 }
 
 static int input_check(const char *path, struct err *err)
@@ -170,18 +201,17 @@ static int input_check(const char *path, struct err *err)
 	if (in >= 0)
 		return 0;
 	err_set(err, ERR_USAGE, code, "cannot read %s: %s", path, err_words(code));
-	err_hint(err, "--input names the file that the commands read");
-	return -code;
+	return err_hint(err, "--input names the file that the commands read");
 }
 
-static int inputs_choose(struct bench_job *job, struct bench_options *options, struct err *err)
+static int inputs_choose(struct bench_job *job, struct err *err)
 {
-	const char *input = cli_value(job->cli, "input");
+	const char *input = job->options.input;
 	int r = 0;
 
-	options->input_path = input && !job->fill ? input : "/dev/null";
+	job->runs.input_path = input && !job->fill ? input : "/dev/null";
 	if (!input || !job->fill)
-		return input_check(options->input_path, err);
+		return input_check(job->runs.input_path, err);
 	for (uint32_t i = 0; r >= 0 && i < job->commands.count; i++) {
 		job->commands.at[i].input_path = job->fill(job, i, input);
 		r = input_check(job->commands.at[i].input_path, err);
@@ -190,45 +220,42 @@ static int inputs_choose(struct bench_job *job, struct bench_options *options, s
 }
 
 /* Streams are tried once here, so that a wrong name is told before the first run. */
-static int streams_choose(struct bench_job *job, struct bench_options *options, struct err *err)
+static int streams_choose(struct bench_job *job, struct err *err)
 {
-	const char *where = cli_value(job->cli, "program-output");
+	const char *where = job->options.program_output;
 	io_auto int out = -1;
-	int r = inputs_choose(job, options, err);
+	int r = inputs_choose(job, err), code;
 
 	if (r < 0)
 		return r;
-	options->output_path = !where || str_equal(where, "null") ? "/dev/null"
-			       : str_equal(where, "inherit")	  ? NULL
-								  : where;
-	options->stdout_to_stderr = !options->output_path && job->cli->mode == CLI_JSON;
-	if (!options->output_path)
+	if (bench_job_shares_stdout(job)) {
+		job->runs.stdout_to_stderr = job->host->json_on_stdout;
 		return 0;
-	out = open(options->output_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-	if (out < 0) {
-		int code = errno;
-
-		err_set(err, ERR_OUTPUT, code, "cannot write %s: %s", options->output_path,
-			err_words(code));
-		err_hint(err, "--program-output is null, inherit or a file that can be written");
-		return -code;
 	}
-	return 0;
+	if (!where || str_equal(where, "null"))
+		where = "/dev/null";
+	job->runs.output_path = where;
+	job->runs.keep_errors = str_equal(where, "/dev/null");
+	out = open(where, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (out >= 0)
+		return 0;
+	code = errno;
+	err_set(err, ERR_OUTPUT, code, "cannot write %s: %s", where, err_words(code));
+	return err_hint(err, "--program-output is null, inherit or a file that can be written");
 }
 
-/* The command of --setup, --prepare or --cleanup with the parameters of each command; `once`: the
- * same text is taken once.  Where they begin among all commands, and how many they are. */
-static int asides_add(struct bench_job *job, const char *option, bool once, uint32_t *ret_at,
+/* A set-up, preparation or clean-up with the parameters of each command; `once`: the same text is
+ * taken once.  Where they begin among all commands, and how many they are. */
+static int asides_add(struct bench_job *job, const char *given, bool once, uint32_t *ret_at,
 	uint32_t *ret_count, struct err *err)
 {
-	const char *given = cli_value(job->cli, option);
 	vec_of(const char *) seen = {0};
 	int r = 0;
 
 	*ret_at = given ? job->commands.count : 0;
 	for (uint32_t i = 0; r >= 0 && given && i < job->combinations.count; i++) {
 		const char *text = job->fill ? job->fill(job, i, given)
-					     : parameters_apply(&job->parameters,
+					     : parameters_apply(&job->options.parameters,
 						       job->combinations.at[i], given, &job->arena);
 		struct spawner_command command = {0};
 		char **words;
@@ -257,123 +284,92 @@ static int asides_add(struct bench_job *job, const char *option, bool once, uint
  * comparable. */
 static void note_cache(struct bench_job *job)
 {
-	const char *state = cli_value(job->cli, "cache");
+	const char *state = job->options.cache, *const *file = job->options.cold_files;
 	str_auto struct str text = {0};
 
-	str_add(&text, state ? state : job->cold_files ? "cold files:" : "");
-	for (const char **file = job->cold_files; file && *file && !state; file++)
+	str_add(&text, state ? state : file ? "cold files:" : "");
+	for (; file && *file && !state; file++)
 		str_addf(&text, " %s", *file);
 	if (text.len)
-		run_add_field(job->run, &(struct field_row){
-						.group = run_intern(job->run, "env"),
-						.name = run_intern(job->run, "cache_state"),
-						.value = run_intern(job->run, str_text(&text)),
-					});
+		field_add(job, "env", "cache_state", str_text(&text));
 }
 
-static int cache_choose(struct bench_job *job, struct bench_options *options, struct err *err)
+/* Two options of which each says the opposite of the other. */
+static int contradictions_check(const struct bench_job *job, struct err *err)
 {
-	const char *state = cli_value(job->cli, "cache");
-	unsigned count = 0;
+	const struct bench_job_options *options = &job->options;
+	const char *name = options->save;
 
-	while (cli_value_at(job->cli, "cold-file", count))
-		count++;
-	options->drop_caches = state && str_equal(state, "cold");
-	if (state && !options->drop_caches && count) {
-		err_set(err, ERR_USAGE, EINVAL, "--cache warm and --cold-file contradict");
-		err_hint(err, "leave one of them out");
-		return -EINVAL;
-	}
-	if (count) {
-		job->cold_files = arena_take(&job->arena, (count + 1) * sizeof(*job->cold_files));
-		for (unsigned i = 0; i < count; i++)
-			job->cold_files[i] = cli_value_at(job->cli, "cold-file", i);
-	}
-	options->cold_files = job->cold_files;
-	note_cache(job);
-	return 0;
+	if (options->cache && str_equal(options->cache, "warm") && options->cold_files)
+		return err_refuse(
+			err, "--cache warm and --cold-file contradict", "leave one of them out");
+	if (options->golden && options->golden_save)
+		return err_refuse(err, "--golden and --golden-save contradict",
+			"--golden-save writes the file, --golden FILE then checks with it");
+	if ((options->golden || options->golden_save) && !job->runs.keep_errors)
+		return err_refuse(err, "the output cannot be compared and go elsewhere too",
+			"leave out --program-output");
+	if (options->output && name)
+		return err_refuse(
+			err, "-o and --save both say where the runs go", "give one of them");
+	if (!name || (*name && *name != '.' && !strchr(name, '/')))
+		return 0;
+	err_set(err, ERR_USAGE, EINVAL, "--save cannot be '%s'", name);
+	return err_hint(err, "it is a plain name; -o takes a path");
 }
 
-static int golden_choose(struct bench_job *job, struct bench_options *options, struct err *err)
+static int commands_complete(struct bench_job *job, struct err *err)
 {
-	options->golden_path = cli_value(job->cli, "golden");
-	options->golden_save_path = cli_value(job->cli, "golden-save");
-	if (options->golden_path && options->golden_save_path) {
-		err_set(err, ERR_USAGE, EINVAL, "--golden and --golden-save contradict");
-		err_hint(err, "--golden-save writes the file, --golden FILE then checks with it");
-		return -EINVAL;
-	}
-	if ((options->golden_path || options->golden_save_path) &&
-		(!options->output_path || !str_equal(options->output_path, "/dev/null"))) {
-		err_set(err, ERR_USAGE, EINVAL,
-			"the output cannot be compared and go elsewhere too");
-		err_hint(err, "leave out --program-output");
-		return -EINVAL;
-	}
-	return 0;
-}
-
-static int commands_complete(struct bench_job *job, struct bench_options *options, struct err *err)
-{
+	const struct bench_job_options *options = &job->options;
+	struct bench_options *runs = &job->runs;
 	uint32_t prepares;
 	int r;
 
-	options->command_count = job->commands.count;
-	r = asides_add(job, "setup", true, &options->setup_at, &options->setup_count, err);
+	runs->command_count = job->commands.count;
+	r = asides_add(job, options->setup, true, &runs->setup_at, &runs->setup_count, err);
 	if (r >= 0)
-		r = asides_add(job, "prepare", false, &options->prepare_at, &prepares, err);
+		r = asides_add(job, options->prepare, false, &runs->prepare_at, &prepares, err);
 	if (r >= 0)
 		r = asides_add(
-			job, "cleanup", true, &options->cleanup_at, &options->cleanup_count, err);
-	options->commands = job->commands.at;
+			job, options->cleanup, true, &runs->cleanup_at, &runs->cleanup_count, err);
+	runs->commands = job->commands.at;
 	return r;
 }
 
-static int options_choose(struct bench_job *job, struct bench_options *options, struct err *err)
+static int runs_choose(struct bench_job *job, struct err *err)
 {
-	uint64_t warmups = 0;
-	int r = cli_number(job->cli, "warmup", 0, 1000000, job->warmups, &warmups, err);
+	const struct bench_job_options *options = &job->options;
+	struct bench_options *runs = &job->runs;
+	int r = streams_choose(job, err);
 
 	if (r >= 0)
-		r = cli_duration(job->cli, "time-limit", 0, &options->limit_ns, err);
+		r = contradictions_check(job, err);
 	if (r >= 0)
-		r = streams_choose(job, options, err);
-	if (r >= 0)
-		r = commands_complete(job, options, err);
-	if (r >= 0)
-		r = cache_choose(job, options, err);
-	if (r >= 0)
-		r = golden_choose(job, options, err);
-	options->warmups = (uint32_t)warmups;
-	options->can_be_enough = job->look != NULL;
-	options->keep_errors = options->output_path && str_equal(options->output_path, "/dev/null");
-	options->ignore_failure = cli_has(job->cli, "ignore-failure");
-	options->seed = clock_monotonic_ns();
-	options->interrupted = cli_interrupted;
+		r = commands_complete(job, err);
+	note_cache(job);
+	runs->limit_ns = options->limit_ns;
+	runs->drop_caches = options->cache && str_equal(options->cache, "cold");
+	runs->cold_files = options->cold_files;
+	runs->golden_path = options->golden;
+	runs->golden_save_path = options->golden_save;
+	runs->warmups = options->warmups;
+	runs->can_be_enough = job->look != NULL;
+	runs->ignore_failure = options->ignore_failure;
+	runs->seed = clock_monotonic_ns();
+	runs->interrupted = job->host->interrupted;
 	return r;
 }
 
 static int store_choose(struct bench_job *job, struct err *err)
 {
-	const char *path = cli_value(job->cli, "output"), *name = cli_value(job->cli, "save");
+	const char *path = job->options.output, *name = job->options.save;
 
-	if (path && name) {
-		err_set(err, ERR_USAGE, EINVAL, "-o and --save both say where the runs go");
-		err_hint(err, "give one of them");
-		return -EINVAL;
-	}
-	if (name && (!*name || *name == '.' || strchr(name, '/'))) {
-		err_set(err, ERR_USAGE, EINVAL, "--save cannot be '%s'", name);
-		err_hint(err, "it is a plain name; -o takes a path");
-		return -EINVAL;
-	}
 	if (name && mkdir(BENCH_JOB_FOLDER, 0777) < 0 && errno != EEXIST) {
 		int code = errno;
 
 		err_set(err, ERR_OUTPUT, code, "cannot make the folder %s: %s", BENCH_JOB_FOLDER,
 			err_words(code));
-		err_hint(err, "-o RUN stores elsewhere");
-		return -code;
+		return err_hint(err, "-o RUN stores elsewhere");
 	}
 	if (name)
 		path = arena_format(&job->arena, BENCH_JOB_FOLDER "/%s.assay", name);
@@ -407,34 +403,23 @@ static void progress_show(struct bench_job *job, const struct bench_progress *pr
 {
 	str_auto struct str line = {0};
 
-	if (job->cli->quiet || job->cli->mode != CLI_TEXT || !isatty(STDERR_FILENO))
-		return;
 	lately_text(job->run, &line);
 	if (progress->rounds_due)
-		cli_progress(job->cli, "round %u of about %u%s", progress->rounds,
+		job_progress(job->host, "round %u of about %u%s", progress->rounds,
 			progress->rounds_due, str_text(&line));
 	else
-		cli_progress(job->cli, "warming up, run %u", progress->runs);
+		job_progress(job->host, "warming up, run %u", progress->runs);
 }
 
-/* Each run is in the file before the next one starts, as long as that takes a twentieth of the
- * time: what kill -9 can take is the run under way, of runs below some ms a few more.  The first
- * time makes the tables and says nothing about the others, so the cheapest counts. */
 static int store_keep_up(struct bench_job *job, struct err *err)
 {
-	uint64_t begin_ns = clock_monotonic_ns(), cost_ns;
+	uint64_t begin_ns = clock_monotonic_ns();
 	int r;
 
-	if (begin_ns - job->stored_ns < STORE_SHARE * job->store_cost_ns)
+	if (!store_pace_is_due(&job->pace, begin_ns))
 		return 0;
 	r = store_flush(job->store, job->run, err);
-	cost_ns = clock_monotonic_ns() - begin_ns;
-	if (!job->stored_ns)
-		cost_ns = 0;
-	else if (job->store_cost_ns && job->store_cost_ns < cost_ns)
-		cost_ns = job->store_cost_ns;
-	job->stored_ns = begin_ns;
-	job->store_cost_ns = cost_ns;
+	store_pace_take(&job->pace, begin_ns, clock_monotonic_ns());
 	return r;
 }
 
@@ -448,7 +433,7 @@ static int each_run(void *context, const struct bench_progress *progress, struct
 		job->refreshed_ns = now;
 		progress_show(job, progress);
 	}
-	if (r >= 0 && job->store)
+	if (job->store)
 		r = store_keep_up(job, err);
 	if (r >= 0 && progress->round_ended && job->look)
 		r = job->look(job, progress, err);
@@ -458,18 +443,12 @@ static int each_run(void *context, const struct bench_progress *progress, struct
 /* How the runs were made, as fields: numbers made in another way are compared with a warning. */
 static void settings_note(struct bench_job *job)
 {
-	static const char *const names[] = {"prepare", "input"};
+	const struct bench_job_options *options = &job->options;
 
-	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		const char *value = cli_value(job->cli, names[i]);
-
-		if (value && *value)
-			run_add_field(job->run, &(struct field_row){
-							.group = run_intern(job->run, "job"),
-							.name = run_intern(job->run, names[i]),
-							.value = run_intern(job->run, value),
-						});
-	}
+	if (options->prepare && *options->prepare)
+		field_add(job, "job", "prepare", options->prepare);
+	if (options->input && *options->input)
+		field_add(job, "job", "input", options->input);
 }
 
 /* Append what was measured to the history; a failure is a note of the run. */
@@ -480,7 +459,7 @@ static void history_add(struct bench_job *job)
 	struct history_row *rows;
 	size_t count = 0;
 	struct err err = {0};
-	int r = bench_view_make(job->run, cli_has(job->cli, "ignore-failure"), &arena, &view, &err);
+	int r = bench_view_make(job->run, job->options.ignore_failure, &arena, &view, &err);
 
 	if (r >= 0) {
 		rows = arena_take(&arena, view.command_count * sizeof(*rows));
@@ -495,12 +474,12 @@ static void history_add(struct bench_job *job)
 
 /* The spawner is forked before the file is opened: SQLite's memory would be the least that any
  * target's peak can read. */
-static int job_measure(struct bench_job *job, struct bench_options *options, struct err *err)
+static int job_measure(struct bench_job *job, struct err *err)
 {
 	struct ingest ingest = {.run = job->run};
 	struct wire_sink sink = ingest_sink(&ingest);
 	struct bench *bench = NULL;
-	int r = bench_open(options, &bench, err);
+	int r = bench_open(&job->runs, &bench, err);
 
 	if (r >= 0 && !job->is_extra)
 		r = store_choose(job, err);
@@ -510,33 +489,67 @@ static int job_measure(struct bench_job *job, struct bench_options *options, str
 	return r;
 }
 
-int bench_job_run(struct bench_job *job, struct bench_options *options, struct err *err)
+int bench_job_run(struct bench_job *job, struct err *err)
 {
 	struct err late = {0};
-	int r = options_choose(job, options, err), stored = 0;
+	int r = runs_choose(job, err), stored = 0;
 
+	if (r >= 0 && job->ready)
+		r = job->ready(job, err);
 	if (r < 0)
 		return r;
-	if (job->ready)
-		r = job->ready(job, options, err);
-	if (r < 0)
-		return r;
-	options->each = each_run;
-	options->context = job;
-	r = job_measure(job, options, err);
-	cli_progress(job->cli, NULL);
+	job->runs.each = each_run;
+	job->runs.context = job;
+	r = job_measure(job, err);
+	job_progress(job->host, NULL);
 	job->run->partial = r != BENCH_DONE;
 	if (r < 0 && !job->run->executions.count)
 		return r;
-	if (job->store || job->takes_fingerprint || cli_has(job->cli, "json")) {
+	if (job->store || job->options.takes_fingerprint) {
 		settings_note(job);
 		job_take_fingerprint(job->run, &late);
 	}
 	if (job->store)
 		stored = store_finish(job->store, job->run, r < 0 ? &late : err);
-	if ((job->is_remembered || cli_has(job->cli, "save")) && !job->is_extra &&
-		!cli_has(job->cli, "no-history") && r == BENCH_DONE && stored >= 0)
+	if ((job->is_remembered || job->options.save) && !job->is_extra &&
+		!job->options.no_history && r == BENCH_DONE && stored >= 0)
 		history_add(job);
 	run_freeze(job->run);
 	return r < 0 ? r : stored < 0 ? stored : r;
+}
+
+static int counts_choose(struct bench_job *job, struct err *err)
+{
+	const struct bench_counts *counts = &job->options.counts;
+	struct bench_options *runs = &job->runs;
+
+	if (counts->exact && (counts->least || counts->most))
+		return err_refuse(err, "-n excludes --min-runs and --max-runs",
+			"-n N asks for exactly N runs; leave one of them out");
+	if (counts->most && counts->most < counts->least)
+		return err_refuse(
+			err, "--max-runs is below --min-runs", "-n N asks for exactly N runs");
+	runs->rounds_max = counts->exact ? counts->exact : counts->most;
+	if (!runs->rounds_max)
+		runs->rounds_max = BENCH_RUNS_MAX;
+	runs->rounds_min = counts->exact ? counts->exact : counts->least;
+	if (!runs->rounds_min)
+		runs->rounds_min =
+			runs->rounds_max < RUNS_MIN_DEFAULT ? runs->rounds_max : RUNS_MIN_DEFAULT;
+	runs->budget_ns =
+		(counts->budget_ns ? counts->budget_ns : BUDGET_DEFAULT_NS) * job->commands.count;
+	return 0;
+}
+
+int bench_job_measure(struct bench_job *job, struct err *err)
+{
+	int r = bench_job_add_given(job, err);
+
+	if (r >= 0)
+		r = counts_choose(job, err);
+	if (job->options.ops_per_run)
+		run_set_quality(job->run, "ops_per_run", job->options.ops_per_run);
+	if (job->options.bytes_per_run)
+		run_set_quality(job->run, "bytes_per_run", job->options.bytes_per_run);
+	return r < 0 ? r : bench_job_run(job, err);
 }
