@@ -1,115 +1,34 @@
-/* stat.c - `assay stat -e task-clock,page-faults -r 5 -- ./program`: count what a program does.
- *
- * Reads the words, finds the program, counts, shows.  Each execution and interval is stored as soon
- * as it has ended, so nothing that was measured is lost when something breaks later. */
+/* stat.c - `assay stat -e task-clock,page-faults -r 5 -- ./program`: count what a program does. */
+#include "job/stat.h"
+
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "analyze/stat.h"
-#include "base/clock.h"
 #include "base/io.h"
-#include "base/mem.h"
 #include "cli.h"
-#include "code/binary.h"
-#include "drive/count.h"
-#include "ingest/ingest.h"
 #include "model/run.h"
-#include "model/store.h"
 #include "render/cpu_json.h"
 #include "render/stat.h"
-#include "stat_parts.h"
 
-static void stat_job_done(struct stat_job *job)
+/* The simulator starts a program of its own; it cannot look at one that runs. */
+static int simulator_check(const struct cli *cli, struct err *err)
 {
-	store_close(job->store);
-	run_close(job->run);
-	metric_book_done(&job->book);
-	cpu_tables_done(&job->cpu);
-	event_list_done(&job->events);
-	arena_done(&job->arena);
-}
+	static const char *const foreign[] = {"pid", "tid", "all-cpus", "interval", "proc"};
 
-/* What the CPU of this machine adds: names of events, sets, metrics made from them. */
-static int cpu_load(struct stat_job *job, struct err *err)
-{
-	int r = cpu_tables_load(&job->cpu, err);
-
-	for (unsigned k = 0; r >= 0 && k < job->cpu.identity.kinds; k++) {
-		const struct cpu_table *table = job->cpu.table[k];
-
-		if (table)
-			r = metric_book_add_core(&job->book, cpu_tables_core(&job->cpu, k),
-				table->name, table->metrics, err);
-	}
-	cpu_tables_lend(&job->cpu, &job->events);
-	return r;
-}
-
-/* The CPU's own set where it has one, else the generic one, which is said. */
-static int set_choose(struct stat_job *job, const char *name, struct err *err)
-{
-	int r = cpu_tables_add_set(&job->cpu, name, &job->events, err);
-	bool known = cpu_tables_know_set(&job->cpu, name);
-	const struct event_set *set;
-	char cpu[128], text[256];
-
-	if (r)
-		return r;
-	cpu_tables_name(&job->cpu, cpu, sizeof(cpu));
-	set = event_set_find(&job->book, name, err);
-	if (!set && known) {
-		err_set(err, ERR_UNAVAILABLE, ENOENT, "%s has no event set '%s' in assay", cpu,
-			name);
-		err_hint(err, "use --set stalls or --set memory, or -e with events of your own");
-	}
-	if (!set)
-		return -ENOENT;
-	if (known) {
-		snprintf(text, sizeof(text),
-			"%s has no event set '%s' of its own in assay: generic events were counted",
-			cpu, name);
-		run_add_note(job->run, "generic_set", text,
-			"docs/metrics.md says how to add a CPU; -e rHEX counts any event");
-	}
-	return event_list_parse(&job->events, set->events, err);
-}
-
-int stat_events_choose(struct stat_job *job, const struct stat_choice *choice, struct err *err)
-{
-	const struct cli *cli = job->cli;
-	const char *text;
-	int r = 0;
-
-	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "event", i)); i++)
-		r = choice->parse(&job->events, text, err);
-	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "set", i)); i++)
-		r = choice->add_set(job, text, err);
-	for (unsigned i = 0; r >= 0 && (text = cli_value_at(cli, "metric", i)); i++) {
-		const struct metric *metric = metric_find(&job->book, text, err);
-		str_auto struct str events = {0};
-
-		if (!metric)
+	for (unsigned i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
+		if (cli_has(cli, foreign[i])) {
+			err_set(err, ERR_USAGE, EINVAL, "--engine sim cannot be used with --%s",
+				foreign[i]);
+			err_hint(err,
+				"it simulates a program from its start to its end: assay stat "
+				"--engine sim -- PROGRAM");
 			return -EINVAL;
-		metric_events(metric, &events);
-		r = events.len ? choice->parse(&job->events, events.at, err) : 0;
-	}
-	if (r >= 0 && !job->events.specs.count && !cli_has(cli, "metric"))
-		r = choice->add_default(job, err);
-	return r;
+		}
+	return 0;
 }
 
-static int default_add(struct stat_job *job, struct err *err)
-{
-	const struct event_set *set = event_set_find(&job->book, "default", err);
-
-	return set ? event_list_parse(&job->events, set->events, err) : -EINVAL;
-}
-
-static const struct stat_choice choice_here = {event_list_parse, set_choose, default_add};
-
-static int watch_choose(const struct cli *cli, struct count_options *options, struct err *err)
+static int watch_choose(const struct cli *cli, struct stat_options *options, struct err *err)
 {
 	unsigned chosen = cli_has(cli, "pid") + cli_has(cli, "tid") + cli_has(cli, "all-cpus");
 	const char *which = cli_has(cli, "pid") ? "pid" : "tid";
@@ -163,69 +82,22 @@ static int interval_choose(const struct cli *cli, uint64_t *ret_ns, struct err *
 	return -EINVAL;
 }
 
-static void interval_show(struct stat_job *job)
+static void interval_show(void *context, struct stat_job *job)
 {
+	uint32_t *shown = context;
 	str_auto struct str text = {0};
 	struct paper paper = {.out = &text};
 	arena_auto struct arena arena = {0};
 	struct stat_view view;
 
-	if (job->cli->mode != CLI_TEXT || job->cli->quiet || !cli_has(job->cli, "interval"))
-		return;
 	stat_view_make(job->run, &job->book, &arena, &view);
-	for (; job->shown < view.interval_count; job->shown++)
-		stat_interval_text(&paper, &view, &view.intervals[job->shown]);
+	for (; *shown < view.interval_count; ++*shown)
+		stat_interval_text(&paper, &view, &view.intervals[*shown]);
 	(void)io_write_all(STDERR_FILENO, str_text(&text), text.len);
 }
 
-static int each_execution(void *context, uint32_t execution, uint64_t at_ns, struct err *err)
+static int stat_show(struct cli *cli, struct stat_job *job, struct err *err)
 {
-	struct stat_job *job = context;
-
-	interval_show(job);
-	if (!at_ns)
-		cli_progress(job->cli, "run %u done", execution);
-	return job->store ? store_flush(job->store, job->run, err) : 0;
-}
-
-static int stat_count(struct stat_job *job, struct err *err)
-{
-	struct cli *cli = job->cli;
-	struct ingest ingest = {.run = job->run};
-	struct wire_sink sink = ingest_sink(&ingest);
-	struct count_options options = {
-		.argv = cli->program,
-		.stdout_to_stderr = cli->mode == CLI_JSON,
-		.interrupted = cli_interrupted,
-		.each = each_execution,
-		.context = job,
-	};
-	const char *output = cli_value(cli, "output");
-	uint64_t repeat;
-	int r = watch_choose(cli, &options, err);
-
-	if (r >= 0)
-		r = interval_choose(cli, &options.interval_ns, err);
-	if (r >= 0)
-		r = cli_number(cli, "repeat", 1, 1000000, 1, &repeat, err);
-	if (r >= 0 && cli->program)
-		r = binary_find(cli->program[0], &job->arena, &options.path, err);
-	if (r >= 0 && output)
-		r = store_create(output, &job->store, err);
-	if (r < 0)
-		return r;
-	options.repeat = (uint32_t)repeat;
-	options.watch_proc = cli_has(cli, "proc");
-	r = count_target(&options, &job->events, &sink, err);
-	cli_progress(cli, NULL);
-	/* Who watches without an end ends it with Ctrl-C: then nothing is missing. */
-	job->run->partial = r < 0 || (r > 0 && cli->program);
-	return r;
-}
-
-static int stat_show(struct stat_job *job, struct err *err)
-{
-	struct cli *cli = job->cli;
 	struct cli_page page = {.run = job->run, .to_stderr = true};
 	struct stat_view view;
 
@@ -241,84 +113,69 @@ static int stat_show(struct stat_job *job, struct err *err)
 	return cli_page_end(cli, &page, err);
 }
 
-static bool event_is_missing(const struct run *run)
+static int stat_status(const struct cli *cli, const struct stat_job *job, bool interrupted)
 {
-	vec_foreach (const struct event_row, event, &run->events)
-		if (event->status != EVENT_COUNTED)
-			return true;
-	return false;
-}
+	int status = cli_target_status(cli, job->run);
 
-/* Of what others run only events can tell: without one there is no result. */
-static bool nothing_is_told(const struct run *run)
-{
-	if (run->facts.count) /* --proc */
-		return false;
-	vec_foreach (const struct event_row, event, &run->events)
-		if (event->status == EVENT_COUNTED)
-			return false;
-	vec_foreach (const struct execution_packed, e, &run->executions)
-		if (!(e->flags & EXECUTION_NO_USAGE))
-			return false;
-	return true;
-}
-
-static int stat_status(const struct stat_job *job, bool interrupted)
-{
-	int status = cli_target_status(job->cli, job->run);
-
-	if (interrupted && job->cli->program)
+	if (interrupted && cli->program)
 		return EXIT_INTERRUPTED;
-	if (status || job->cli->target_status)
+	if (status || cli->target_status)
 		return status;
-	if ((cli_has(job->cli, "strict") && event_is_missing(job->run)) ||
-		(!job->simulated && nothing_is_told(job->run)))
+	if ((cli_has(cli, "strict") && stat_run_misses_event(job->run)) ||
+		(!job->options.simulated && stat_run_is_empty(job->run)))
 		return EXIT_UNAVAILABLE;
 	return EXIT_DONE;
 }
 
-static int stat_run_job(struct stat_job *job, struct err *err)
+static int options_read(struct cli *cli, struct stat_options *options, struct err *err)
 {
-	struct err late = {0};
-	int r = metric_book_load(&job->book, err), counted;
+	const char *engine = cli_value(cli, "engine");
+	uint64_t repeat = 0;
+	int r;
 
-	if (r >= 0 && job->simulated)
-		r = stat_simulate_events(job, err);
-	else if (r >= 0)
-		r = cpu_load(job, err);
-	if (r >= 0 && !job->simulated)
-		r = stat_events_choose(job, &choice_here, err);
+	options->simulated = engine && str_equal(engine, "sim");
+	options->program = cli->program;
+	options->events = cli_values(cli, "event");
+	options->sets = cli_values(cli, "set");
+	options->metrics = cli_values(cli, "metric");
+	options->watch_proc = cli_has(cli, "proc");
+	options->output = cli_value(cli, "output");
+	options->fingerprint = cli_has(cli, "json");
+	r = options->simulated ? simulator_check(cli, err) : watch_choose(cli, options, err);
+	if (r >= 0)
+		r = interval_choose(cli, &options->interval_ns, err);
+	if (r >= 0)
+		r = cli_number(cli, "repeat", 1, 1000000, 1, &repeat, err);
+	if (r >= 0)
+		r = cli_duration(cli, "time-limit", 0, &options->limit_ns, err);
+	options->repeat = (uint32_t)repeat;
+	return r;
+}
+
+static int stat_run_job(struct cli *cli, struct stat_job *job, struct err *err)
+{
+	uint32_t shown_intervals = 0;
+	struct stat_options options = {.context = &shown_intervals};
+	struct err late = {0};
+	int r = options_read(cli, &options, err), shown;
+
 	if (r < 0)
 		return r;
-	job->run->started_ns = clock_realtime_ns();
-	job->run->command = run_intern(job->run, "stat");
-	job->run->target = cli_target_words(job->cli, job->run);
-	counted = job->simulated ? stat_simulate(job, err) : stat_count(job, err);
-	if (!job->simulated)
-		stat_note_simulator(job);
-	if (counted < 0 && !job->run->executions.count)
-		return counted; /* nothing was measured */
-	if (job->store || cli_has(job->cli, "json"))
-		job_take_fingerprint(job->run, &late);
-	if (job->store)
-		r = store_finish(job->store, job->run, counted < 0 ? &late : err);
-	if (counted < 0)
-		r = counted;
-	run_freeze(job->run);
-	if (r < 0) {
-		stat_show(job, &late);
+	if (options.interval_ns && cli->mode == CLI_TEXT && !cli->quiet)
+		options.each = interval_show;
+	r = stat_job_do(job, &options, &cli->host, err);
+	if (!job->run->frozen)
 		return r;
-	}
-	r = stat_show(job, err);
-	return r < 0 ? r : stat_status(job, counted > 0);
+	shown = stat_show(cli, job, r < 0 ? &late : err);
+	if (r < 0 || shown < 0)
+		return r < 0 ? r : shown;
+	return stat_status(cli, job, r > 0);
 }
 
 static int stat_run(struct cli *cli, struct err *err)
 {
-	const char *engine = cli_value(cli, "engine");
-	struct stat_job job = {
-		.cli = cli, .run = run_open(), .simulated = engine && str_equal(engine, "sim")};
-	int r = stat_run_job(&job, err);
+	struct stat_job job = {0};
+	int r = stat_run_job(cli, &job, err);
 
 	stat_job_done(&job);
 	return r;

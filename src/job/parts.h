@@ -1,0 +1,22 @@
+/* parts.h - what several jobs do alike: private to this room. */
+#pragma once
+
+#include "analyze/verdict.h"
+#include "base/arena.h"
+#include "drive/simulate.h"
+#include "job/host.h"
+
+struct store;
+
+/* A run that is being made, and the file that it is kept in (NULL: none). */
+struct job_making {
+	const struct job_host *host;
+	struct run *run;
+	struct store *store;
+};
+
+/* Run the program in the simulator: `options` says which and how, the rest is the host's.  Each
+ * execution is stored when it has ended, and a run that was cut is partial.  As
+ * simulate_target(). */
+int job_simulate(struct job_making *making, struct simulate_options options,
+	const struct event_list *events, const struct wire_sink *sink, struct err *err);

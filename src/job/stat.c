@@ -1,0 +1,182 @@
+/* stat.c - see stat.h. */
+#include "job/stat.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "code/binary.h"
+#include "drive/count.h"
+#include "ingest/ingest.h"
+#include "model/run.h"
+#include "model/store.h"
+#include "stat_parts.h"
+
+void stat_job_done(struct stat_job *job)
+{
+	store_close(job->store);
+	run_close(job->run);
+	metric_book_done(&job->book);
+	cpu_tables_done(&job->cpu);
+	event_list_done(&job->events);
+	arena_done(&job->arena);
+}
+
+/* What the CPU of this machine adds: names of events, sets, metrics made from them. */
+static int cpu_load(struct stat_job *job, struct err *err)
+{
+	int r = cpu_tables_load(&job->cpu, err);
+
+	for (unsigned k = 0; r >= 0 && k < job->cpu.identity.kinds; k++) {
+		const struct cpu_table *table = job->cpu.table[k];
+
+		if (table)
+			r = metric_book_add_core(&job->book, cpu_tables_core(&job->cpu, k),
+				table->name, table->metrics, err);
+	}
+	cpu_tables_lend(&job->cpu, &job->events);
+	return r;
+}
+
+/* The CPU's own set where it has one, else the generic one, which is said. */
+static int set_choose(struct stat_job *job, const char *name, struct err *err)
+{
+	int r = cpu_tables_add_set(&job->cpu, name, &job->events, err);
+	bool known = cpu_tables_know_set(&job->cpu, name);
+	const struct event_set *set;
+	char cpu[128], text[256];
+
+	if (r)
+		return r;
+	cpu_tables_name(&job->cpu, cpu, sizeof(cpu));
+	set = event_set_find(&job->book, name, err);
+	if (!set && known) {
+		err_set(err, ERR_UNAVAILABLE, ENOENT, "%s has no event set '%s' in assay", cpu,
+			name);
+		err_hint(err, "use --set stalls or --set memory, or -e with events of your own");
+	}
+	if (!set)
+		return -ENOENT;
+	if (known) {
+		snprintf(text, sizeof(text),
+			"%s has no event set '%s' of its own in assay: generic events were counted",
+			cpu, name);
+		run_add_note(job->run, "generic_set", text,
+			"docs/metrics.md says how to add a CPU; -e rHEX counts any event");
+	}
+	return event_list_parse(&job->events, set->events, err);
+}
+
+int stat_events_choose(struct stat_job *job, const struct stat_choice *choice, struct err *err)
+{
+	const struct stat_options *o = &job->options;
+	int r = 0;
+
+	for (unsigned i = 0; r >= 0 && o->events && o->events[i]; i++)
+		r = choice->parse(&job->events, o->events[i], err);
+	for (unsigned i = 0; r >= 0 && o->sets && o->sets[i]; i++)
+		r = choice->add_set(job, o->sets[i], err);
+	for (unsigned i = 0; r >= 0 && o->metrics && o->metrics[i]; i++) {
+		const struct metric *metric = metric_find(&job->book, o->metrics[i], err);
+		str_auto struct str events = {0};
+
+		if (!metric)
+			return -EINVAL;
+		metric_events(metric, &events);
+		r = events.len ? choice->parse(&job->events, events.at, err) : 0;
+	}
+	if (r >= 0 && !job->events.specs.count && !o->metrics)
+		r = choice->add_set(job, choice->default_set, err);
+	return r;
+}
+
+static const struct stat_choice choice_here = {event_list_parse, set_choose, "default"};
+
+static int each_execution(void *context, uint32_t execution, uint64_t at_ns, struct err *err)
+{
+	struct stat_job *job = context;
+
+	if (job->options.each)
+		job->options.each(job->options.context, job);
+	if (!at_ns)
+		job_progress(job->host, "run %u done", execution);
+	return job->store ? store_flush(job->store, job->run, err) : 0;
+}
+
+static int stat_count(struct stat_job *job, struct err *err)
+{
+	struct ingest ingest = {.run = job->run};
+	struct wire_sink sink = ingest_sink(&ingest);
+	char **program = job->options.program;
+	struct count_options options = {
+		.argv = program,
+		.stdout_to_stderr = job->host->json_on_stdout,
+		.mode = job->options.mode,
+		.id = job->options.id,
+		.repeat = job->options.repeat,
+		.interval_ns = job->options.interval_ns,
+		.watch_proc = job->options.watch_proc,
+		.interrupted = job->host->interrupted,
+		.each = each_execution,
+		.context = job,
+	};
+	int r = program ? binary_find(program[0], &job->arena, &options.path, err) : 0;
+
+	if (r >= 0 && job->options.output)
+		r = store_create(job->options.output, &job->store, err);
+	if (r < 0)
+		return r;
+	r = count_target(&options, &job->events, &sink, err);
+	job_progress(job->host, NULL);
+	/* Who watches without an end ends it with Ctrl-C: then nothing is missing. */
+	job->run->partial = r < 0 || (r > 0 && program);
+	stat_note_simulator(job);
+	return r;
+}
+
+int stat_job_do(struct stat_job *job, const struct stat_options *options,
+	const struct job_host *host, struct err *err)
+{
+	struct err late = {0};
+	int r, counted;
+
+	*job = (struct stat_job){.host = host, .options = *options, .run = run_open()};
+	r = metric_book_load(&job->book, err);
+	if (r >= 0 && !options->simulated)
+		r = cpu_load(job, err);
+	if (r >= 0)
+		r = stat_events_choose(
+			job, options->simulated ? &stat_choice_simulated : &choice_here, err);
+	if (r < 0)
+		return r;
+	job_begin_run(host, job->run);
+	counted = options->simulated ? stat_simulate(job, err) : stat_count(job, err);
+	if (counted < 0 && !job->run->executions.count)
+		return counted; /* nothing was measured */
+	if (job->store || options->fingerprint)
+		job_take_fingerprint(job->run, &late);
+	if (job->store)
+		r = store_finish(job->store, job->run, counted < 0 ? &late : err);
+	run_freeze(job->run);
+	return counted < 0 || r >= 0 ? counted : r;
+}
+
+bool stat_run_misses_event(const struct run *run)
+{
+	vec_foreach (const struct event_row, event, &run->events)
+		if (event->status != EVENT_COUNTED)
+			return true;
+	return false;
+}
+
+bool stat_run_is_empty(const struct run *run)
+{
+	if (run->facts.count) /* --proc */
+		return false;
+	vec_foreach (const struct event_row, event, &run->events)
+		if (event->status == EVENT_COUNTED)
+			return false;
+	vec_foreach (const struct execution_packed, e, &run->executions)
+		if (!(e->flags & EXECUTION_NO_USAGE))
+			return false;
+	return true;
+}
