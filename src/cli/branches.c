@@ -5,41 +5,9 @@
 
 #include <errno.h>
 
-#include "code/block.h"
-#include "model/run.h"
 #include "render/cpu_json.h"
 #include "render/markdown.h"
-#include "site_job.h"
-#include "source/branch_filter.h"
-
-enum { BLOCKS_MOST = 20000 }; /* decoded; beyond that nobody waits for a table */
-
-struct branches_job {
-	struct site_job site;
-	struct branches_options options;
-	struct branches_view view;
-};
-
-static void branches_job_done(struct branches_job *job)
-{
-	branches_done(&job->view);
-	site_job_done(&job->site);
-}
-
-/* Where times and code are known, the instructions of each block. */
-static void blocks_read(struct branches_view *view)
-{
-	block_reader_auto struct block_reader reader = {0};
-	uint32_t count = 0;
-
-	vec_foreach (struct branch_block, block, &view->blocks) {
-		if (count++ == BLOCKS_MOST)
-			break;
-		block->instructions = block_instructions(
-			&reader, block->path, block->build_id, block->start, block->end);
-	}
-	branches_add_instructions(view);
-}
+#include "site_page.h"
 
 static void branches_draw(const void *context, const struct site_sheet *sheet)
 {
@@ -56,43 +24,21 @@ static void branches_draw(const void *context, const struct site_sheet *sheet)
 		branches_text(sheet->paper, &page);
 }
 
-static int branches_run_job(struct branches_job *job, struct err *err)
+static int branches_run(struct cli *cli, struct err *err)
 {
-	struct cli *cli = job->site.cli;
 	const char *filter = cli_value(cli, "filter");
-	struct site_way ways[] = {{.events = "cycles"}, {.events = "branch-misses:pp"},
-		{.events = "branch-misses"}, {0}};
-	const struct site_plan plan = {
-		.set = "branches", .ways = ways, .metrics = branches_metrics};
-	uint64_t hardware = 0;
-	int r = filter ? branch_types_parse(filter, &job->options.types, err) : 0;
+	struct site_options options;
+	struct branches_job job = {0};
+	int r = site_options_read(cli, &options, err);
 
-	job->options.whole = site_job_is_whole(cli);
-	if (r >= 0 && filter && job->options.whole) {
+	if (r >= 0 && filter && options.whole) {
 		r = err_set(err, ERR_USAGE, EINVAL, "--filter and --level 1 exclude each other");
 		err_hint(err, "--filter chooses among the places, which --level 2 shows");
 	}
 	if (r >= 0)
-		r = branch_filter_parse(filter, &ways[0].branches, err);
+		r = branches_job_do(&job, &options, filter, &cli->host, err);
 	if (r >= 0)
-		r = site_job_take(&job->site, &plan, err);
-	if (r < 0)
-		return r;
-	job->options.unfiltered =
-		run_get_quality(job->site.run, "branch_filter", &hardware) && hardware;
-	r = branches_make(job->site.run, &job->options, &job->view, err);
-	if (r < 0)
-		return r;
-	blocks_read(&job->view);
-	branches_judge(&job->view, &job->site.arena, &job->site.summary);
-	return site_job_answer(&job->site, branches_draw, job, err);
-}
-
-static int branches_run(struct cli *cli, struct err *err)
-{
-	struct branches_job job = {.site.cli = cli};
-	int r = branches_run_job(&job, err);
-
+		r = site_page_show(cli, &job.site, branches_draw, &job, err);
 	branches_job_done(&job);
 	return r;
 }
@@ -100,7 +46,7 @@ static int branches_run(struct cli *cli, struct err *err)
 static const struct option_spec options[] = {
 	{"filter", 0, "TYPES", false, NULL,
 		"only these: cond, uncond, call, ind_call, ret, ind, syscall... with commas"},
-	SITE_JOB_OPTIONS,
+	SITE_OPTIONS,
 	{0},
 };
 

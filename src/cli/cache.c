@@ -5,19 +5,7 @@
 
 #include "render/cpu_json.h"
 #include "render/markdown.h"
-#include "site_job.h"
-
-struct cache_job {
-	struct site_job site;
-	struct cache_options options;
-	struct cache_view view;
-};
-
-static void cache_job_done(struct cache_job *job)
-{
-	cache_done(&job->view);
-	site_job_done(&job->site);
-}
+#include "site_page.h"
 
 static void cache_draw(const void *context, const struct site_sheet *sheet)
 {
@@ -34,41 +22,24 @@ static void cache_draw(const void *context, const struct site_sheet *sheet)
 		cache_text(sheet->paper, &page);
 }
 
-static int cache_run_job(struct cache_job *job, struct err *err)
-{
-	static const struct site_way ways[] = {
-		{.events = "cpu/mem-loads,ldlat=30/pp", .accesses = true},
-		{.events = "LLC-load-misses:pp", .accesses = true},
-		{.events = "cache-misses:pp"},
-		{.events = "cache-misses"},
-		{0},
-	};
-	const struct site_plan plan = {
-		.set = "hierarchy", .own_sets = cache_sets, .ways = ways, .metrics = cache_metrics};
-	const char *by = cli_value(job->site.cli, "by");
-	int r = site_job_take(&job->site, &plan, err);
-
-	if (r < 0)
-		return r;
-	job->options.by_function = by && str_equal(by, "function");
-	job->options.whole = site_job_is_whole(job->site.cli);
-	cache_make(job->site.run, &job->site.summary, &job->options, &job->view);
-	cache_judge(&job->view, &job->site.arena, &job->site.summary);
-	return site_job_answer(&job->site, cache_draw, job, err);
-}
-
 static int cache_run(struct cli *cli, struct err *err)
 {
-	struct cache_job job = {.site.cli = cli};
-	int r = cache_run_job(&job, err);
+	const char *by = cli_value(cli, "by");
+	struct site_options options;
+	struct cache_job job = {0};
+	int r = site_options_read(cli, &options, err);
 
+	if (r >= 0)
+		r = cache_job_do(&job, &options, by && str_equal(by, "function"), &cli->host, err);
+	if (r >= 0)
+		r = site_page_show(cli, &job.site, cache_draw, &job, err);
 	cache_job_done(&job);
 	return r;
 }
 
 static const struct option_spec options[] = {
 	{"by", 0, "WHAT", false, "line|function", "one site for each of these (default line)"},
-	SITE_JOB_OPTIONS,
+	SITE_OPTIONS,
 	{0},
 };
 

@@ -1,36 +1,14 @@
-/* topdown.c - `assay topdown -- ./program`: where the cycles go, and what to do about it.
- *
- * Chooses the engine: the PMU where there is one that counts, else the simulator.  Which one it was
- * is always told. */
+/* topdown.c - `assay topdown -- ./program`: where the cycles go, and what to do about it. */
+#include "job/topdown.h"
+
 #include <errno.h>
-#include <string.h>
 
-#include "source/pmu.h"
-#include "source/refusal.h"
-#include "topdown_parts.h"
-
-/* Whether the self-test found anything to work with; the reason in `err` when not. */
-static int pmu_usable(struct pmu_report *ret_report, struct err *err)
-{
-	struct refusal_facts facts;
-	int r = pmu_selftest(ret_report, err);
-
-	if (r < 0)
-		return r;
-	if (!ret_report->present) {
-		refusal_facts_read(&facts);
-		r = refusal_explain(&facts, REFUSED_HARDWARE, ENOENT, err);
-		return r < 0 ? r : -ENOENT;
-	}
-	for (unsigned c = 0; c < ret_report->cores; c++)
-		for (unsigned i = 0; i < ret_report->core[c].events && i < 2; i++)
-			if (ret_report->core[c].event[i].verdict == PMU_TRUSTED)
-				return 0; /* cycles or instructions */
-	err_set(err, ERR_UNAVAILABLE, ENODEV,
-		"this PMU counts neither cycles nor instructions rightly");
-	err_hint(err, "`assay doctor` shows what its self-test found");
-	return -ENODEV;
-}
+#include "base/io.h"
+#include "model/run.h"
+#include "render/cpu_json.h"
+#include "render/markdown.h"
+#include "render/topdown.h"
+#include "site_page.h"
 
 static int options_check(const struct cli *cli, struct err *err)
 {
@@ -51,31 +29,123 @@ static int options_check(const struct cli *cli, struct err *err)
 	return -EINVAL;
 }
 
-static int topdown_run(struct cli *cli, struct err *err)
+static int options_read(const struct cli *cli, struct topdown_options *ret_options, struct err *err)
 {
-	const char *engine = cli_value(cli, "engine");
-	bool pmu_only = engine && str_equal(engine, "pmu");
-	struct pmu_report report;
-	char reason[sizeof(err->text)];
+	uint64_t level = 0, rounds = 0;
 	int r = options_check(cli, err);
 
-	if (r < 0)
-		return r;
-	if (engine && str_equal(engine, "sim"))
-		return topdown_simulated(cli, "", err);
-	r = pmu_usable(&report, err);
+	*ret_options = (struct topdown_options){
+		.program = cli->program,
+		.engine = cli_engine(cli),
+		.once = cli_has(cli, "once"),
+		.quick = cli_has(cli, "quick"),
+		.output = cli_value(cli, "output"),
+	};
 	if (r >= 0)
-		return topdown_measured(cli, &report, err);
-	if (pmu_only)
-		return r;
-	if (cli_has(cli, "quick")) { /* the simulator is anything but quick */
-		err_hint(err,
-			"--quick needs a PMU; `assay topdown --engine sim` does without, 20 to "
-			"75 times slower");
-		return r;
+		r = cli_number(cli, "level", 1, TOPDOWN_LEVELS, 0, &level, err);
+	if (r >= 0)
+		r = cli_number(cli, "repeat", 1, 1000, 0, &rounds, err);
+	if (r >= 0)
+		r = cli_duration(cli, "time-limit", 0, &ret_options->limit_ns, err);
+	ret_options->level = (unsigned)level;
+	ret_options->rounds = (uint32_t)rounds;
+	return r;
+}
+
+static void report_draw(struct str *text, const struct topdown_job *job)
+{
+	const struct run *run = job->run;
+	const struct topdown_fact facts[] = {
+		{"CPU", run_get_field(run, "cpu", "model", "")},
+		{"kernel", run_get_field(run, "kernel", "release", "")},
+		{"frequency governor", run_get_field(run, "freq", "governor", "")},
+		{"machine", run_text(run, run->fingerprint)},
+		{0},
+	};
+
+	if (job->engine == ENGINE_SIM)
+		simulated_markdown(text, &job->simulated, &job->page);
+	else
+		topdown_markdown(text, &job->measured, facts);
+}
+
+static void draw(const struct cli *cli, const struct cli_page *page, const struct topdown_job *job)
+{
+	bool simulated = job->engine == ENGINE_SIM, agent = cli->mode == CLI_AGENT;
+
+	if (simulated && page->json)
+		simulated_json(page->json, &job->simulated, &job->page);
+	else if (simulated && agent)
+		simulated_agent(page->paper, &job->simulated, &job->page);
+	else if (simulated)
+		simulated_text(page->paper, &job->simulated, &job->page);
+	else if (page->json)
+		topdown_json(page->json, &job->measured);
+	else if (agent)
+		topdown_agent(page->paper, &job->measured);
+	else
+		topdown_text(page->paper, &job->measured);
+}
+
+/* Stopped in the first run: without simulated counts there is no cause to tell. */
+static void draw_nothing(
+	const struct cli *cli, const struct cli_page *page, const struct topdown_job *job)
+{
+	static const char why[] = "it was stopped before anything was simulated";
+
+	if (page->json) {
+		jsonw_put_text(page->json, "engine", "sim");
+		jsonw_put_missing(page->json, "arch", why);
+		jsonw_put_missing(page->json, "metrics", why);
+		jsonw_put_missing(page->json, "verdict", why);
+		return;
 	}
-	memcpy(reason, err->text, sizeof(reason));
-	return topdown_simulated(cli, reason, err);
+	paper_add(page->paper, "no cause is told: %s\n", why);
+	if (cli->mode == CLI_AGENT)
+		paper_add(page->paper, "next: assay topdown -- %s\n",
+			run_text(job->run, job->run->target));
+}
+
+static int topdown_show(struct cli *cli, const struct topdown_job *job, struct err *err)
+{
+	struct cli_page page = {.run = job->run, .to_stderr = true};
+	const char *report = cli_value(cli, "report");
+	str_auto struct str text = {0};
+	int r;
+
+	while (cli_page_next(cli, &page))
+		(job->has_view ? draw : draw_nothing)(cli, &page, job);
+	r = cli_page_end(cli, &page, err);
+	if (r < 0 || !report || !job->has_view)
+		return r;
+	report_draw(&text, job);
+	return io_replace(report, text.at, text.len, err);
+}
+
+static int topdown_run_job(struct cli *cli, struct topdown_job *job, struct err *err)
+{
+	struct topdown_options options;
+	struct err late = {0};
+	int r = options_read(cli, &options, err), shown, status;
+
+	if (r >= 0)
+		r = topdown_job_do(job, &options, &cli->host, err);
+	if (r < 0 && !job->has_view)
+		return r;
+	shown = topdown_show(cli, job, r < 0 ? &late : err);
+	if (r || shown < 0)
+		return r < 0 ? r : shown < 0 ? shown : EXIT_INTERRUPTED;
+	status = cli_target_status(cli, job->clock);
+	return status ? status : cli_target_status(cli, job->run);
+}
+
+static int topdown_run(struct cli *cli, struct err *err)
+{
+	struct topdown_job job = {0};
+	int r = topdown_run_job(cli, &job, err);
+
+	topdown_job_done(&job);
+	return r;
 }
 
 static const struct option_spec options[] = {

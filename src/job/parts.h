@@ -4,6 +4,7 @@
 #include "analyze/verdict.h"
 #include "base/arena.h"
 #include "drive/simulate.h"
+#include "job/engine.h"
 #include "job/host.h"
 
 struct store;
@@ -20,3 +21,13 @@ struct job_making {
  * simulate_target(). */
 int job_simulate(struct job_making *making, struct simulate_options options,
 	const struct event_list *events, const struct wire_sink *sink, struct err *err);
+
+/* Which engine to use.  `no_pmu` says why the PMU cannot be used; .code 0: it can.  -ENOENT and the
+ * like when the one that was asked for is not here, or neither. */
+int job_choose_engine(enum job_engine wish, const struct err *no_pmu, enum job_engine *ret_engine,
+	struct err *err);
+
+/* The program of a run, for advice: its language decides which comes first.  `program` may be
+ * NULL: a stored run. */
+struct verdict_subject job_subject(
+	const struct run *run, char *const *program, struct arena *arena);

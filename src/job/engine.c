@@ -1,0 +1,40 @@
+/* engine.c - PMU or simulator, and what both answer about. */
+#include "code/binary.h"
+#include "model/run.h"
+#include "parts.h"
+
+int job_choose_engine(enum job_engine wish, const struct err *no_pmu, enum job_engine *ret_engine,
+	struct err *err)
+{
+	struct err no_simulator = {0};
+
+	*ret_engine = wish == ENGINE_AUTO && no_pmu->code ? ENGINE_SIM
+		      : wish == ENGINE_AUTO		  ? ENGINE_PMU
+							  : wish;
+	if (*ret_engine == ENGINE_PMU && no_pmu->code)
+		*err = *no_pmu;
+	if (*ret_engine == ENGINE_PMU)
+		return -no_pmu->code;
+	if (simulate_available(&no_simulator) >= 0)
+		return 0;
+	*err = no_simulator;
+	if (wish == ENGINE_AUTO) {
+		err_set(err, ERR_UNAVAILABLE, no_pmu->code, "%.220s, and %.220s", no_pmu->text,
+			no_simulator.text);
+		err_hint(err, "%s", no_simulator.hint);
+	}
+	return -err->code;
+}
+
+struct verdict_subject job_subject(const struct run *run, char *const *program, struct arena *arena)
+{
+	struct verdict_subject subject = {
+		.program = program ? run_text(run, run->target) : "PROGRAM", .language = ""};
+	const struct binary_options options = {.without_libraries = true};
+	struct binary_facts facts;
+	struct err ignored;
+
+	if (program && binary_inspect(program[0], &options, arena, &facts, &ignored) >= 0)
+		subject.language = binary_language_name(facts.language);
+	return subject;
+}

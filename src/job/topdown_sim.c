@@ -1,0 +1,224 @@
+/* topdown_sim.c - why a program is slow, without a PMU.
+ *
+ * Time and counts of two runs are joined (analyze/simulated.h), and the hottest loop that waits for
+ * its own results goes to llvm-mca. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "code/listing.h"
+#include "drive/mca.h"
+#include "drive/record.h"
+#include "model/run.h"
+#include "model/store.h"
+#include "parts.h"
+#include "source/pmu_cost.h"
+#include "topdown_parts.h"
+
+/* Five samples per ms: the share of a function of 10 % is known to +-8 % of itself after 0.3 s. */
+enum { CLOCK_HZ = 4999 };
+
+/* The program as it is. */
+static int clock_record(struct topdown_job *job, struct err *err)
+{
+	struct wire_sink sink = ingest_sink(&job->clock_ingest);
+	event_list_auto struct event_list events = {0};
+	struct record_options options = {
+		.path = job->path,
+		.argv = job->options.program,
+		.stdout_to_stderr = job->host->json_on_stdout,
+		.rate_hz = CLOCK_HZ,
+		.stack = SAMPLER_STACK_NONE,
+		.interrupted = job->host->interrupted,
+	};
+	int r = event_list_parse(&events, "cpu-clock", err);
+
+	if (r >= 0)
+		r = record_target(&options, &events, &sink, err);
+	ingest_end(&job->clock_ingest);
+	if (r >= 0)
+		ingest_name(job->clock, &(struct ingest_naming){.ingest = &job->clock_ingest});
+	run_freeze(job->clock);
+	return r;
+}
+
+/* Again, in the simulator.  A file at stdin is read again from its start. */
+static int simulate(struct topdown_job *job, struct err *err)
+{
+	struct wire_sink sink = ingest_sink(&job->ingest);
+	struct simulate_options options = {
+		.path = job->path,
+		.argv = job->options.program,
+		.limit_ns = job->options.limit_ns,
+	};
+	struct stat input;
+	int r;
+
+	/* Threads run one at a time in there, so it is the CPU time that counts. */
+	vec_foreach (const struct execution_packed, e, &job->clock->executions)
+		options.native_ns = e->user_ns + e->system_ns;
+	if (fstat(STDIN_FILENO, &input) == 0 && S_ISREG(input.st_mode))
+		options.input_path = "/proc/self/fd/0";
+	r = job_simulate(
+		&(struct job_making){job->host, job->run, NULL}, options, NULL, &sink, err);
+	ingest_end(&job->ingest);
+	return r;
+}
+
+static void costs_measure(struct topdown_job *job)
+{
+	struct simulated_rules rules;
+	struct pmu_cost cost;
+
+	simulated_rules_load(&rules);
+	job->costs = rules.defaults;
+	if (pmu_cost_measure(&cost) < 0 || !(cost.cycle_ns > 0) || !(cost.memory_ns > 0))
+		return;
+	job->costs = (struct simulated_costs){
+		.cycle_ns = cost.cycle_ns,
+		.memory_ns = cost.memory_ns,
+		.line_ns = cost.line_ns,
+		.cache_ns = cost.cache_ns,
+		.mispredict_ns = cost.mispredict_ns,
+		.measured = true,
+	};
+}
+
+/* ---- the loop that waits for its own results ---- */
+
+static uint32_t function_row_of(const struct run *run, const char *name)
+{
+	for (uint32_t i = 0; i < run->functions.count; i++) {
+		const struct function_row *f = &run->functions.at[i];
+
+		if (f->addr && f->size_bytes && f->module &&
+			str_equal(run_text(run, f->name), name))
+			return i + 1;
+	}
+	return 0;
+}
+
+static void loop_predict(struct topdown_job *job, const struct simulated_site *site)
+{
+	struct mca_options options = {
+		.lines = job->loop.lines,
+		.count = job->loop.count,
+		.intel_cpu =
+			str_equal(run_get_field(job->run, "cpu", "vendor", ""), "GenuineIntel"),
+		.interrupted = job->host->interrupted,
+	};
+	struct mca_result result;
+	struct err err = {0};
+
+	if (mca_run(&options, &result, &err) < 0) {
+		job->loop.no_model = arena_format(
+			&job->arena, "%s%s%s", err.text, *err.hint ? "; " : "", err.hint);
+		return;
+	}
+	job->loop.model = arena_format(&job->arena, "%s", result.cpu);
+	job->loop.stand_in = result.stand_in;
+	job->loop.predicted_cycles = result.cycles;
+	job->loop.throughput_cycles = result.throughput_cycles;
+	job->loop.bottleneck = result.waits ? "data dependencies" : "busy units";
+	/* Rounds are not counted; they are when the function is hardly more than the loop. */
+	if (job->loop.share >= 0.9)
+		job->loop.measured_cycles =
+			site->ns_per_instruction / job->costs.cycle_ns * job->loop.count;
+}
+
+static const struct hot_loop *loop_look(struct topdown_job *job, const struct simulated_view *view)
+{
+	const struct simulated_site *site = view->hottest_core < view->function_count
+						    ? &view->functions[view->hottest_core]
+						    : NULL;
+	uint32_t row = site ? function_row_of(job->clock, site->row.function) : 0;
+	const struct function_row *function;
+	const struct module_row *module;
+	struct listing listing;
+
+	if (!row)
+		return NULL;
+	function = &job->clock->functions.at[row - 1];
+	module = &job->clock->modules.at[function->module - 1];
+	listing_make(&(struct listing_options){.path = run_text(job->clock, module->path),
+			     .build_id = run_text(job->clock, module->build_id),
+			     .addr = function->addr,
+			     .size_bytes = function->size_bytes},
+		&job->arena, &listing);
+	hot_loop_find(job->clock, row, &listing, &job->arena, &job->loop);
+	if (!job->loop.missing)
+		loop_predict(job, site);
+	return &job->loop;
+}
+
+/* ---- all ---- */
+
+void topdown_unused(const struct topdown_options *options, struct str *out)
+{
+	const char *const names[] = {options->level ? "level" : NULL,
+		options->rounds ? "repeat" : NULL, options->once ? "once" : NULL};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (names[i])
+			str_addf(out, "%s--%s", out->len ? ", " : "", names[i]);
+}
+
+/* What there is to say about the sampled run stands in the one that is shown and stored. */
+static void notes_add(struct topdown_job *job)
+{
+	str_auto struct str unused = {0};
+
+	topdown_unused(&job->options, &unused);
+	if (unused.len) {
+		str_add(&unused,
+			" changed nothing: the simulator runs the program once and has no tree");
+		run_add_note(
+			job->run, "option-unused", unused.at, "leave it out, or use --engine pmu");
+	}
+	vec_foreach (const struct note_row, note, &job->clock->notes)
+		run_add_note(job->run, run_text(job->clock, note->code),
+			run_text(job->clock, note->text), run_text(job->clock, note->hint));
+	if (*job->page.reason)
+		run_add_note(job->run, "engine-sim", job->page.reason,
+			"so the simulator's counts and the clock's samples are used");
+}
+
+static int view_make(struct topdown_job *job, struct err *err)
+{
+	struct verdict_subject subject = job_subject(job->run, job->options.program, &job->arena);
+	int r = simulated_join(
+		job->run, job->clock, &job->costs, &job->arena, &job->simulated, err);
+
+	if (r < 0)
+		return r;
+	job->has_view = true;
+	job->page.target = run_text(job->run, job->run->target);
+	job->page.cpu = run_get_field(job->run, "cpu", "model", "");
+	job->page.loop = loop_look(job, &job->simulated);
+	verdict_advise(&job->advice, &subject, &job->arena, &job->simulated.verdict);
+	return 0;
+}
+
+int topdown_simulate(struct topdown_job *job, struct err *err)
+{
+	struct err late = {0};
+	int r = job->options.output ? store_create(job->options.output, &job->store, err) : 0;
+	int simulated, stored;
+
+	if (r < 0)
+		return r;
+	job_begin_run(job->host, job->run);
+	r = clock_record(job, err);
+	job->run->partial = r > 0;
+	if (r) /* stopped in the first run: without simulated counts there is no cause to tell */
+		return r;
+	simulated = simulate(job, err);
+	if (simulated < 0)
+		return simulated;
+	costs_measure(job);
+	notes_add(job);
+	job_take_fingerprint(job->run, &late);
+	stored = job->store ? store_finish(job->store, job->run, err) : 0;
+	run_freeze(job->run);
+	r = view_make(job, stored < 0 ? &late : err); /* it is shown also when it cannot be kept */
+	return stored < 0 ? stored : r < 0 ? r : simulated;
+}
