@@ -42,6 +42,7 @@ static int result_make(struct run_job *job, struct run_result *result, struct er
 	job->evidence.target = job->manifest.target;
 	job->evidence.directory = job->directory.path;
 	job->evidence.input = job->input_path;
+	evidence_view_causal(&job->evidence, &job->arena);
 	signals_collect(&job->evidence, &job->arena, &result->signals);
 	ledger_evaluate(result->book, &result->signals, &job->arena, &result->ledger);
 	answer_make(

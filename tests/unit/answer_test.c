@@ -52,6 +52,7 @@ static struct scene scene_of(const char *profile)
 
 static const struct answer_view *scene_answer(struct scene *scene)
 {
+	evidence_view_causal(&scene->evidence, &scene->arena);
 	answer_make(&scene->evidence, &scene->signals, &scene->ledger, &scene->arena, &scene->view);
 	return &scene->view;
 }
@@ -172,6 +173,27 @@ static void an_experiment_that_pays_beats_the_profile_and_a_flat_one_is_not_wort
 	assert_int_equal(view->flat_count, 1);
 	assert_string_equal(view->flat[0].function, "hot");
 	assert_non_null(strstr(view->next, "--against latest"));
+	scene_done(&scene);
+}
+
+static void all_who_ask_share_one_look_at_the_experiments(void **state)
+{
+	struct scene scene = scene_of(TWO_PLACES);
+	signals_auto struct signals before = {0}, after = {0};
+
+	(void)state;
+	scene_put(&scene, EVIDENCE_CAUSAL, experiments_run());
+	experiments_add(scene.runs[EVIDENCE_CAUSAL], "hot", 10, 1.0, 12);
+	experiments_add(scene.runs[EVIDENCE_CAUSAL], "cool", 20, 0.7, 12);
+	scene.evidence.causal_reason = "nobody has looked";
+	signals_collect(&scene.evidence, &scene.arena, &before);
+	assert_string_equal(signals_find(&before, "best_gain")->reason, "nobody has looked");
+	answer_make(&scene.evidence, &scene.signals, &scene.ledger, &scene.arena, &scene.view);
+	assert_true(isnan(scene.view.gain));
+	scene_answer(&scene);
+	signals_collect(&scene.evidence, &scene.arena, &after);
+	assert_near(signals_find(&after, "best_gain")->value, 0.3, 0.001);
+	assert_near(scene.view.gain, 0.3, 0.001);
 	scene_done(&scene);
 }
 
@@ -515,6 +537,7 @@ int main(void)
 		cmocka_unit_test(the_hottest_place_is_named_when_there_is_nothing_else),
 		cmocka_unit_test(
 			an_experiment_that_pays_beats_the_profile_and_a_flat_one_is_not_worth_touching),
+		cmocka_unit_test(all_who_ask_share_one_look_at_the_experiments),
 		cmocka_unit_test(a_gain_that_the_samples_hardly_know_is_a_place_of_its_own),
 		cmocka_unit_test(samples_in_the_allocator_belong_to_who_called_it),
 		cmocka_unit_test(a_machine_that_is_too_small_is_the_answer_and_no_line_is),

@@ -87,6 +87,7 @@ int main(int argc, char **argv)
 		evidence.piece[i].run = run;
 		evidence.piece[i].path = arena_format(&arena, "%s.assay", evidence_kind_word(i));
 	}
+	evidence_view_causal(&evidence, &arena);
 	signals_collect(&evidence, &arena, &signals);
 	ledger_evaluate(book, &signals, &arena, &view);
 	jsonw_begin_object(&w);

@@ -1,6 +1,8 @@
 /* evidence.c - see evidence.h. */
 #include "analyze/evidence.h"
 
+#include "analyze/causal_view.h"
+
 const char *evidence_kind_word(enum evidence_kind kind)
 {
 	static const char *const words[EVIDENCE_KINDS] = {
@@ -13,4 +15,20 @@ const char *evidence_kind_word(enum evidence_kind kind)
 	};
 
 	return words[kind];
+}
+
+void evidence_view_causal(struct evidence *evidence, struct arena *arena)
+{
+	const struct run *run = evidence->piece[EVIDENCE_CAUSAL].run;
+	struct causal_view *view = arena_take(arena, sizeof(*view));
+	struct err err = {0};
+
+	if (!run)
+		return;
+	if (causal_view_make(run, NULL, arena, view, &err) < 0)
+		evidence->causal_reason = arena_format(arena, "%s", err.text);
+	else if (!view->point)
+		evidence->causal_reason = "no progress point was visited";
+	else
+		evidence->causal = view;
 }

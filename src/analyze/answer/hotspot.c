@@ -152,7 +152,7 @@ void hotspots_make(const struct evidence *evidence, const struct ledger_view *le
 	hotspots_from_samples(&piece[EVIDENCE_PROFILE], arena, &drafts);
 	hotspots_join_simulation(
 		&piece[EVIDENCE_COUNTERS], &piece[EVIDENCE_PROFILE], arena, &drafts);
-	hotspots_join_experiments(&piece[EVIDENCE_CAUSAL], arena, &drafts);
+	hotspots_join_experiments(evidence, arena, &drafts);
 	hotspots_join_ledger(ledger, &drafts);
 	vec_foreach (struct hotspot_draft, draft, &drafts.rows)
 		draft_score(draft, arena);

@@ -157,7 +157,7 @@ static const struct causal_gain *gain_to_show(const struct causal_curve *curve)
 
 struct experiments {
 	const struct evidence_piece *piece;
-	struct causal_view view;
+	const struct causal_view *view;
 	struct causal_trial *trials;
 	uint32_t trial_count;
 	uint32_t point; /* row id of the judge */
@@ -169,7 +169,7 @@ static const char *gain_query(const struct experiments *x, const struct causal_t
 {
 	str_auto struct str pairs = {0};
 
-	if (x->view.point->is_latency)
+	if (x->view->point->is_latency)
 		return "";
 	for (uint32_t i = 0; i < x->trial_count; i++)
 		if (x->trials[i].target == target->row - 1 && x->trials[i].pair &&
@@ -310,19 +310,19 @@ static void target_join(const struct experiments *x, const struct causal_target_
 }
 
 void hotspots_join_experiments(
-	const struct evidence_piece *causal, struct arena *arena, struct hotspot_drafts *drafts)
+	const struct evidence *evidence, struct arena *arena, struct hotspot_drafts *drafts)
 {
-	struct experiments x = {.piece = causal};
+	struct experiments x = {
+		.piece = &evidence->piece[EVIDENCE_CAUSAL], .view = evidence->causal};
 	struct err err = {0};
 
-	if (!causal->run || causal_view_make(causal->run, NULL, arena, &x.view, &err) < 0 ||
-		!x.view.point || x.view.is_paced)
+	if (!x.view || x.view->is_paced ||
+		causal_trials_of_run(x.piece->run, NULL, arena, &x.trials, &x.trial_count, &err) <
+			0)
 		return;
-	if (causal_trials_of_run(causal->run, NULL, arena, &x.trials, &x.trial_count, &err) < 0)
-		return;
-	x.point = (uint32_t)(x.view.point - x.view.points) + 1;
-	for (uint32_t i = 0; i < x.view.target_count; i++)
-		target_join(&x, &x.view.targets[i], arena, drafts);
+	x.point = (uint32_t)(x.view->point - x.view->points) + 1;
+	for (uint32_t i = 0; i < x.view->target_count; i++)
+		target_join(&x, &x.view->targets[i], arena, drafts);
 }
 
 /* ---- the ledger ---- */

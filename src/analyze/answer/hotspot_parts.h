@@ -33,7 +33,7 @@ void hotspots_join_simulation(const struct evidence_piece *counters,
 
 /* What experiments say: gains, and what is not worth touching. */
 void hotspots_join_experiments(
-	const struct evidence_piece *causal, struct arena *arena, struct hotspot_drafts *drafts);
+	const struct evidence *evidence, struct arena *arena, struct hotspot_drafts *drafts);
 
 /* What the witnesses of the supported explanations say. */
 void hotspots_join_ledger(const struct ledger_view *ledger, struct hotspot_drafts *drafts);

@@ -182,36 +182,32 @@ static struct leaf timer_leaf(struct leaf_reader *reader, const struct causal_vi
 
 bool leaf_causal(struct leaf_reader *reader, const char *name, struct leaf *ret_leaf)
 {
-	struct causal_view view;
-	struct err err = {0};
-	int r = causal_view_make(reader->run, NULL, reader->arena, &view, &err);
+	const struct causal_view *view = reader->evidence->causal;
 
-	if (r < 0 || !view.point)
-		*ret_leaf = leaf_unknown(r < 0 ? arena_format(reader->arena, "%s", err.text)
-					       : "no progress point was visited",
-			"NULL");
+	if (!view)
+		*ret_leaf = leaf_unknown(reader->evidence->causal_reason, "NULL");
 	else if (str_equal(name, "worth"))
-		*ret_leaf = number_leaf(reader, &view, is_worth);
+		*ret_leaf = number_leaf(reader, view, is_worth);
 	else if (str_equal(name, "waits_worth"))
-		*ret_leaf = number_leaf(reader, &view, is_worth_waiting);
+		*ret_leaf = number_leaf(reader, view, is_worth_waiting);
 	else if (str_equal(name, "contended"))
-		*ret_leaf = number_leaf(reader, &view, is_contended);
+		*ret_leaf = number_leaf(reader, view, is_contended);
 	else if (str_equal(name, "flat"))
-		*ret_leaf = number_leaf(reader, &view, is_hot_and_flat);
+		*ret_leaf = number_leaf(reader, view, is_hot_and_flat);
 	else if (str_equal(name, "open"))
-		*ret_leaf = number_leaf(reader, &view, is_open);
+		*ret_leaf = number_leaf(reader, view, is_open);
 	else if (str_equal(name, "flat_share"))
-		*ret_leaf = hottest_leaf(reader, &view, is_hot_and_flat, "no hot line is flat");
+		*ret_leaf = hottest_leaf(reader, view, is_hot_and_flat, "no hot line is flat");
 	else if (str_equal(name, "worth_share"))
 		*ret_leaf = hottest_leaf(
-			reader, &view, is_worth, "no line is worth touching by experiments");
+			reader, view, is_worth, "no line is worth touching by experiments");
 	else if (str_equal(name, "best_gain"))
 		*ret_leaf =
-			view.target_count && is_worth(&view.targets[0])
-				? gain_leaf(reader, &view, 0)
+			view->target_count && is_worth(&view->targets[0])
+				? gain_leaf(reader, view, 0)
 				: leaf_unknown("no line is worth touching by experiments", "NULL");
 	else if (str_equal(name, "timers_per_visit"))
-		*ret_leaf = timer_leaf(reader, &view);
+		*ret_leaf = timer_leaf(reader, view);
 	else
 		return false;
 	return true;

@@ -23,8 +23,8 @@ struct leaf {
 
 struct leaf_reader {
 	const struct run *run;
-	const struct run *simulated; /* the counters' run, for what joins two; NULL: none */
-	bool is_start_only;	     /* that one was cut before the program came to its work */
+	const struct evidence *evidence; /* that it is of, for what joins two */
+	bool is_start_only; /* the simulation was cut before the program came to its work */
 	struct arena *arena;
 	struct profile_facts *profile; /* NULL: not asked for yet */
 };

@@ -257,7 +257,8 @@ static struct leaf join_leaf(
 	struct leaf_reader *reader, const struct profile_facts *facts, const char *event)
 {
 	const struct run *run = reader->run;
-	mem_auto bool *tops = simulated_tops(reader->simulated, event);
+	const struct run *simulated = reader->evidence->piece[EVIDENCE_COUNTERS].run;
+	mem_auto bool *tops = simulated_tops(simulated, event);
 	mem_auto bool *joined = NULL;
 	str_auto struct str ids = {0};
 	uint64_t weight = 0;
@@ -266,7 +267,7 @@ static struct leaf join_leaf(
 		return leaf_unknown("nothing was simulated by line", "NULL");
 	if (reader->is_start_only)
 		return leaf_unknown(leaf_start_only, "NULL");
-	joined = joined_functions(run, reader->simulated, tops);
+	joined = joined_functions(run, simulated, tops);
 	for (uint32_t i = 1; i <= run->functions.count; i++)
 		if (joined[i])
 			str_addf(&ids, "%s%u", ids.len ? ", " : "", i);

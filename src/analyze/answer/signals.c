@@ -134,7 +134,7 @@ void signals_collect(
 			simulated_is_start_only(counters, profile, arena);
 	for (unsigned i = 0; i < EVIDENCE_KINDS; i++)
 		readers[i] = (struct leaf_reader){.run = evidence->piece[i].run,
-			.simulated = counters,
+			.evidence = evidence,
 			.is_start_only = is_start_only,
 			.arena = arena};
 	vec_foreach (const struct signal_rule, rule, &book.rules) {

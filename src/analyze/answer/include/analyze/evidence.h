@@ -2,11 +2,14 @@
  *
  * Each phase of `assay run` leaves one run file; what one of them could not give has a reason and,
  * where there is one, a way out.  A new source of evidence is one more kind here and one row in
- * the table of phases.  Plain data: borrows everything. */
+ * the table of phases.  Plain data: borrows everything but the view of the experiments. */
 #pragma once
 
 #include <stdbool.h>
 
+#include "base/arena.h"
+
+struct causal_view;
 struct run;
 
 enum evidence_kind {
@@ -32,7 +35,13 @@ struct evidence {
 	const char *directory; /* of the files; NULL: not known */
 	const char *input;     /* the file that was stdin of each run, or NULL */
 	bool no_experiments;   /* they were tried, and could not be made: not worth trying again */
+	const struct causal_view *causal; /* by evidence_view_causal(); NULL: see its reason */
+	const char *causal_reason;
 };
+
+/* What the experiments say, looked at once for all who ask: signals, hotspots.  Call it when the
+ * pieces are there; the view is in `arena`. */
+void evidence_view_causal(struct evidence *evidence, struct arena *arena);
 
 /* "baseline", "observed", "profile", "counters", "causal", "events". */
 const char *evidence_kind_word(enum evidence_kind kind);
