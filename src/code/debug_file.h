@@ -13,7 +13,6 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "cursor.h"
 #include "image_search.h"
 #include "names_span.h"
 

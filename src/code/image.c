@@ -19,7 +19,6 @@
 
 #include "base/io.h"
 #include "base/str.h"
-#include "cursor.h"
 #include "image_parts.h"
 
 #ifndef ELFCOMPRESS_ZSTD /* glibc 2.36 does not have it yet */

@@ -6,9 +6,17 @@
 
 #include <elf.h>
 
+#include "base/cursor.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "code/image.h"
+
+static inline struct cursor cursor_over(struct image_bytes bytes, uint64_t offset)
+{
+	if (!bytes.at || offset > bytes.len)
+		return (struct cursor){.broken = true};
+	return cursor_of(bytes.at + offset, bytes.len - offset);
+}
 
 /* A file mapped for reading.  Only plain files: a device or a pipe named by a hostile file would
  * hang the reader. */

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "cursor.h"
 #include "image_parts.h"
 
 enum {

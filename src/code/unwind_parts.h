@@ -13,7 +13,7 @@
 #pragma once
 
 #include "code/unwind.h"
-#include "cursor.h"
+#include "image_parts.h"
 
 /* An address as the encoding byte says (DW_EH_PE_*).  `addr` is where the cursor stands. */
 enum {

@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "cursor.h"
 #include "image_parts.h"
 
 enum { USDT_TYPE = 3, USDT_PROBES_MOST = 1 << 16 };

@@ -49,15 +49,15 @@ static uint64_t record_extent(struct record_head head, struct import_text rest)
 		payload = cursor_u64(&in);
 		if (payload > UINT64_MAX - 64)
 			return UINT64_MAX;
-		return in.bad ? 0 : align8(RECORD_HEAD + sizeof(uint64_t) + payload);
+		return in.broken ? 0 : align8(RECORD_HEAD + sizeof(uint64_t) + payload);
 	case TYPE_AUXTRACE:
 		payload = cursor_u64(&in);
 		if (payload > UINT64_MAX - RECORD_LARGEST)
 			return UINT64_MAX;
-		return in.bad ? 0 : head.size + payload;
+		return in.broken ? 0 : head.size + payload;
 	case TYPE_TRACING_DATA:
 		payload = cursor_u32(&in);
-		return in.bad ? 0 : head.size + align8(payload);
+		return in.broken ? 0 : head.size + align8(payload);
 	default:
 		return head.size;
 	}
@@ -72,18 +72,18 @@ static void take_event_update(struct recording *rec, struct cursor in)
 	struct recording_event *event;
 	const char *text;
 
-	if (in.bad || !map_get(&rec->ids, &id, sizeof(id), &index))
+	if (in.broken || !map_get(&rec->ids, &id, sizeof(id), &index))
 		return;
 	event = &rec->events.at[index];
 	event->changed = rec->events_changed = true;
 	if (what == UPDATE_SCALE) {
 		bits = cursor_u64(&in);
-		if (!in.bad)
+		if (!in.broken)
 			memcpy(&event->scale, &bits, sizeof(bits));
 		return;
 	}
-	text = cursor_text(&in, in.left);
-	if (in.bad || !*text)
+	text = cursor_text(&in);
+	if (in.broken || !*text)
 		return;
 	text = arena_text(&rec->arena, text, strlen(text));
 	if (what == UPDATE_UNIT)
@@ -98,15 +98,15 @@ static void take_attr(struct recording *rec, struct cursor in)
 	const char *attr = (const char *)in.at;
 	uint32_t size = 0;
 
-	if (in.left >= 64)
+	if (cursor_left(&in) >= 64)
 		memcpy(&size, attr + 4, sizeof(size));
 	size = size ? size : 64; /* the first version of the attr did not tell */
-	if (size < 64 || size > in.left) {
+	if (size < 64 || size > cursor_left(&in)) {
 		rec->report->skipped[IMPORT_RECORD_MALFORMED]++;
 		return;
 	}
 	recording_add_event(rec, attr, size);
-	recording_add_ids(rec, attr + size, in.left - size);
+	recording_add_ids(rec, attr + size, cursor_left(&in) - size);
 }
 
 static int take_compressed(struct recording *rec, struct import_text packed);
@@ -135,7 +135,8 @@ static int take_user(struct recording *rec, const char *record, uint64_t extent)
 		recording_take_feature(rec, number < 256 ? (unsigned)number : 256, in);
 		return 0;
 	case TYPE_COMPRESSED:
-		return take_compressed(rec, (struct import_text){(const char *)in.at, in.left});
+		return take_compressed(
+			rec, (struct import_text){(const char *)in.at, cursor_left(&in)});
 	case TYPE_COMPRESSED2:
 		number = cursor_u64(&in);
 		return take_compressed(

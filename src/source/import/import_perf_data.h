@@ -8,9 +8,9 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/cursor.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "cursor.h"
 #include "import_format.h"
 #include "wire/sample.h"
 

@@ -77,7 +77,7 @@ void recording_add_ids(struct recording *rec, const char *ids, uint64_t len)
 {
 	struct cursor in = cursor_of(ids, (size_t)len);
 
-	while (rec->events.count && in.left >= sizeof(uint64_t)) {
+	while (rec->events.count && cursor_left(&in) >= sizeof(uint64_t)) {
 		uint64_t id = cursor_u64(&in);
 
 		map_put(&rec->ids, &id, sizeof(id), rec->events.count - 1);
@@ -107,7 +107,7 @@ static void take_event_desc(struct recording *rec, struct cursor in)
 {
 	uint32_t count = cursor_u32(&in), attr_len = cursor_u32(&in);
 
-	for (uint32_t i = 0; i < count && i < rec->events.count && !in.bad; i++) {
+	for (uint32_t i = 0; i < count && i < rec->events.count && !in.broken; i++) {
 		uint32_t ids;
 		const char *name;
 
@@ -126,11 +126,11 @@ static void take_pmu_mappings(struct recording *rec, struct cursor in)
 {
 	uint32_t count = cursor_u32(&in);
 
-	for (uint32_t i = 0; i < count && i < EVENTS_MOST && !in.bad; i++) {
+	for (uint32_t i = 0; i < count && i < EVENTS_MOST && !in.broken; i++) {
 		uint32_t type = cursor_u32(&in);
 		const char *name = feature_text(rec, &in);
 
-		if (!in.bad)
+		if (!in.broken)
 			vec_push(&rec->pmus, (struct recording_pmu){type, name});
 	}
 }
@@ -139,13 +139,13 @@ static void take_group_desc(struct recording *rec, struct cursor in)
 {
 	uint32_t count = cursor_u32(&in);
 
-	for (uint32_t i = 0; i < count && i < rec->events.count && !in.bad; i++) {
+	for (uint32_t i = 0; i < count && i < rec->events.count && !in.broken; i++) {
 		uint32_t leader, members;
 
 		feature_text(rec, &in);
 		leader = cursor_u32(&in);
 		members = cursor_u32(&in);
-		for (uint32_t j = 0; !in.bad && j < members && j < rec->events.count; j++)
+		for (uint32_t j = 0; !in.broken && j < members && j < rec->events.count; j++)
 			if (leader < rec->events.count - j) {
 				rec->events.at[leader + j].group = i + 1;
 				rec->events.at[leader + j].changed = true;
@@ -167,9 +167,9 @@ static void take_command(struct recording *rec, struct cursor in)
 	str_auto struct str line = {0};
 	uint32_t count = cursor_u32(&in);
 
-	for (uint32_t i = 0; i < count && !in.bad; i++)
+	for (uint32_t i = 0; i < count && !in.broken; i++)
 		str_addf(&line, "%s%s", i ? " " : "", feature_text(rec, &in));
-	if (!in.bad && line.len)
+	if (!in.broken && line.len)
 		emit_field(rec->sink, "recording", "command", WIRE_FIELD_VALUE, str_text(&line));
 }
 
@@ -185,7 +185,7 @@ void recording_take_feature(struct recording *rec, unsigned feature, struct curs
 {
 	switch (feature) {
 	case FEATURE_BUILD_ID:
-		while (in.left >= RECORD_HEAD) {
+		while (cursor_left(&in) >= RECORD_HEAD) {
 			size_t size = record_head((const char *)in.at).size;
 			const void *record = cursor_take(&in, size);
 
@@ -238,13 +238,13 @@ void recording_take_build_id(struct recording *rec, struct cursor in)
 	const char *path;
 	size_t len = LARGEST;
 
-	if (in.left < RECORD_HEAD)
+	if (cursor_left(&in) < RECORD_HEAD)
 		return;
 	head = record_head((const char *)in.at);
 	cursor_take(&in, RECORD_HEAD + sizeof(uint32_t));
 	id = cursor_take(&in, LARGEST + 4);
-	path = cursor_text(&in, in.left);
-	if (in.bad)
+	path = cursor_text(&in);
+	if (in.broken)
 		return;
 	if (head.misc & SIZE_IS_GIVEN && id[LARGEST] <= LARGEST)
 		len = id[LARGEST];
@@ -330,8 +330,8 @@ bool recording_read_header(struct recording *rec, struct import_text *ret_record
 
 	cursor_take(&in, 8);
 	size = cursor_u64(&in);
-	if (!in.bad && size == HEADER_PIPE) {
-		*ret_records = (struct import_text){(const char *)in.at, in.left};
+	if (!in.broken && size == HEADER_PIPE) {
+		*ret_records = (struct import_text){(const char *)in.at, cursor_left(&in)};
 		return true;
 	}
 	entry = cursor_u64(&in);
@@ -340,7 +340,7 @@ bool recording_read_header(struct recording *rec, struct import_text *ret_record
 	data = cursor_u64(&in);
 	data_len = cursor_u64(&in);
 	cursor_take(&in, 16); /* event types, of old perf */
-	if (in.bad || size < HEADER_SECTIONS || size > rec->file.len) {
+	if (in.broken || size < HEADER_SECTIONS || size > rec->file.len) {
 		import_damage(rec->report, "its header is not whole");
 		return false;
 	}

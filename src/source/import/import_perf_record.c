@@ -101,8 +101,8 @@ static int emit_map(struct recording *rec, const char *record)
 		protection = cursor_u32(&in);
 		cursor_u32(&in); /* flags */
 	}
-	path = cursor_text(&in, in.left);
-	if (in.bad) {
+	path = cursor_text(&in);
+	if (in.broken) {
 		rec->report->skipped[IMPORT_RECORD_MALFORMED]++;
 		return 0;
 	}
@@ -137,7 +137,7 @@ static int emit_task(struct recording *rec, const char *record)
 		space.task.kind =
 			head.misc & PERF_RECORD_MISC_COMM_EXEC ? WIRE_TASK_EXEC : WIRE_TASK_NAME;
 		space.task.tid = cursor_u32(&in);
-		name = cursor_text(&in, in.left);
+		name = cursor_text(&in);
 		space.task.time_ns = recording_time(rec, record);
 	} else {
 		space.task.kind = head.type == PERF_RECORD_FORK ? WIRE_TASK_FORK : WIRE_TASK_EXIT;
@@ -146,7 +146,7 @@ static int emit_task(struct recording *rec, const char *record)
 		space.task.parent_tid = cursor_u32(&in);
 		space.task.time_ns = cursor_u64(&in);
 	}
-	if (in.bad) {
+	if (in.broken) {
 		rec->report->skipped[IMPORT_RECORD_MALFORMED]++;
 		return 0;
 	}
@@ -186,12 +186,12 @@ static int emit_lost(struct recording *rec, const char *record)
 		lost.kind = WIRE_LOST_SAMPLES;
 		lost.event = event_id(rec, cursor_u64(&in));
 		lost.count = cursor_u64(&in);
-		rec->lost_told += in.bad ? 0 : lost.count;
+		rec->lost_told += in.broken ? 0 : lost.count;
 	} else {
 		lost.kind = WIRE_LOST_SAMPLES;
 		lost.count = lost_anew(rec, cursor_u64(&in));
 	}
-	if (in.bad) {
+	if (in.broken) {
 		rec->report->skipped[IMPORT_RECORD_MALFORMED]++;
 		return 0;
 	}

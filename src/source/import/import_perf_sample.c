@@ -67,7 +67,7 @@ static void skip_read(struct cursor *in, uint64_t format)
 	uint64_t count = format & PERF_FORMAT_GROUP ? cursor_u64(in) : 1;
 
 	if (count > RECORD_LARGEST)
-		in->bad = true;
+		cursor_break(in);
 	cursor_take(in, sizeof(uint64_t) * (times + count * each));
 }
 
@@ -76,7 +76,7 @@ static void take_chain(struct cursor *in, struct wire_sample *sample)
 	uint64_t count = cursor_u64(in);
 
 	if (count > RECORD_LARGEST)
-		in->bad = true;
+		cursor_break(in);
 	sample->chain = cursor_take(in, count * sizeof(uint64_t));
 	sample->chain_count = sample->chain ? (uint32_t)count : 0;
 }
@@ -89,13 +89,13 @@ static void take_branches(struct recording *rec, const struct recording_event *e
 
 	if (event->branch_type & BRANCH_HW_INDEX)
 		cursor_u64(in);
-	for (uint64_t i = 0; i < count && !in->bad; i++) {
+	for (uint64_t i = 0; i < count && !in->broken; i++) {
 		uint64_t from = cursor_u64(in), to = cursor_u64(in), bits = cursor_u64(in);
 
-		if (!in->bad && (from || to))
+		if (!in->broken && (from || to))
 			rec->branches[sample->branch_count++] = kernel_branch_of(from, to, bits);
 	}
-	if (event->branch_type & BRANCH_COUNTERS && !in->bad)
+	if (event->branch_type & BRANCH_COUNTERS && !in->broken)
 		cursor_take(in, count * sizeof(uint64_t));
 	sample->branches = rec->branches;
 }
@@ -146,7 +146,7 @@ static void take_user_registers(struct recording *rec, const struct recording_ev
 			*place = value;
 	}
 	sample->user.valid = sample->machine == WIRE_MACHINE_OTHER || abi != ABI_32;
-	rec->report->skipped[IMPORT_STACK_32] += !in->bad && !sample->user.valid;
+	rec->report->skipped[IMPORT_STACK_32] += !in->broken && !sample->user.valid;
 }
 
 static void take_user_stack(struct cursor *in, struct wire_sample *sample)
@@ -157,7 +157,7 @@ static void take_user_stack(struct cursor *in, struct wire_sample *sample)
 		return;
 	sample->stack = cursor_take(in, size);
 	used = cursor_u64(in);
-	if (in->bad)
+	if (in->broken)
 		return;
 	sample->stack_asked = (uint32_t)size;
 	sample->stack_bytes = (uint32_t)(used < size ? used : size);
@@ -259,7 +259,7 @@ int recording_emit_sample(struct recording *rec, const char *record)
 	sample.machine = machine_of(rec, event->regs_user);
 	sample.period = event->period;
 	take_body(rec, event, &in, &sample);
-	if (in.bad) {
+	if (in.broken) {
 		rec->report->skipped[IMPORT_SAMPLE_MALFORMED]++;
 		return 0;
 	}

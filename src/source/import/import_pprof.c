@@ -9,8 +9,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/cursor.h"
 #include "base/str.h"
-#include "cursor.h"
 #include "import_named.h"
 #include "source/emit.h"
 
@@ -29,42 +29,25 @@ struct field {
 	struct cursor bytes;
 };
 
-static uint64_t varint(struct cursor *in)
-{
-	uint64_t value = 0;
-
-	for (unsigned shift = 0; shift < 64; shift += 7) {
-		const unsigned char *byte = cursor_take(in, 1);
-
-		if (!byte)
-			return 0;
-		value |= (uint64_t)(*byte & 0x7f) << shift;
-		if (!(*byte & 0x80))
-			return value;
-	}
-	in->bad = true;
-	return 0;
-}
-
-/* False at the end, and when the message is broken (in->bad). */
+/* False at the end, and when the message is broken (in->broken). */
 static bool field_next(struct cursor *in, struct field *field)
 {
 	uint64_t tag, len;
 	const void *bytes;
 
-	if (!in->left || in->bad)
+	if (!cursor_left(in) || in->broken)
 		return false;
-	tag = varint(in);
+	tag = cursor_uleb(in);
 	*field = (struct field){.number = tag >> 3 > UINT32_MAX ? 0 : (uint32_t)(tag >> 3)};
 	switch (tag & 7) {
 	case 0:
-		field->value = varint(in);
+		field->value = cursor_uleb(in);
 		break;
 	case 1:
 		field->value = cursor_u64(in);
 		break;
 	case 2:
-		len = varint(in);
+		len = cursor_uleb(in);
 		bytes = cursor_take(in, len);
 		field->is_bytes = true;
 		if (bytes)
@@ -74,11 +57,11 @@ static bool field_next(struct cursor *in, struct field *field)
 		field->value = cursor_u32(in);
 		break;
 	default:
-		in->bad = true;
+		cursor_break(in);
 	}
 	if (!field->number)
-		in->bad = true;
-	return !in->bad;
+		cursor_break(in);
+	return !in->broken;
 }
 
 struct pprof_function {
@@ -164,8 +147,8 @@ static void take_table(struct pprof *p, const struct field *field)
 		vec_push(&p->functions, pair_of(field->bytes, 2, 4));
 		break;
 	case 6:
-		vec_push(&p->strings,
-			(struct import_text){(const char *)field->bytes.at, field->bytes.left});
+		vec_push(&p->strings, (struct import_text){(const char *)field->bytes.at,
+					      cursor_left(&field->bytes)});
 		break;
 	default:
 		break;
@@ -210,10 +193,10 @@ static bool numbers_next(struct field *field, uint64_t *ret_value)
 		field->is_bytes = true; /* and empty: only once */
 		return true;
 	}
-	if (!field->bytes.left)
+	if (!cursor_left(&field->bytes))
 		return false;
-	*ret_value = varint(&field->bytes);
-	return !field->bytes.bad;
+	*ret_value = cursor_uleb(&field->bytes);
+	return !field->bytes.broken;
 }
 
 static int take_sample(struct pprof *p, struct cursor in)
@@ -236,7 +219,7 @@ static int take_sample(struct pprof *p, struct cursor in)
 			if (values++ == p->chosen)
 				sample.period = number;
 	}
-	if (in.bad || values <= p->chosen)
+	if (in.broken || values <= p->chosen)
 		report->skipped[IMPORT_SAMPLE_MALFORMED]++;
 	else if (sample.period > INT64_MAX)
 		report->skipped[IMPORT_RANGE]++;
@@ -282,7 +265,7 @@ static int pprof_read(struct pprof *p, struct import_text text)
 
 	while (field_next(&in, &field))
 		take_table(p, &field);
-	if (in.bad)
+	if (in.broken)
 		import_damage(p->named.report, "the message breaks off at byte %zu of %zu",
 			(size_t)((const char *)in.at - text.at), text.len);
 	if (!p->types.count) {
@@ -354,7 +337,7 @@ static bool is_profile(struct import_text text, bool may_be_cut)
 		types |= field.number == 1 && field.is_bytes;
 		samples |= field.number == 2 && field.is_bytes;
 	}
-	return types && samples && (may_be_cut || !in.bad);
+	return types && samples && (may_be_cut || !in.broken);
 }
 
 /* Of a gzipped one the beginning is looked at; a raw one begins with its sample types, mostly. */

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cursor.h"
 #include "probe_room.h"
 
 enum {
@@ -91,41 +92,13 @@ static int ask_open(const struct sample_ask *ask)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* The fields of one sample, each checked against what is left of it. */
-struct cursor {
-	const unsigned char *at;
-	size_t left;
-};
-
-static uint64_t cursor_u64(struct cursor *c)
-{
-	uint64_t value = 0;
-
-	if (c->left < sizeof(value)) {
-		c->left = 0;
-		return 0;
-	}
-	memcpy(&value, c->at, sizeof(value));
-	c->at += sizeof(value);
-	c->left -= sizeof(value);
-	return value;
-}
-
-static void cursor_skip(struct cursor *c, uint64_t bytes)
-{
-	if (bytes > c->left)
-		bytes = c->left;
-	c->at += bytes;
-	c->left -= bytes;
-}
-
 static void chain_read(struct cursor *c, struct sample_trial *trial)
 {
 	uint64_t count = cursor_u64(c);
 	unsigned frames[2] = {0, 0};
 	bool user = false;
 
-	for (uint64_t i = 0; i < count && c->left; i++) {
+	for (uint64_t i = 0; i < count && cursor_left(c); i++) {
 		uint64_t addr = cursor_u64(c);
 
 		if (addr == (uint64_t)PERF_CONTEXT_USER)
@@ -150,7 +123,8 @@ static void sample_read(struct cursor c, bool branches, struct sample_trial *tri
 		uint64_t entries = cursor_u64(&c);
 
 		trial->with_branches += entries > 0;
-		cursor_skip(&c, entries < c.left ? entries * BRANCH_ENTRY_BYTES : c.left);
+		cursor_skip(
+			&c, entries < cursor_left(&c) ? entries * BRANCH_ENTRY_BYTES : UINT64_MAX);
 	}
 	if (cursor_u64(&c) != PERF_SAMPLE_REGS_ABI_NONE) {
 		trial->with_registers++;
@@ -202,8 +176,8 @@ static void ring_read(
 			trial->lost++;
 		if (record.type == PERF_RECORD_SAMPLE) {
 			trial->samples++;
-			sample_read((struct cursor){ring + page + at + sizeof(record),
-					    record.size - sizeof(record)},
+			sample_read(cursor_of(ring + page + at + sizeof(record),
+					    record.size - sizeof(record)),
 				branches, trial, &time);
 			if (count < TIMES)
 				times[count++] = time;

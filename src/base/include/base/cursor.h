@@ -1,7 +1,7 @@
-/* cursor.h - reading bytes from outside: little-endian, never past the end.
+/* cursor.h - bytes of a binary format, read from the front: little-endian, never past the end.
  *
- * A read that does not fit gives 0, sets `broken` and moves to the end, so that loops over a cursor
- * end by themselves, and a caller may read on and ask once.  Owns nothing. */
+ * A read that does not fit gives 0 or NULL, sets `broken` and moves to the end, so that loops over
+ * a cursor end by themselves, and a caller may read on and ask once.  Owns nothing. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,18 +9,16 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "code/image.h"
-
 struct cursor {
 	const uint8_t *at, *end;
 	bool broken;
 };
 
-static inline struct cursor cursor_over(struct image_bytes bytes, uint64_t offset)
+static inline struct cursor cursor_of(const void *bytes, size_t len)
 {
-	if (!bytes.at || offset > bytes.len)
-		return (struct cursor){.broken = true};
-	return (struct cursor){.at = bytes.at + offset, .end = bytes.at + bytes.len};
+	const uint8_t *at = bytes;
+
+	return (struct cursor){.at = at, .end = at ? at + len : NULL};
 }
 
 static inline size_t cursor_left(const struct cursor *cursor)
@@ -42,21 +40,30 @@ static inline bool cursor_has(struct cursor *cursor, uint64_t count)
 	return false;
 }
 
+/* So many bytes, borrowed. */
+static inline const void *cursor_take(struct cursor *cursor, uint64_t count)
+{
+	const uint8_t *at = cursor->at;
+
+	if (!cursor_has(cursor, count) || !at)
+		return NULL;
+	cursor->at += count;
+	return at;
+}
+
 static inline void cursor_skip(struct cursor *cursor, uint64_t count)
 {
-	if (cursor_has(cursor, count) && cursor->at) /* NULL + 0 is not defined */
-		cursor->at += count;
+	cursor_take(cursor, count);
 }
 
 /* A number of 1 to 8 bytes. */
 static inline uint64_t cursor_number(struct cursor *cursor, unsigned size)
 {
+	const void *at = cursor_take(cursor, size);
 	uint64_t value = 0;
 
-	if (!cursor_has(cursor, size) || !cursor->at)
-		return 0;
-	memcpy(&value, cursor->at, size);
-	cursor->at += size;
+	if (at)
+		memcpy(&value, at, size);
 	return value;
 }
 
@@ -88,7 +95,7 @@ static inline uint64_t cursor_u64(struct cursor *cursor)
 	return cursor_number(cursor, 8);
 }
 
-/* Bits past the 64th are dropped. */
+/* LEB128: seven bits a byte, the lowest first.  Bits past the 64th are dropped. */
 static inline uint64_t cursor_uleb(struct cursor *cursor)
 {
 	uint64_t value = 0;
