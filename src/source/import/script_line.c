@@ -409,20 +409,18 @@ static uint32_t branch_speculation(struct import_text part)
 /* M, P, MN, PN (N: it was not taken), - */
 static uint32_t branch_prediction(struct import_text part)
 {
-	enum { MISPREDICTED = 1, PREDICTED = 2, NOT_TAKEN = 16 };
 	uint32_t flags = 0;
 
 	for (size_t i = 0; i < part.len; i++)
-		flags |= part.at[i] == 'M'   ? MISPREDICTED
-			 : part.at[i] == 'P' ? PREDICTED
-			 : part.at[i] == 'N' ? NOT_TAKEN
+		flags |= part.at[i] == 'M'   ? WIRE_BRANCH_MISPREDICTED
+			 : part.at[i] == 'P' ? WIRE_BRANCH_PREDICTED
+			 : part.at[i] == 'N' ? WIRE_BRANCH_NOT_TAKEN
 					     : 0;
 	return flags;
 }
 
 bool script_branch_next(struct import_text *rest, struct wire_branch *ret_branch)
 {
-	enum { IN_TRANSACTION = 4, ABORT = 8, TYPE_SHIFT = 8, SPEC_SHIFT = 12 };
 	struct wire_branch branch = {0};
 	struct import_text word, part;
 	uint64_t cycles;
@@ -434,13 +432,13 @@ bool script_branch_next(struct import_text *rest, struct wire_branch *ret_branch
 		return false;
 	branch.flags = branch_prediction(part_next(&word));
 	part = part_next(&word);
-	branch.flags |= part.len && *part.at == 'X' ? IN_TRANSACTION : 0;
+	branch.flags |= part.len && *part.at == 'X' ? WIRE_BRANCH_IN_TRANSACTION : 0;
 	part = part_next(&word);
-	branch.flags |= part.len && *part.at == 'A' ? ABORT : 0;
+	branch.flags |= part.len && *part.at == 'A' ? WIRE_BRANCH_ABORT : 0;
 	if (digits_read(part_next(&word), 10, &cycles) && cycles <= UINT32_MAX)
 		branch.cycles = (uint32_t)cycles;
-	branch.flags |= branch_type(part_next(&word)) << TYPE_SHIFT;
-	branch.flags |= branch_speculation(part_next(&word)) << SPEC_SHIFT;
+	branch.flags |= branch_type(part_next(&word)) << WIRE_BRANCH_TYPE_SHIFT;
+	branch.flags |= branch_speculation(part_next(&word)) << WIRE_BRANCH_SPEC_SHIFT;
 	*ret_branch = branch;
 	return true;
 }

@@ -88,13 +88,12 @@ static void read_call_branches(
  * speculation; the first four are the same in the run. */
 struct wire_branch kernel_branch_of(uint64_t from, uint64_t to, uint64_t bits)
 {
-	enum { TYPE_SHIFT = 8 }; /* speculation follows, there and here */
-
+	/* Speculation follows the type, there and here. */
 	return (struct wire_branch){
 		.from = from,
 		.to = to,
 		.cycles = bits >> 4 & 0xffff,
-		.flags = (uint32_t)((bits & 0xf) | (bits >> 20 & 0x3f) << TYPE_SHIFT),
+		.flags = (uint32_t)((bits & 0xf) | (bits >> 20 & 0x3f) << WIRE_BRANCH_TYPE_SHIFT),
 	};
 }
 

@@ -27,9 +27,20 @@ struct wire_named {
 	bool inlined;	/* into the next one */
 };
 
+/* The first four are the kernel's bits of struct perf_branch_entry. */
+enum {
+	WIRE_BRANCH_MISPREDICTED = 1,
+	WIRE_BRANCH_PREDICTED = 2,
+	WIRE_BRANCH_IN_TRANSACTION = 4,
+	WIRE_BRANCH_ABORT = 8,
+	WIRE_BRANCH_NOT_TAKEN = 16,
+	WIRE_BRANCH_TYPE_SHIFT = 8,  /* 4 bits: PERF_BR_* */
+	WIRE_BRANCH_SPEC_SHIFT = 12, /* 2 bits: PERF_BR_SPEC_* */
+};
+
 struct wire_branch {
 	uint64_t from, to;
-	uint32_t cycles, flags; /* as BRANCH_* of model/rows.h */
+	uint32_t cycles, flags; /* WIRE_BRANCH_* */
 };
 
 enum {
