@@ -1,0 +1,187 @@
+/* causal_seats.bpf.h - what the programs of causal.bpf.c share: the kernel's types, the maps, and
+ * the seat of each thread with its account.
+ *
+ * A seat is taken by a thread's first event and found by its id in a few tries; its account begins
+ * anew with each experiment. */
+#pragma once
+
+/* ---- the kernel's types: only what is read ---- */
+
+#define KERNEL __attribute__((preserve_access_index))
+
+struct sigaction {
+	void *sa_handler;
+} KERNEL;
+struct k_sigaction {
+	struct sigaction sa;
+} KERNEL;
+struct sighand_struct {
+	struct k_sigaction action[64];
+} KERNEL;
+typedef struct {
+	unsigned long sig[1];
+} sigset_t;
+struct sigpending {
+	sigset_t signal;
+} KERNEL;
+struct task_struct {
+	int pid, tgid;
+	unsigned int __state;
+	struct sighand_struct *sighand;
+	sigset_t blocked;
+	struct sigpending pending;
+} KERNEL;
+struct task_struct___before_5_14 {
+	long state;
+} KERNEL;
+
+/* What a perf_event program gets: the registers of the interrupted code first. */
+struct assay_sample_context {
+	__u64 registers[33];
+};
+struct pt_regs {
+	__u64 words[33];
+};
+
+/* ---- maps ---- */
+
+enum { MMAPABLE = 1 << 10, USER_STACK = 1 << 8, NO_EXIST = 1 };
+enum { MAP_HASH = 1, MAP_ARRAY = 2, MAP_PERCPU_ARRAY = 6 };
+
+struct {
+	__uint(type, MAP_ARRAY);
+	__uint(max_entries, 1);
+	__uint(map_flags, MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct wire_causal_board);
+} assay_board SEC(".maps");
+
+struct {
+	__uint(type, MAP_ARRAY);
+	__uint(max_entries, WIRE_CAUSAL_SEATS);
+	__uint(map_flags, MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct wire_causal_seat);
+} assay_seats SEC(".maps");
+
+struct assay_cpu {
+	__s32 interrupts, timers; /* how deep */
+	__u64 sampled_ns;
+};
+
+struct {
+	__uint(type, MAP_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct assay_cpu);
+} assay_cpus SEC(".maps");
+
+/* Where the program is, by address, with the CPU time that the samples stand for. */
+struct {
+	__uint(type, MAP_HASH);
+	__uint(max_entries, ASSAY_CAUSAL_SPOTS);
+	__type(key, __u64);
+	__type(value, __u64);
+} assay_spots SEC(".maps");
+
+struct assay_causal causal;
+
+#define COUNT(what, by) __sync_fetch_and_add(&causal.counts.what, by)
+
+static __always_inline struct wire_causal_board *board(void)
+{
+	__u32 key = 0;
+
+	return bpf_map_lookup_elem(&assay_board, &key);
+}
+
+static __always_inline struct assay_cpu *this_cpu(void)
+{
+	__u32 key = 0;
+
+	return bpf_map_lookup_elem(&assay_cpus, &key);
+}
+
+static __always_inline bool is_target(__u32 pid)
+{
+	return causal.settings.active && pid == causal.settings.pid;
+}
+
+/* ---- seats ---- */
+
+static __always_inline struct wire_causal_seat *seat_search(__u32 tid)
+{
+	for (__u32 probe = 0; probe < WIRE_CAUSAL_PROBES; probe++) {
+		__u32 key = wire_causal_place(tid, probe);
+		struct wire_causal_seat *seat = bpf_map_lookup_elem(&assay_seats, &key);
+
+		if (seat && seat->tid == tid)
+			return seat;
+	}
+	return 0;
+}
+
+static __always_inline struct wire_causal_seat *seat_take(__u32 tid)
+{
+	for (__u32 probe = 0; probe < WIRE_CAUSAL_PROBES; probe++) {
+		__u32 key = wire_causal_place(tid, probe);
+		struct wire_causal_seat *seat = bpf_map_lookup_elem(&assay_seats, &key);
+
+		if (seat && !seat->tid && __sync_val_compare_and_swap(&seat->tid, 0, tid) == 0) {
+			seat->epoch = 0;
+			seat->account.pause_ns = 0;
+			return seat;
+		}
+	}
+	return 0;
+}
+
+/* The seat of a thread of the target, its account begun anew with each experiment. */
+static __noinline struct wire_causal_seat *seat_of(__u32 tid, __u64 now, int waits)
+{
+	struct wire_causal_seat *seat = seat_search(tid);
+
+	if (!seat)
+		seat = seat_take(tid);
+	if (!seat) {
+		COUNT(no_seat, 1);
+		return 0;
+	}
+	if (seat->epoch != causal.settings.epoch) {
+		__u64 pause = seat->account.pause_ns;
+
+		causal_begin(&seat->account, causal.settings.owed_start_ns,
+			causal.settings.start_ns, waits);
+		seat->account.pause_ns = pause; /* one from before ends by itself */
+		seat->account.cpu_ns = 0;
+		seat->cpu_ns = 0;
+		seat->running_ns = waits ? 0 : now;
+		seat->blocked_ns = seat->account.since_ns;
+		seat->asked_ns = 0;
+		seat->robbed_ns = 0;
+		seat->halted = 0;
+		seat->chosen = 0;
+		seat->epoch = causal.settings.epoch;
+	}
+	return seat;
+}
+
+/* Raise what all owe to at least `to`. */
+static __always_inline void owed_raise(struct wire_causal_board *b, __u64 to)
+{
+	for (int tries = 0; tries < 16; tries++) {
+		__u64 owed = *(volatile __u64 *)&b->owed_ns;
+
+		if (owed >= to || __sync_val_compare_and_swap(&b->owed_ns, owed, to) == owed)
+			return;
+	}
+}
+
+static __always_inline void seat_hit(
+	struct wire_causal_board *b, struct wire_causal_seat *seat, __u64 weight)
+{
+	COUNT(hits, 1);
+	COUNT(hit_ns, weight);
+	owed_raise(b,
+		causal_hit(&seat->account, b->owed_ns, weight, causal.settings.speedup_permille));
+}
