@@ -126,6 +126,15 @@ bool str_ends(const char *text, const char *suffix)
 	return len >= end && memcmp(text + len - end, suffix, end) == 0;
 }
 
+unsigned str_index(const char *const *words, unsigned count, const char *word)
+{
+	unsigned i = 0;
+
+	while (i < count && !(words[i] && str_equal(words[i], word)))
+		i++;
+	return i;
+}
+
 char *str_trim(char *text)
 {
 	size_t len;

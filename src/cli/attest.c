@@ -320,8 +320,9 @@ static int attest_run(struct cli *cli, struct err *err)
 	if (cli_has(cli, "verify"))
 		return verify(cli, cli_value(cli, "verify"), err);
 	results_open(&job.results, &cli->host);
-	audit_book_init(&job.book, NULL);
-	r = job_run(&job, err);
+	r = audit_book_load(&job.book, err);
+	if (r >= 0)
+		r = job_run(&job, err);
 	audit_view_done(&job.audit);
 	audit_view_done(&job.repeats);
 	audit_book_done(&job.book);

@@ -26,13 +26,12 @@ static int audit_show(struct cli *cli, const struct results *results, const stru
 
 static int audit_results(struct cli *cli, struct results *results, struct err *err)
 {
-	audit_book_auto struct audit_book book;
+	audit_book_auto struct audit_book book = {0};
 	audit_view_auto struct audit_view view = {0};
-	int r = 0;
+	int r = audit_book_load(&book, err);
 
 	for (uint32_t i = 0; r >= 0 && i < cli->operands.count; i++)
 		r = results_add_all(results, cli->operands.at[i], err);
-	audit_book_init(&book, NULL);
 	if (r >= 0)
 		r = audit_view_make(results->inputs.at, results->inputs.count, &book,
 			&results->arena, &view, err);

@@ -65,9 +65,8 @@ int tune_job_open(struct tune_job *job, struct err *err)
 	struct tune_options options = {
 		.root = root ? root : "", .cpus = cli_value(job->cli, "cpus"), .by = approver(job)};
 
-	knob_book_load(&job->book);
-	if (names_take(job, "only", err) < 0 || names_take(job, "yes", err) < 0 ||
-		cpus_check(options.cpus, err) < 0)
+	if (knob_book_load(&job->book, err) < 0 || names_take(job, "only", err) < 0 ||
+		names_take(job, "yes", err) < 0 || cpus_check(options.cpus, err) < 0)
 		return -EINVAL;
 	vec_foreach (const struct knob, knob, &job->book.knobs)
 		vec_push(&job->knobs, (struct tune_knob){.name = knob->name,

@@ -306,7 +306,7 @@ def _():
 def _():
     bench("run.assay")
     for text, words in (("scenario=maybe\n", "'maybe'"), ("scenari=pass\n", "scenario"),
-                        ("scenario\n", "line 1"), ("scenario=waive:\n", "REASON"),
+                        ("scenario\n", "bad.txt:1: "), ("scenario=waive:\n", "REASON"),
                         ("scenario=pass\n", "same-api"), ("", "scenario")):
         r = assay("attest", "run.assay", "--answers", write("bad.txt", text))
         assert r.status == 2 and words in r.err, (text, r)

@@ -17,14 +17,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static inline void audit_anything(const struct run *run)
 {
 	arena_auto struct arena arena = {0};
-	audit_book_auto struct audit_book book;
+	audit_book_auto struct audit_book book = {0};
 	audit_view_auto struct audit_view view = {0};
 	struct audit_input input = {.name = "fuzz", .run = run};
 	struct attest_facts facts = {.input = &input, .repeat_count = 1};
 	struct attest_view answers;
 	struct err err = {0};
 
-	audit_book_init(&book, NULL);
+	if (audit_book_load(&book, &err) < 0)
+		abort();
 	if (audit_view_make(&input, 1, &book, &arena, &view, &err) < 0)
 		abort(); /* whatever was imported can be summed up */
 	vec_foreach (const struct audit_finding, finding, &view.findings)

@@ -27,12 +27,13 @@ struct fixture {
 static void begin(struct fixture *f, unsigned commands)
 {
 	static const char *const names[] = {"./prog data", "old/prog data", "./other data"};
+	struct err err = {0};
 
 	*f = (struct fixture){.run = run_open()};
 	for (unsigned i = 0; i < commands; i++)
 		run_add_command(f->run, &(struct command_row){run_intern(f->run, names[i])});
 	f->input = (struct audit_input){.name = "run", .run = f->run};
-	audit_book_init(&f->book, NULL);
+	assert_int_equal(audit_book_load(&f->book, &err), 0);
 }
 
 static void end(struct fixture *f)
@@ -130,17 +131,23 @@ static const struct audit_finding *found(const struct fixture *f, const char *co
 
 static void every_line_of_the_rules_is_one(void **state)
 {
-	audit_book_auto struct audit_book book;
+	static const char *const wrong[] = {
+		"finding a\nseverity WORST\nmeans x\ndo y\ndenies z\n",
+		"finding a\nseverity LOW\nlimit many\nmeans x\ndo y\ndenies z\n",
+		"finding a\nnonsense\n",
+		"finding a\nsure thing\n",
+		"level L0\nneeds x\n",
+	};
+	audit_book_auto struct audit_book book = {0};
+	struct err err = {0};
 
 	(void)state;
-	audit_book_init(&book, NULL);
-	assert_int_equal(book.malformed, 0);
+	assert_int_equal(audit_book_load(&book, &err), 0);
 	assert_int_equal(book.levels.count, AUDIT_LEVELS);
 	vec_foreach (const struct audit_rule, rule, &book.rules)
 		assert_true(*rule->means && *rule->fix && *rule->denies);
-	audit_book_done(&book);
-	audit_book_init(&book, "finding a\nseverity WORST\nlimit many\nnonsense\nsure thing\n");
-	assert_int_equal(book.malformed, 4);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_int_equal(audit_book_add(&book, "t", wrong[i], &err), -EINVAL);
 }
 
 static void a_good_run_has_no_high_and_no_medium_finding(void **state)

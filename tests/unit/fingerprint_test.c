@@ -190,22 +190,26 @@ static enum fingerprint_class class_of(
 
 static void every_line_of_the_rules_compiled_in_is_a_rule(void **state)
 {
-	fingerprint_rules_auto struct fingerprint_rules rules;
+	fingerprint_rules_auto struct fingerprint_rules rules = {0};
+	struct err err = {0};
 
 	(void)state;
-	fingerprint_rules_init(&rules, NULL);
-	assert_int_equal(rules.malformed, 0);
+	assert_int_equal(fingerprint_rules_load(&rules, &err), 0);
 	assert_true(rules.rows.count > 60);
 }
 
 static void the_first_rule_that_matches_counts(void **state)
 {
-	fingerprint_rules_auto struct fingerprint_rules rules;
+	fingerprint_rules_auto struct fingerprint_rules rules = {0};
+	struct err err = {0};
 
 	(void)state;
-	fingerprint_rules_init(&rules, "# a comment\n\n"
-				       "cpu.model BLOCK [brief] [absent=Not there] why\n"
-				       "cpu.m*    WARN  [quiet<=0.5] other reason\n");
+	assert_int_equal(fingerprint_rules_add(&rules, "t",
+				 "# a comment\n\n"
+				 "cpu.model BLOCK [brief] [absent=Not there] why\n"
+				 "cpu.m*    WARN  [quiet<=0.5] other reason\n",
+				 &err),
+		0);
 	assert_int_equal(rules.rows.count, 2);
 	const struct fingerprint_rule *rule = fingerprint_rules_find(&rules, "cpu", "model");
 	assert_int_equal(rule->severity, FINGERPRINT_BLOCK);
@@ -220,7 +224,7 @@ static void the_first_rule_that_matches_counts(void **state)
 		fingerprint_rules_find(&rules, "cpus", "model")->severity, FINGERPRINT_INFO);
 }
 
-static void a_line_that_is_no_rule_is_counted_and_skipped(void **state)
+static void a_line_that_is_no_rule_is_refused_with_its_place(void **state)
 {
 	static const char *const lines[] = {"cpu.model", "cpu.model LOUD why", "cpu.model BLOCK",
 		"model BLOCK why", "cpu.model BLOCK [unknown] why", "cpu.model BLOCK [brief why",
@@ -228,10 +232,11 @@ static void a_line_that_is_no_rule_is_counted_and_skipped(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
-		fingerprint_rules_auto struct fingerprint_rules rules;
+		fingerprint_rules_auto struct fingerprint_rules rules = {0};
+		struct err err = {0};
 
-		fingerprint_rules_init(&rules, lines[i]);
-		assert_int_equal(rules.malformed, 1);
+		assert_int_equal(fingerprint_rules_add(&rules, "t", lines[i], &err), -EINVAL);
+		assert_true(str_starts(err.text, "t:1: a rule is written "));
 		assert_int_equal(rules.rows.count, 0);
 	}
 }
@@ -647,7 +652,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_line_of_the_rules_compiled_in_is_a_rule),
 		cmocka_unit_test(the_first_rule_that_matches_counts),
-		cmocka_unit_test(a_line_that_is_no_rule_is_counted_and_skipped),
+		cmocka_unit_test(a_line_that_is_no_rule_is_refused_with_its_place),
 		cmocka_unit_test(this_machine_has_sixty_fields_none_empty_each_with_a_rule),
 		cmocka_unit_test(no_field_is_told_twice),
 		cmocka_unit_test(a_storage_path_that_is_not_there_is_refused),

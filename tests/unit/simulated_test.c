@@ -13,9 +13,9 @@
 
 #include "analyze/hot_loop.h"
 #include "analyze/simulated.h"
+#include "analyze/text_block.h"
 #include "base/str.h"
 #include "code/listing.h"
-#include "data/texts.h"
 #include "drive/mca.h"
 #include "drive/simulate_caches.h"
 #include "ingest/ingest.h"
@@ -170,16 +170,17 @@ static void any_size_becomes_sets_that_are_a_power_of_two(void **state)
 static void every_line_of_the_rules_is_read(void **state)
 {
 	struct simulated_rules rules;
-	const char *text = NULL;
+	struct err err = {0};
 
 	(void)state;
-	for (const struct data_text *at = data_texts; at->name; at++)
-		if (str_equal(at->name, "simulated.rules"))
-			text = at->text;
-	assert_non_null(text);
-	assert_int_equal(simulated_rules_parse(text, &rules), 0);
+	assert_int_equal(simulated_rules_parse("t", data_text("simulated.rules"), &rules, &err), 0);
 	assert_true(rules.retiring_cpi < rules.core_cpi);
-	assert_true(simulated_rules_parse("core-cpi x\nunknown 3\n", &rules) >= 2);
+	assert_int_equal(simulated_rules_parse("t", "core-cpi x\n", &rules, &err), -EINVAL);
+	assert_string_equal(err.text, "t:1: no number is 'x'");
+	assert_int_equal(simulated_rules_parse("t", "# c\nunknown 3\n", &rules, &err), -EINVAL);
+	assert_string_equal(err.text, "t:2: no rule, or a second one, is 'unknown'");
+	assert_int_equal(simulated_rules_parse("t", "core-cpi 3\n", &rules, &err), -EINVAL);
+	assert_string_equal(err.text, "t:1: a rule is missing in 't'");
 }
 
 static const struct simulated_costs costs = {.cycle_ns = 0.25,

@@ -62,20 +62,24 @@ static void without_a_language_all_tips_apply(void **state)
 	assert_non_null(strstr(verdict.next, "PROGRAM"));
 }
 
+#define REST "meaning m\neffect e\nnext n\ndo d\ncheck c\n"
+
 static void a_doubtful_text_is_refused_with_its_place(void **state)
 {
 	static const struct {
 		const char *text, *says;
 	} cases[] = {
-		{"category nonsense\n", "t:1: there is no category 'nonsense'"},
-		{"meaning x\n", "t:1: a text begins with its category, not with 'meaning'"},
+		{"category nonsense\n" REST, "t:1: there is no category 'nonsense'"},
+		{"meaning x\n", "t:1: the block has no key 'category'"},
 		{"category core\nmeaning a\n b\nmeaning c\n", "t:4: a second key 'meaning'"},
-		{"category core\ndo.cobol x\n", "t:2: there is no language 'cobol'"},
+		{"category core\ndo.cobol x\n", "t:2: there is no key 'do.cobol'"},
 		{"category core\nwhy x\n", "t:2: there is no key 'why'"},
-		{"category core\nmeaning\n", "t:2: a key and a value are expected, not 'meaning'"},
-		{" x\n", "t:1: a key and a value are expected"},
-		{"category core\nmeaning a\n", "is missing in the category 'core'"},
-		{"category core\ncategory core\n", "t:2: a second text for the category 'core'"},
+		{"category core\nmeaning\n", "t:2: nothing follows the key 'meaning'"},
+		{" x\n", "t:1: no line stands above 'x'"},
+		{"category core\nmeaning a\n", "t:1: the block has no key 'effect'"},
+		{"category core\ncategory core\n", "t:2: a second key 'category'"},
+		{"category core\n" REST "\ncategory core\n" REST,
+			"t:8: a second text for the category 'core'"},
 	};
 
 	(void)state;

@@ -11,18 +11,11 @@
 
 #include "analyze/text_block.h"
 #include "base/mem.h"
-#include "data/texts.h"
 #include "hypothesis_parts.h"
 
 static const char *const categories[] = {"cpu", "memory", "branch", "lock", "io", "off_cpu",
-	"allocation", "syscall", "fault", "starvation", "noise", NULL};
-
-static bool is_one_of(const char *word, const char *const *words)
-{
-	while (*words && !str_equal(*words, word))
-		words++;
-	return *words;
-}
+	"allocation", "syscall", "fault", "starvation", "noise"};
+enum { CATEGORIES = sizeof(categories) / sizeof(*categories) };
 
 /* "FORMULA >= NUMBER": the last < or > is the comparison. */
 static int comparison_parse(struct text_reader *reader, const struct text_pair *pair, char *text,
@@ -179,7 +172,7 @@ static int head_take(
 	h->is_place = role != NULL;
 	if (role && !str_equal(role, "place"))
 		return text_refuse(reader, block->pairs[0].line, "there is no role", role);
-	if (!is_one_of(h->category, categories))
+	if (str_index(categories, CATEGORIES, h->category) == CATEGORIES)
 		return text_refuse(
 			reader, block->pairs[0].line, "there is no category", h->category);
 	r = number_take(reader, block, "effort", 3, 2, &effort);
@@ -249,20 +242,24 @@ static int book_check(const struct hypothesis_book *book, struct err *err)
 	return 0;
 }
 
-static int book_add(
-	struct hypothesis_book *book, const char *name, const char *text, struct err *err)
+static int block_take(void *to, struct text_reader *reader, const struct text_block *block)
 {
-	struct text_reader reader = {&book->arena, name, text, 0, err};
-	struct text_block block;
-	int r;
+	return str_equal(block->pairs[0].key, "quantity") ? quantity_add(to, reader, block)
+							  : hypothesis_add(to, reader, block);
+}
 
-	while ((r = text_block_next(&reader, &block)) == 0 && block.count) {
-		r = str_equal(block.pairs[0].key, "quantity")
-			    ? quantity_add(book, &reader, &block)
-			    : hypothesis_add(book, &reader, &block);
-		if (r < 0)
-			return r;
+/* The book, checked, when reading it gave `r`. */
+static int book_finish(
+	struct hypothesis_book *book, int r, struct hypothesis_book **ret_book, struct err *err)
+{
+	if (r == 0)
+		r = book_check(book, err);
+	if (r == 0) {
+		*ret_book = book;
+		return 0;
 	}
+	err_hint(err, "docs/hypotheses.md has the format");
+	hypothesis_book_close(book);
 	return r;
 }
 
@@ -270,35 +267,17 @@ int hypothesis_book_parse(
 	const char *name, const char *text, struct hypothesis_book **ret_book, struct err *err)
 {
 	struct hypothesis_book *book = mem_new(1, sizeof(*book));
-	int r = book_add(book, name, text, err);
+	struct text_reader reader = {&book->arena, name, text, 0, err};
 
-	if (r == 0)
-		r = book_check(book, err);
-	if (r < 0) {
-		err_hint(err, "docs/hypotheses.md has the format");
-		hypothesis_book_close(book);
-		return r;
-	}
-	*ret_book = book;
-	return 0;
+	return book_finish(book, text_read(&reader, block_take, book), ret_book, err);
 }
 
 int hypothesis_book_load(struct hypothesis_book **ret_book, struct err *err)
 {
 	struct hypothesis_book *book = mem_new(1, sizeof(*book));
-	int r = 0;
+	int r = data_read("hypotheses/", &book->arena, block_take, book, err);
 
-	for (const struct data_text *text = data_texts; r == 0 && text->name; text++)
-		if (str_starts(text->name, "hypotheses/"))
-			r = book_add(book, text->name, text->text, err);
-	if (r == 0)
-		r = book_check(book, err);
-	if (r < 0) {
-		hypothesis_book_close(book);
-		return r;
-	}
-	*ret_book = book;
-	return 0;
+	return book_finish(book, r, ret_book, err);
 }
 
 void hypothesis_book_close(struct hypothesis_book *book)

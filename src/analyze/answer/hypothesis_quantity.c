@@ -5,7 +5,6 @@
  * those are, how far apart is still agreement, and below what size nothing is said, is text
  * (data/hypotheses/quantities.txt).  A number that is not known contradicts nobody. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "hypothesis_parts.h"
@@ -16,12 +15,11 @@ static int number_parse(struct text_reader *reader, const struct text_block *blo
 	double *ret_number)
 {
 	const struct text_pair *pair = text_block_find(block, key);
-	char *end;
+	int r = text_number(reader, pair, ret_number);
 
-	*ret_number = strtod(pair->value, &end);
-	if (end == pair->value || *end || !isfinite(*ret_number) || *ret_number < 0)
-		return text_refuse(reader, pair->line, "no number is", pair->value);
-	return 0;
+	return r == 0 && *ret_number < 0
+		       ? text_refuse(reader, pair->line, "no number is", pair->value)
+		       : r;
 }
 
 /* "sampled_cpu_ns profile_cpu_ns" */
@@ -30,9 +28,7 @@ static int signals_parse(
 {
 	char *at = arena_text(reader->arena, pair->value, strlen(pair->value)), *word;
 
-	while ((word = strsep(&at, " \t"))) {
-		if (!*word)
-			continue;
+	while ((word = text_word_next(&at))) {
 		for (unsigned i = 0; i < quantity->signal_count; i++)
 			if (str_equal(quantity->signals[i], word))
 				return text_refuse(reader, pair->line, "a second signal", word);

@@ -1,10 +1,8 @@
 /* signal_book.c - data/signals.txt as rules.  What is doubtful is refused: docs/hypotheses.md. */
 #include <ctype.h>
-#include <errno.h>
 
 #include "analyze/text_block.h"
 #include "base/str.h"
-#include "data/texts.h"
 #include "signal_parts.h"
 
 static bool name_is_good(const char *name)
@@ -26,11 +24,11 @@ static enum evidence_kind kind_of(const char *word)
 	return kind;
 }
 
-static int rule_add(
-	struct signal_book *book, struct text_reader *reader, const struct text_block *block)
+static int rule_add(void *to, struct text_reader *reader, const struct text_block *block)
 {
 	static const char *const keys[] = {
 		"signal", "from", "witness", "formula", "unit", "meaning", "else", NULL};
+	struct signal_book *book = to;
 	struct signal_rule rule = {0};
 	const char *from, *otherwise;
 	int r = text_block_check(reader, block, keys, 6, NULL);
@@ -65,23 +63,13 @@ static int rule_add(
 int signal_book_add(struct signal_book *book, const char *name, const char *text, struct err *err)
 {
 	struct text_reader reader = {&book->arena, name, text, 0, err};
-	struct text_block block;
-	int r;
 
-	while ((r = text_block_next(&reader, &block)) == 0 && block.count) {
-		r = rule_add(book, &reader, &block);
-		if (r < 0)
-			return r;
-	}
-	return r;
+	return text_read(&reader, rule_add, book);
 }
 
 int signal_book_load(struct signal_book *book, struct err *err)
 {
-	for (const struct data_text *text = data_texts; text->name; text++)
-		if (str_equal(text->name, "signals.txt"))
-			return signal_book_add(book, text->name, text->text, err);
-	return err_set(err, ERR_USAGE, ENOENT, "signals.txt is not compiled in");
+	return signal_book_add(book, "signals.txt", data_text("signals.txt"), err);
 }
 
 void signal_book_done(struct signal_book *book)

@@ -1,66 +1,39 @@
-/* knob.c - see knob.h.  The table is ours and compiled in: a line that is not understood is not
- * used, and a test checks that each knob is complete. */
+/* knob.c - see knob.h. */
 #include "analyze/knob.h"
 
 #include <errno.h>
-#include <string.h>
 
+#include "analyze/text_block.h"
 #include "base/str.h"
-#include "data/texts.h"
 
-static const char *knobs_text(void)
+static int knob_take(void *to, struct text_reader *reader, const struct text_block *block)
 {
-	for (const struct data_text *text = data_texts; text->name; text++)
-		if (str_equal(text->name, "knobs.txt"))
-			return text->text;
-	return "";
+	static const char *const keys[] = {"knob", "group", "path", "want", "why", "risk",
+		"offered", "held", "unless", "refusal", "absent", "only", NULL};
+	struct knob_book *book = to;
+	int r = text_block_check(reader, block, keys, 6, NULL);
+
+	if (r == 0)
+		vec_push(&book->knobs, (struct knob){
+					       .name = text_block_value(block, "knob"),
+					       .group = text_block_value(block, "group"),
+					       .path = text_block_value(block, "path"),
+					       .want = text_block_value(block, "want"),
+					       .why = text_block_value(block, "why"),
+					       .risk = text_block_value(block, "risk"),
+					       .offered = text_block_value(block, "offered"),
+					       .held = text_block_value(block, "held"),
+					       .unless = text_block_value(block, "unless"),
+					       .refusal = text_block_value(block, "refusal"),
+					       .absent = text_block_value(block, "absent"),
+					       .only = text_block_find(block, "only"),
+				       });
+	return r;
 }
 
-static void take_member(struct knob *knob, const char *key, const char *value)
+int knob_book_load(struct knob_book *book, struct err *err)
 {
-	const struct {
-		const char *key, **member;
-	} members[] = {
-		{"group", &knob->group},
-		{"path", &knob->path},
-		{"want", &knob->want},
-		{"offered", &knob->offered},
-		{"held", &knob->held},
-		{"unless", &knob->unless},
-		{"refusal", &knob->refusal},
-		{"absent", &knob->absent},
-		{"why", &knob->why},
-		{"risk", &knob->risk},
-	};
-
-	for (unsigned i = 0; i < sizeof(members) / sizeof(members[0]); i++)
-		if (str_equal(key, members[i].key))
-			*members[i].member = value;
-	if (str_equal(key, "only"))
-		knob->only = true;
-}
-
-void knob_book_load(struct knob_book *book)
-{
-	const char *text = knobs_text();
-	char *line = arena_text(&book->texts, text, strlen(text)), *next;
-
-	*book = (struct knob_book){.texts = book->texts};
-	for (; line; line = next) {
-		char *value;
-
-		next = strchr(line, '\n');
-		if (next)
-			*next++ = '\0';
-		value = line + strcspn(line, " ");
-		if (*value)
-			*value++ = '\0';
-		value = str_trim(value);
-		if (str_equal(line, "knob"))
-			vec_push(&book->knobs, (struct knob){.name = value});
-		else if (book->knobs.count)
-			take_member(&book->knobs.at[book->knobs.count - 1], line, value);
-	}
+	return data_read("knobs.txt", &book->texts, knob_take, book, err);
 }
 
 void knob_book_done(struct knob_book *book)

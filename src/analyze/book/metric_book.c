@@ -12,7 +12,6 @@
 
 #include "analyze/metric.h"
 #include "analyze/text_block.h"
-#include "data/texts.h"
 
 struct reader {
 	struct metric_book *book;
@@ -187,28 +186,27 @@ static int aliases_add(struct reader *reader, const struct text_block *block)
 	return r;
 }
 
+static int block_take(void *to, struct text_reader *text, const struct text_block *block)
+{
+	struct reader *reader = to;
+	const char *first = block->pairs[0].key;
+
+	(void)text;
+	if (str_equal(first, "name"))
+		return metric_add(reader, block);
+	if (str_equal(first, "set"))
+		return set_add(reader, block);
+	if (str_equal(first, "alias"))
+		return aliases_add(reader, block);
+	return refuse(reader, block->pairs[0].line, "no block starts with", first);
+}
+
 int metric_book_add_core(struct metric_book *book, const char *core, const char *name,
 	const char *text, struct err *err)
 {
 	struct reader reader = {book, core, {&book->arena, name, text, 0, err}};
-	struct text_block block;
-	int r;
 
-	while ((r = text_block_next(&reader.text, &block)) == 0 && block.count) {
-		const char *first = block.pairs[0].key;
-
-		if (str_equal(first, "name"))
-			r = metric_add(&reader, &block);
-		else if (str_equal(first, "set"))
-			r = set_add(&reader, &block);
-		else if (str_equal(first, "alias"))
-			r = aliases_add(&reader, &block);
-		else
-			r = refuse(&reader, block.pairs[0].line, "no block starts with", first);
-		if (r < 0)
-			return r;
-	}
-	return r;
+	return text_read(&reader.text, block_take, &reader);
 }
 
 int metric_book_add(struct metric_book *book, const char *name, const char *text, struct err *err)
@@ -218,15 +216,12 @@ int metric_book_add(struct metric_book *book, const char *name, const char *text
 
 int metric_book_load(struct metric_book *book, struct err *err)
 {
-	for (const struct data_text *text = data_texts; text->name; text++) {
-		int r = 0;
+	const struct data_text *text = NULL;
+	int r = 0;
 
-		if (str_starts(text->name, "metrics/") || str_equal(text->name, "sets.txt"))
-			r = metric_book_add(book, text->name, text->text, err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	while (r == 0 && (text = data_text_next("metrics/", text)))
+		r = metric_book_add(book, text->name, text->text, err);
+	return r < 0 ? r : metric_book_add(book, "sets.txt", data_text("sets.txt"), err);
 }
 
 void metric_book_done(struct metric_book *book)

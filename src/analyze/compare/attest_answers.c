@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyze/attest.h"
+#include "analyze/text_block.h"
 #include "base/str.h"
 
 enum { REASON_LONGEST = 1000 };
@@ -105,25 +106,26 @@ const char *attest_open_keys(const struct attest_view *view, struct arena *arena
 	return arena_text(arena, str_text(&text), text.len);
 }
 
-static int line_take(struct attest_view *view, char *line, unsigned number, const char *name,
-	struct arena *arena, struct err *err)
+static int row_take(struct attest_view *view, const struct text_reader *reader, char *row)
 {
-	char *equals = strchr(line, '=');
+	char *equals = strchr(row, '=');
+	int r;
 
 	if (equals) {
 		*equals = '\0';
-		return attest_take(view, str_trim(line), str_trim(equals + 1), arena, err);
+		return attest_take(
+			view, str_trim(row), str_trim(equals + 1), reader->arena, reader->err);
 	}
-	err_set(err, ERR_USAGE, EINVAL, "line %u of %s is no answer: '%.40s'", number, name, line);
-	err_hint(err, "an answer is KEY=pass, KEY=fail or KEY=waive:REASON");
-	return -EINVAL;
+	r = text_refuse(reader, reader->line, "this is no answer:", row);
+	err_hint(reader->err, "an answer is KEY=pass, KEY=fail or KEY=waive:REASON");
+	return r;
 }
 
 int attest_take_all(struct attest_view *view, const char *text, size_t len, const char *name,
 	struct arena *arena, struct err *err)
 {
-	char *rest = arena_text(arena, text, len), *line;
-	unsigned number = 0;
+	struct text_reader reader = {arena, name, arena_text(arena, text, len), 0, err};
+	char *row;
 	int r = 0;
 
 	if (memchr(text, '\0', len)) {
@@ -131,12 +133,8 @@ int attest_take_all(struct attest_view *view, const char *text, size_t len, cons
 		err_hint(err, "`assay attest --template` prints a file of answers to fill in");
 		return -EINVAL;
 	}
-	while (r >= 0 && (line = strsep(&rest, "\n"))) {
-		number++;
-		line = str_trim(line);
-		if (*line && *line != '#')
-			r = line_take(view, line, number, name, arena, err);
-	}
+	while (r >= 0 && (row = text_row_next(&reader)))
+		r = row_take(view, &reader, row);
 	if (r < 0 || !view->open)
 		return r;
 	err_set(err, ERR_USAGE, EINVAL, "%s does not answer: %s", name,

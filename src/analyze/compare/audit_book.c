@@ -1,125 +1,65 @@
-/* audit_book.c - data/audit.rules: blocks of `word  text`, where a line that begins with a blank
- * goes on.  A unit test checks that every line that is compiled in is one. */
+/* audit_book.c - data/audit.rules: findings, and levels of fairness. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "analyze/audit.h"
+#include "analyze/text_block.h"
 #include "base/str.h"
-#include "data/texts.h"
 
-static const char *compiled_in(const char *name)
+static const char *const severities[AUDIT_SEVERITIES] = {
+	[AUDIT_LOW] = "LOW", [AUDIT_MEDIUM] = "MEDIUM", [AUDIT_HIGH] = "HIGH"};
+
+static int rule_take(
+	struct audit_book *book, const struct text_reader *reader, const struct text_block *block)
 {
-	for (const struct data_text *text = data_texts; text->name; text++)
-		if (str_equal(text->name, name))
-			return text->text;
-	return "";
+	static const char *const keys[] = {
+		"finding", "severity", "means", "do", "denies", "limit", NULL};
+	const struct text_pair *limit = text_block_find(block, "limit");
+	struct audit_rule rule = {.limit = (double)NAN};
+	int r = text_block_check(reader, block, keys, 5, NULL);
+
+	if (r < 0)
+		return r;
+	rule.code = text_block_value(block, "finding");
+	rule.means = text_block_value(block, "means");
+	rule.fix = text_block_value(block, "do");
+	rule.denies = text_block_value(block, "denies");
+	rule.severity =
+		str_index(severities, AUDIT_SEVERITIES, text_block_value(block, "severity"));
+	if (rule.severity == AUDIT_SEVERITIES)
+		return text_refuse(reader, block->pairs[0].line, "there is no severity",
+			text_block_value(block, "severity"));
+	if (limit)
+		r = text_number(reader, limit, &rule.limit);
+	vec_push(&book->rules, rule);
+	return r;
 }
 
-static bool severity_parse(const char *word, enum audit_severity *ret_severity)
+static int block_take(void *to, struct text_reader *reader, const struct text_block *block)
 {
-	for (enum audit_severity s = AUDIT_LOW; s < AUDIT_SEVERITIES; s++)
-		if (str_equal(word, audit_severity_name(s))) {
-			*ret_severity = s;
-			return true;
-		}
-	return false;
+	static const char *const keys[] = {"level", "needs", "claim", NULL};
+	struct audit_book *book = to;
+	int r;
+
+	if (!str_equal(block->pairs[0].key, "level"))
+		return rule_take(book, reader, block);
+	r = text_block_check(reader, block, keys, 3, NULL);
+	if (r == 0)
+		vec_push(&book->levels, (struct audit_level){text_block_value(block, "level"),
+						text_block_value(block, "needs"),
+						text_block_value(block, "claim")});
+	return r;
 }
 
-static bool limit_parse(const char *word, double *ret_limit)
+int audit_book_add(struct audit_book *book, const char *name, const char *text, struct err *err)
 {
-	char *end;
+	struct text_reader reader = {&book->texts, name, text, 0, err};
 
-	*ret_limit = strtod(word, &end);
-	return end != word && !*end;
+	return text_read(&reader, block_take, book);
 }
 
-/* One `word  text` of a finding. */
-static bool rule_take(struct audit_rule *rule, const char *word, const char *text)
+int audit_book_load(struct audit_book *book, struct err *err)
 {
-	if (str_equal(word, "severity"))
-		return severity_parse(text, &rule->severity);
-	if (str_equal(word, "limit"))
-		return limit_parse(text, &rule->limit);
-	if (str_equal(word, "means"))
-		rule->means = text;
-	else if (str_equal(word, "do"))
-		rule->fix = text;
-	else if (str_equal(word, "denies"))
-		rule->denies = text;
-	else
-		return false;
-	return true;
-}
-
-static bool level_take(struct audit_level *level, const char *word, const char *text)
-{
-	if (str_equal(word, "needs"))
-		level->needs = text;
-	else if (str_equal(word, "claim"))
-		level->claim = text;
-	else
-		return false;
-	return true;
-}
-
-/* One line, continued ones joined: "word  text".  False when it is none. */
-static bool line_take(struct audit_book *book, char *line, bool *in_level)
-{
-	size_t len = strcspn(line, " \t");
-	char *text = str_trim(line + len + (line[len] != '\0'));
-
-	if (!line[len] || !*text)
-		return false;
-	line[len] = '\0';
-	if (str_equal(line, "finding")) {
-		*in_level = false;
-		vec_push(&book->rules, (struct audit_rule){.code = text,
-					       .means = "",
-					       .fix = "",
-					       .denies = "",
-					       .limit = (double)NAN});
-		return true;
-	}
-	if (str_equal(line, "level")) {
-		*in_level = true;
-		vec_push(&book->levels,
-			(struct audit_level){.name = text, .needs = "", .claim = ""});
-		return true;
-	}
-	if (*in_level)
-		return level_take(&book->levels.at[book->levels.count - 1], line, text);
-	return book->rules.count && rule_take(&book->rules.at[book->rules.count - 1], line, text);
-}
-
-static void lines_flush(struct audit_book *book, struct str *line, bool *in_level)
-{
-	if (line->len && !line_take(book, arena_text(&book->texts, line->at, line->len), in_level))
-		book->malformed++;
-	str_clear(line);
-}
-
-void audit_book_init(struct audit_book *book, const char *text)
-{
-	str_auto struct str copy = {0}, line = {0};
-	bool in_level = false;
-	char *rest, *next;
-
-	*book = (struct audit_book){0};
-	str_add(&copy, text ? text : compiled_in("audit.rules"));
-	rest = copy.at;
-	while ((next = strsep(&rest, "\n"))) {
-		bool goes_on = *next == ' ' || *next == '\t';
-
-		if (*next == '#' || !*str_trim(next))
-			continue;
-		if (!goes_on)
-			lines_flush(book, &line, &in_level);
-		else if (line.len)
-			str_add_char(&line, ' ');
-		str_add(&line, str_trim(next));
-	}
-	lines_flush(book, &line, &in_level);
+	return audit_book_add(book, "audit.rules", data_text("audit.rules"), err);
 }
 
 void audit_book_done(struct audit_book *book)
@@ -139,10 +79,7 @@ const struct audit_rule *audit_book_find(const struct audit_book *book, const ch
 
 const char *audit_severity_name(enum audit_severity severity)
 {
-	static const char *const names[AUDIT_SEVERITIES] = {
-		[AUDIT_LOW] = "LOW", [AUDIT_MEDIUM] = "MEDIUM", [AUDIT_HIGH] = "HIGH"};
-
-	return names[severity];
+	return severities[severity];
 }
 
 const char *audit_answer_name(enum audit_answer answer)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/text_block.h"
 #include "base/str.h"
 
 static const char *const metric_names[GATE_METRICS] = {
@@ -33,25 +34,12 @@ const char *gate_metric_name(enum gate_metric metric)
 
 enum gate_metric gate_metric_named(const char *name)
 {
-	enum gate_metric metric = 0;
-
-	while (metric < GATE_METRICS && !str_equal(name, metric_names[metric]))
-		metric++;
-	return metric;
+	return str_index(metric_names, GATE_METRICS, name);
 }
 
 const char *budget_statistic_name(enum budget_statistic statistic)
 {
 	return statistic_names[statistic];
-}
-
-static enum budget_statistic statistic_named(const char *name)
-{
-	enum budget_statistic statistic = 0;
-
-	while (statistic < BUDGET_STATISTICS && !str_equal(name, statistic_names[statistic]))
-		statistic++;
-	return statistic;
 }
 
 /* "64MiB" in bytes; NAN when it is no size. */
@@ -107,37 +95,27 @@ static bool limit_take(struct budget *budget, const char *word)
 	return true;
 }
 
-static char *word_next(char **rest)
-{
-	char *word;
-
-	do
-		word = strsep(rest, " \t");
-	while (word && !*word);
-	return word;
-}
-
 /* What is expected where the line went wrong, NULL: it is a budget. */
 static const char *budget_parse(char *line, struct budget *budget)
 {
-	char *rest = line, *word = word_next(&rest);
+	char *rest = line, *word = text_word_next(&rest);
 
 	budget->metric = gate_metric_named(word);
 	if (budget->metric == GATE_METRICS)
 		return "a metric: wall, cpu or max_rss";
-	word = word_next(&rest);
+	word = text_word_next(&rest);
 	if (word && !str_equal(word, "<=")) {
-		budget->statistic = statistic_named(word);
+		budget->statistic = str_index(statistic_names, BUDGET_STATISTICS, word);
 		if (budget->statistic == BUDGET_STATISTICS)
 			return "<= or a statistic: median, mean, min, max, p75, p90, p95 or p99";
-		word = word_next(&rest);
+		word = text_word_next(&rest);
 	}
 	if (!word || !str_equal(word, "<="))
 		return "<= and the budget";
-	word = word_next(&rest);
+	word = text_word_next(&rest);
 	if (!word)
 		return "a budget behind <=";
-	for (; word; word = word_next(&rest))
+	for (; word; word = text_word_next(&rest))
 		if (!limit_take(budget, word))
 			return budget->metric == GATE_RSS
 				       ? "one size (64MiB), one change (+5%), or both"
@@ -145,12 +123,13 @@ static const char *budget_parse(char *line, struct budget *budget)
 	return NULL;
 }
 
-static int line_refuse(const struct budget_book *book, unsigned line, const char *what,
-	const char *expected, struct err *err)
+static int row_refuse(
+	const struct text_reader *reader, const char *what, const char *row, const char *expected)
 {
-	err_set(err, ERR_USAGE, EINVAL, "%s:%u: %s", book->name, line, what);
-	err_hint(err, "expected %s; an example: wall p95 <= 400ms +5%%  # why", expected);
-	return -EINVAL;
+	int r = text_refuse(reader, reader->line, what, row);
+
+	err_hint(reader->err, "expected %s; an example: wall p95 <= 400ms +5%%  # why", expected);
+	return r;
 }
 
 static bool is_known(const struct budget_book *book, const struct budget *budget)
@@ -162,69 +141,63 @@ static bool is_known(const struct budget_book *book, const struct budget *budget
 	return false;
 }
 
-static int line_take(
-	struct budget_book *book, char *line, const char *pattern, unsigned number, struct err *err)
+static int row_take(
+	struct budget_book *book, const struct text_reader *reader, char *row, const char *pattern)
 {
 	struct budget budget = {
 		.pattern = pattern,
 		.absolute = (double)NAN,
 		.relative = (double)NAN,
 		.note = "",
-		.line = number,
+		.line = reader->line,
 	};
-	char *note = strchr(line, '#');
-	const char *expected;
+	const char *whole = arena_text(reader->arena, row, strlen(row)), *expected;
+	char *note = strchr(row, '#');
 
 	if (note) {
 		*note = '\0';
 		budget.note = str_trim(note + 1);
-		line = str_trim(line);
 	}
 	if (!pattern)
-		return line_refuse(book, number, "a budget that belongs to no command",
-			"[COMMAND] on a line before it", err);
-	expected = budget_parse(line, &budget);
+		return row_refuse(reader, "a budget that belongs to no command:", whole,
+			"[COMMAND] on a line before it");
+	expected = budget_parse(row, &budget);
 	if (expected)
-		return line_refuse(book, number, "this is no budget", expected, err);
+		return row_refuse(reader, "this is no budget:", whole, expected);
 	if (is_known(book, &budget))
-		return line_refuse(book, number, "this budget was given before",
-			"one line for each metric and statistic", err);
+		return row_refuse(reader, "this budget was given before:", whole,
+			"one line for each metric and statistic");
 	vec_push(&book->rows, budget);
 	return 0;
 }
 
-static int header_take(const struct budget_book *book, char *line, unsigned number,
-	const char **ret_pattern, struct err *err)
+static int header_take(const struct text_reader *reader, char *row, const char **ret_pattern)
 {
-	size_t len = strlen(line);
+	size_t len = strlen(row);
 
-	if (line[len - 1] != ']' || len < 3)
-		return line_refuse(book, number, "this command is not closed",
-			"[COMMAND] alone on its line", err);
-	line[len - 1] = '\0';
-	*ret_pattern = str_trim(line + 1);
+	if (row[len - 1] != ']' || len < 3)
+		return row_refuse(
+			reader, "this command is not closed:", row, "[COMMAND] alone on its line");
+	row[len - 1] = '\0';
+	*ret_pattern = str_trim(row + 1);
 	return 0;
 }
 
 int budget_book_read(
 	struct budget_book *book, const char *text, size_t len, const char *name, struct err *err)
 {
-	char *rest = arena_text(&book->texts, text, len), *line;
+	struct arena *arena = &book->texts;
+	struct text_reader reader = {arena, name, arena_text(arena, text, len), 0, err};
 	const char *pattern = NULL;
-	unsigned number = 0;
+	char *row;
 	int r = 0;
 
-	book->name = arena_text(&book->texts, name, strlen(name));
+	book->name = arena_text(arena, name, strlen(name));
 	if (memchr(text, '\0', len))
-		return line_refuse(book, 1, "this is no text: it holds a zero byte", "a text", err);
-	while (r >= 0 && (line = strsep(&rest, "\n"))) {
-		number++;
-		line = str_trim(line);
-		if (!*line || *line == '#')
-			continue;
-		r = *line == '[' ? header_take(book, line, number, &pattern, err)
-				 : line_take(book, line, pattern, number, err);
-	}
+		return err_set(err, ERR_USAGE, EINVAL, "%s is no text: it holds a zero byte", name);
+	while (r >= 0 && (row = text_row_next(&reader)))
+		r = *row == '[' ? header_take(&reader, row, &pattern)
+				: row_take(book, &reader, row, pattern);
 	return r;
 }
 

@@ -1,25 +1,14 @@
-/* fingerprint_rules.c - the rules as text: one line, one rule, the first match counts.
- *
- * The text is compiled in and a unit test checks that every line of it is a rule, so a bad line is
- * counted and skipped instead of giving every caller an error path. */
+/* fingerprint_rules.c - the rules as text: one line, one rule, the first match counts. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/fingerprint.h"
+#include "analyze/text_block.h"
 #include "base/str.h"
-#include "data/texts.h"
 
 static const struct fingerprint_rule rule_none = {
 	.field = "*", .reason = "no rule names this field", .quiet_limit = HUGE_VAL};
-
-static const char *compiled_in(const char *name)
-{
-	for (const struct data_text *text = data_texts; text->name; text++)
-		if (str_equal(text->name, name))
-			return text->text;
-	return "";
-}
 
 static bool parse_severity(const char *word, enum fingerprint_severity *ret_severity)
 {
@@ -60,42 +49,41 @@ static bool parse_options(char **rest, struct fingerprint_rule *rule)
 	}
 }
 
-static bool parse_line(char *line, struct fingerprint_rule *ret_rule)
+static bool parse_row(char *row, struct fingerprint_rule *ret_rule)
 {
 	struct fingerprint_rule rule = {.quiet_limit = HUGE_VAL};
-	char *rest = line, *word;
+	char *rest = row;
 
-	rule.field = strsep(&rest, " \t");
-	if (!strchr(rule.field, '.'))
-		return false;
-	do
-		word = strsep(&rest, " \t");
-	while (word && !*word);
-	if (!parse_severity(word, &rule.severity) || !rest || !parse_options(&rest, &rule))
+	rule.field = text_word_next(&rest);
+	if (!strchr(rule.field, '.') || !parse_severity(text_word_next(&rest), &rule.severity) ||
+		!parse_options(&rest, &rule))
 		return false;
 	rule.reason = rest;
 	*ret_rule = rule;
 	return *rest != '\0';
 }
 
-void fingerprint_rules_init(struct fingerprint_rules *rules, const char *text)
+int fingerprint_rules_add(
+	struct fingerprint_rules *rules, const char *name, const char *text, struct err *err)
 {
-	char *rest, *line;
+	struct text_reader reader = {&rules->texts, name, text, 0, err};
+	struct fingerprint_rule rule;
+	char *row;
 
-	*rules = (struct fingerprint_rules){0};
-	text = text ? text : compiled_in("fingerprint.rules");
-	rest = arena_text(&rules->texts, text, strlen(text));
-	while ((line = strsep(&rest, "\n"))) {
-		struct fingerprint_rule rule;
-
-		line = str_trim(line);
-		if (!*line || *line == '#')
-			continue;
-		if (parse_line(line, &rule))
-			vec_push(&rules->rows, rule);
-		else
-			rules->malformed++;
+	while ((row = text_row_next(&reader))) {
+		if (!parse_row(row, &rule))
+			return text_refuse(&reader, reader.line,
+				"a rule is written \"GROUP.NAME BLOCK|WARN|INFO [OPTIONS] WHY\", not",
+				row);
+		vec_push(&rules->rows, rule);
 	}
+	return 0;
+}
+
+int fingerprint_rules_load(struct fingerprint_rules *rules, struct err *err)
+{
+	return fingerprint_rules_add(
+		rules, "fingerprint.rules", data_text("fingerprint.rules"), err);
 }
 
 void fingerprint_rules_done(struct fingerprint_rules *rules)

@@ -1,16 +1,11 @@
-/* gate_preset.c - see gate_preset.h.
- *
- * The text is compiled in and a unit test reads every preset of it, so a line that is none is
- * skipped instead of giving every caller an error path. */
+/* gate_preset.c - see gate_preset.h. */
 #include "analyze/gate_preset.h"
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
+#include "analyze/text_block.h"
 #include "base/str.h"
-#include "data/texts.h"
 
 static const char *const severity_names[GATE_SEVERITIES] = {
 	[GATE_NONE] = "none",
@@ -26,37 +21,31 @@ const char *gate_severity_name(enum gate_severity severity)
 
 enum gate_severity gate_severity_named(const char *name)
 {
-	for (enum gate_severity s = GATE_MINOR; s < GATE_SEVERITIES; s++)
-		if (str_equal(name, severity_names[s]))
-			return s;
-	return GATE_NONE;
+	unsigned severity = str_index(severity_names, GATE_SEVERITIES, name);
+
+	return severity < GATE_SEVERITIES ? severity : GATE_NONE;
 }
 
-static const char *compiled_in(void)
+static int preset_read(const struct text_reader *reader, const struct text_block *block,
+	struct gate_preset *ret_preset)
 {
-	for (const struct data_text *text = data_texts; text->name; text++)
-		if (str_equal(text->name, "gate.presets"))
-			return text->text;
-	return "";
-}
+	static const char *const keys[] = {"preset", "fail-on", "minor", "moderate", "major", NULL};
+	struct gate_preset preset = {.name = block->pairs[0].value};
+	int r = text_block_check(reader, block, keys, 2, NULL);
 
-static struct gate_preset preset_begin(const char *name)
-{
-	struct gate_preset preset = {.name = name, .fail_on = GATE_MINOR};
+	for (enum gate_severity s = GATE_NONE; r == 0 && s < GATE_SEVERITIES; s++) {
+		const struct text_pair *pair = text_block_find(block, severity_names[s]);
 
-	for (unsigned i = 0; i < GATE_SEVERITIES; i++)
-		preset.above[i] = HUGE_VAL;
-	return preset;
-}
-
-static void preset_take(struct gate_preset *preset, const char *key, const char *value)
-{
-	enum gate_severity severity = gate_severity_named(key);
-
-	if (severity != GATE_NONE)
-		preset->above[severity] = strtod(value, NULL) / 100;
-	else if (str_equal(key, "fail-on"))
-		preset->fail_on = gate_severity_named(value);
+		preset.above[s] = HUGE_VAL;
+		if (pair)
+			r = text_number(reader, pair, &preset.above[s]);
+		preset.above[s] /= 100;
+	}
+	if (r < 0)
+		return r;
+	preset.fail_on = gate_severity_named(text_block_value(block, "fail-on"));
+	*ret_preset = preset;
+	return 0;
 }
 
 static int preset_unknown(const char *name, const char *known, struct err *err)
@@ -69,28 +58,17 @@ static int preset_unknown(const char *name, const char *known, struct err *err)
 int gate_preset_find(
 	const char *name, struct arena *arena, struct gate_preset *ret_preset, struct err *err)
 {
-	const char *text = compiled_in();
-	char *rest = arena_text(arena, text, strlen(text)), *line;
+	struct text_reader reader = {arena, "gate.presets", data_text("gate.presets"), 0, err};
 	str_auto struct str known = {0};
-	bool inside = false, found = false;
+	struct text_block block;
+	int r;
 
-	while ((line = strsep(&rest, "\n"))) {
-		char *value = str_trim(line), *key = strsep(&value, " \t");
-
-		if (!value || *key == '#')
-			continue;
-		value = str_trim(value);
-		if (str_equal(key, "preset")) {
-			str_addf(&known, " %s", value);
-			inside = !found && (!name || str_equal(name, value));
-			found |= inside;
-			if (inside)
-				*ret_preset = preset_begin(value);
-		} else if (inside) {
-			preset_take(ret_preset, key, value);
-		}
+	while ((r = text_block_next(&reader, &block)) == 0 && block.count) {
+		if (!name || str_equal(name, block.pairs[0].value))
+			return preset_read(&reader, &block, ret_preset);
+		str_addf(&known, " %s", block.pairs[0].value);
 	}
-	return found ? 0 : preset_unknown(name ? name : "", str_text(&known), err);
+	return r < 0 ? r : preset_unknown(name ? name : "", str_text(&known), err);
 }
 
 enum gate_severity gate_severity_of(const struct gate_preset *preset, double change)

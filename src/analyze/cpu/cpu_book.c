@@ -11,7 +11,6 @@
 
 #include "base/str.h"
 #include "cpu_parts.h"
-#include "data/texts.h"
 
 static int refuse(const struct cpu_draft *draft, unsigned line, const char *what, const char *which)
 {
@@ -120,9 +119,7 @@ static int event_read(struct cpu_draft *draft, const struct text_pair *pair)
 	unsigned seen = 0;
 	int r = 0;
 
-	while (r == 0 && (word = strsep(&rest, " \t"))) {
-		if (!*word)
-			continue;
+	while (r == 0 && (word = text_word_next(&rest))) {
 		if (seen == 0)
 			event.name = word;
 		else if (seen == 1)
@@ -140,16 +137,6 @@ static int event_read(struct cpu_draft *draft, const struct text_pair *pair)
 	r = name_check(draft, pair->line, event.name);
 	if (r == 0)
 		vec_push(&draft->events, event);
-	return r;
-}
-
-static int events_read(struct cpu_draft *draft, const struct text_block *block)
-{
-	static const char *const keys[] = {"event", NULL};
-	int r = text_block_check(&draft->reader, block, keys, 1, "event");
-
-	for (unsigned i = 0; r == 0 && i < block->count; i++)
-		r = event_read(draft, &block->pairs[i]);
 	return r;
 }
 
@@ -216,13 +203,15 @@ static int value_read(struct cpu_draft *draft, const struct text_pair *pair)
 	return r;
 }
 
-static int values_read(struct cpu_draft *draft, const struct text_block *block)
+/* A block of lines with one key. */
+static int lines_read(struct cpu_draft *draft, const struct text_block *block, const char *key,
+	int (*line_read)(struct cpu_draft *draft, const struct text_pair *pair))
 {
-	static const char *const keys[] = {"value", NULL};
-	int r = text_block_check(&draft->reader, block, keys, 1, "value");
+	const char *const keys[] = {key, NULL};
+	int r = text_block_check(&draft->reader, block, keys, 1, key);
 
 	for (unsigned i = 0; r == 0 && i < block->count; i++)
-		r = value_read(draft, &block->pairs[i]);
+		r = line_read(draft, &block->pairs[i]);
 	return r;
 }
 
@@ -248,12 +237,12 @@ static int advice_check(const struct cpu_draft *draft, const struct text_pair *p
 {
 	static const char *const words[] = {"retiring", "retiring.heavy", "retiring.light",
 		"bad_speculation", "bad_speculation.branches", "bad_speculation.clears", "frontend",
-		"frontend.latency", "frontend.bandwidth", "backend", "memory", "core", "smt", NULL};
-	unsigned i = 0;
+		"frontend.latency", "frontend.bandwidth", "backend", "memory", "core", "smt"};
+	const unsigned count = sizeof(words) / sizeof(*words);
 
-	while (words[i] && !str_equal(words[i], pair->value))
-		i++;
-	return words[i] ? 0 : refuse(draft, pair->line, "there is no advice for", pair->value);
+	if (str_index(words, count, pair->value) < count)
+		return 0;
+	return refuse(draft, pair->line, "there is no advice for", pair->value);
 }
 
 /* "-" at level 1, else a node that stands before this one. */
@@ -356,21 +345,23 @@ static int metrics_check(struct cpu_draft *draft)
 	return 0;
 }
 
-static int block_read(struct cpu_draft *draft, const struct text_block *block)
+static int block_read(void *to, struct text_reader *reader, const struct text_block *block)
 {
+	struct cpu_draft *draft = to;
 	const char *first = block->pairs[0].key;
 
+	(void)reader;
 	if (str_equal(first, "cpu") == draft->has_head)
 		return refuse(draft, block->pairs[0].line,
 			"the first block, and no other, starts with \"cpu\", not", first);
 	if (str_equal(first, "cpu"))
 		return head_read(draft, block);
 	if (str_equal(first, "event"))
-		return events_read(draft, block);
+		return lines_read(draft, block, first, event_read);
 	if (str_equal(first, "set"))
 		return cpu_set_add(draft, block);
 	if (str_equal(first, "value"))
-		return values_read(draft, block);
+		return lines_read(draft, block, first, value_read);
 	if (str_equal(first, "node"))
 		return node_read(draft, block);
 	if (!str_equal(first, "name") && !str_equal(first, "alias"))
@@ -423,14 +414,8 @@ static void draft_done(struct cpu_draft *draft)
 int cpu_book_add(struct cpu_book *book, const char *name, const char *text, struct err *err)
 {
 	struct cpu_draft draft = {.book = book, .reader = {&book->arena, name, text, 0, err}};
-	struct text_block block;
-	int r;
+	int r = text_read(&draft.reader, block_read, &draft);
 
-	while ((r = text_block_next(&draft.reader, &block)) == 0 && block.count) {
-		r = block_read(&draft, &block);
-		if (r < 0)
-			break;
-	}
 	if (r == 0 && !draft.events.count)
 		r = refuse(&draft, draft.reader.line, "there is no event in", name);
 	if (r == 0)
@@ -443,15 +428,12 @@ int cpu_book_add(struct cpu_book *book, const char *name, const char *text, stru
 
 int cpu_book_load(struct cpu_book *book, struct err *err)
 {
-	for (const struct data_text *text = data_texts; text->name; text++) {
-		int r = 0;
+	const struct data_text *text = NULL;
+	int r = 0;
 
-		if (str_starts(text->name, "cpus/"))
-			r = cpu_book_add(book, text->name, text->text, err);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	while (r == 0 && (text = data_text_next("cpus/", text)))
+		r = cpu_book_add(book, text->name, text->text, err);
+	return r;
 }
 
 void cpu_book_done(struct cpu_book *book)

@@ -75,9 +75,8 @@ static int rule_parse(char *text, struct cpu_rule *rule)
 	unsigned count = 0;
 	int r;
 
-	while ((word = strsep(&rest, " \t")) && count < 8)
-		if (*word)
-			words[count++] = word;
+	while ((word = text_word_next(&rest)) && count < 8)
+		words[count++] = word;
 	if (word || count < 3)
 		return -EINVAL;
 	rule->step_high = STEP_LAST;

@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "analyze/text_block.h"
 #include "base/str.h"
-#include "data/texts.h"
 
 enum { NAME_LONGEST = 64 };
 
@@ -43,14 +43,6 @@ int harness_name_check(const char *name, struct err *err)
 	err_hint(err, "it becomes part of function names: letters, digits and _, no digit first, "
 		      "as in `assay harness parse_line`");
 	return -EINVAL;
-}
-
-static const char *compiled_in(enum harness_lang lang)
-{
-	for (const struct data_text *text = data_texts; text->name; text++)
-		if (str_equal(text->name, langs[lang].text))
-			return text->text;
-	return "";
 }
 
 static bool is_plain(const char *path)
@@ -128,7 +120,7 @@ void harness_make(const char *name, enum harness_lang lang, const char *path, st
 		.name = name,
 		.lang = langs[lang].name,
 		.path = path,
-		.text = filled(compiled_in(lang), marks, arena),
+		.text = filled(data_text(langs[lang].text), marks, arena),
 		.build = build_line(lang, name, quoted(path, arena), arena),
 		.steps = {{"", arena_format(arena, "./%s -n 200000", name),
 				  "iterations and the time of one"},

@@ -1,14 +1,12 @@
 /* simulated_rules.c - data/simulated.rules: one number per line, its reason above it. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include <errno.h>
 
 #include "analyze/simulated.h"
-#include "base/mem.h"
+#include "analyze/text_block.h"
 #include "base/str.h"
-#include "data/texts.h"
 
-unsigned simulated_rules_parse(const char *text, struct simulated_rules *ret_rules)
+int simulated_rules_parse(
+	const char *name, const char *text, struct simulated_rules *ret_rules, struct err *err)
 {
 	struct simulated_rules *rules = ret_rules;
 	const struct {
@@ -33,38 +31,32 @@ unsigned simulated_rules_parse(const char *text, struct simulated_rules *ret_rul
 		{"cost-cache", &rules->defaults.cache_ns},
 		{"cost-mispredict", &rules->defaults.mispredict_ns},
 	};
-	mem_auto char *copy = mem_copy_text(text, strlen(text));
-	unsigned wrong = 0, missing = sizeof(known) / sizeof(*known);
-	char *rest = copy, *line;
+	unsigned count = sizeof(known) / sizeof(*known), taken = 0;
+	arena_auto struct arena arena = {0};
+	struct text_reader reader = {&arena, name, text, 0, err};
+	char *row;
 
 	*rules = (struct simulated_rules){0};
-	while ((line = strsep(&rest, "\n"))) {
-		char *value = str_trim(line), *name, *end;
-		bool found = false;
-		double number;
+	while ((row = text_row_next(&reader))) {
+		struct text_pair pair = {text_word_next(&row), str_trim(row), reader.line};
+		unsigned i = 0;
 
-		if (!*value || *value == '#')
-			continue;
-		name = strsep(&value, " \t");
-		number = value ? strtod(value, &end) : (double)NAN;
-		for (unsigned i = 0; i < sizeof(known) / sizeof(*known); i++)
-			if (str_equal(known[i].name, name) && value && end != value && number > 0 &&
-				*known[i].value == 0) {
-				*known[i].value = number;
-				found = true;
-			}
-		missing -= found;
-		wrong += !found;
+		while (i < count && !str_equal(known[i].name, pair.key))
+			i++;
+		if (i == count || *known[i].value != 0)
+			return text_refuse(
+				&reader, pair.line, "no rule, or a second one, is", pair.key);
+		if (text_number(&reader, &pair, known[i].value) < 0)
+			return -EINVAL;
+		taken += *known[i].value > 0;
 	}
-	return wrong + missing;
+	return taken == count ? 0 : text_refuse(&reader, reader.line, "a rule is missing in", name);
 }
 
 void simulated_rules_load(struct simulated_rules *ret_rules)
 {
-	const char *text = "";
+	struct err err = {0}; /* a unit test reads every line of it */
 
-	for (const struct data_text *at = data_texts; at->name; at++)
-		if (str_equal(at->name, "simulated.rules"))
-			text = at->text;
-	(void)simulated_rules_parse(text, ret_rules); /* a unit test reads every line of it */
+	(void)simulated_rules_parse(
+		"simulated.rules", data_text("simulated.rules"), ret_rules, &err);
 }

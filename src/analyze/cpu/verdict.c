@@ -1,15 +1,14 @@
 /* verdict.c - see verdict.h.
  *
- * The texts are blocks of "key  value", a line that begins with a blank goes on.  Order is kept:
- * the tip that helps most often stands first in its file. */
+ * The order of tips is kept: the one that helps most often stands first in its file. */
 #include "analyze/verdict.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
+#include "analyze/text_block.h"
 #include "base/str.h"
-#include "data/texts.h"
 
 static const char *const category_words[VERDICT_CATEGORIES] = {
 	[VERDICT_UNCLEAR] = "unclear",
@@ -53,12 +52,11 @@ bool verdict_category_is_memory(enum verdict_category category)
 
 bool verdict_category_find(const char *word, enum verdict_category *ret_category)
 {
-	for (unsigned i = 0; i < VERDICT_CATEGORIES; i++)
-		if (str_equal(category_words[i], word)) {
-			*ret_category = (enum verdict_category)i;
-			return true;
-		}
-	return false;
+	unsigned i = str_index(category_words, VERDICT_CATEGORIES, word);
+
+	if (i < VERDICT_CATEGORIES)
+		*ret_category = (enum verdict_category)i;
+	return i < VERDICT_CATEGORIES;
 }
 
 const char *verdict_confidence_word(enum verdict_confidence confidence)
@@ -69,163 +67,62 @@ const char *verdict_confidence_word(enum verdict_confidence confidence)
 	return words[confidence];
 }
 
-struct reader {
-	struct advice_book *book;
-	const char *name; /* of the file */
-	const char *at;
-	unsigned line;
-	struct advice *advice; /* the block that is being read */
-	struct err *err;
-};
-
-static int refuse(const struct reader *reader, const char *what, const char *which)
+static int block_take(void *to, struct text_reader *reader, const struct text_block *block)
 {
-	err_set(reader->err, ERR_USAGE, EINVAL, "%s:%u: %s '%.100s'", reader->name, reader->line,
-		what, which);
-	err_hint(reader->err, "docs/metrics.md describes the texts of data/advice");
-	return -EINVAL;
-}
-
-static void line_take(struct reader *reader, struct str *out)
-{
-	size_t len = strcspn(reader->at, "\n");
-
-	str_add_bytes(out, reader->at, len);
-	reader->at += len + (reader->at[len] == '\n');
-	reader->line++;
-}
-
-/* The next line with those that go on behind it, comments and empty lines left out; false at the
- * end of the text. */
-static bool entry_next(struct reader *reader, struct str *entry)
-{
-	str_clear(entry);
-	while (*reader->at && (*reader->at == '\n' || *reader->at == '#')) {
-		line_take(reader, entry);
-		str_clear(entry);
-	}
-	if (!*reader->at)
-		return false;
-	line_take(reader, entry);
-	while (*reader->at == ' ' || *reader->at == '\t') {
-		reader->at += strspn(reader->at, " \t");
-		str_add_char(entry, ' ');
-		line_take(reader, entry);
-	}
-	return true;
-}
-
-static int block_begin(struct reader *reader, const char *word)
-{
+	static const char *const keys[] = {"category", "meaning", "effect", "next", "do", "check",
+		"do.c", "do.c++", "do.rust", "do.go", NULL};
+	const char *word = text_block_value(block, "category");
+	struct advice_book *book = to;
 	enum verdict_category category;
+	struct advice *advice;
+	int r = text_block_check(reader, block, keys, 6, "do check do.c do.c++ do.rust do.go");
 
+	if (r < 0)
+		return r;
 	if (!verdict_category_find(word, &category))
-		return refuse(reader, "there is no category", word);
-	reader->advice = &reader->book->of[category];
-	if (reader->advice->filled)
-		return refuse(reader, "a second text for the category", word);
-	reader->advice->filled = true;
-	reader->advice->category = category;
-	return 0;
-}
+		return text_refuse(reader, block->pairs[0].line, "there is no category", word);
+	advice = &book->of[category];
+	if (advice->filled)
+		return text_refuse(
+			reader, block->pairs[0].line, "a second text for the category", word);
+	advice->filled = true;
+	advice->category = category;
+	advice->meaning = text_block_value(block, "meaning");
+	advice->effect = text_block_value(block, "effect");
+	advice->next = text_block_value(block, "next");
+	for (unsigned i = 0; i < block->count; i++) {
+		const struct text_pair *pair = &block->pairs[i];
 
-static int single_put(
-	struct reader *reader, const char *key, const char *value, const char **ret_member)
-{
-	if (*ret_member)
-		return refuse(reader, "a second key", key);
-	*ret_member = value;
-	return 0;
-}
-
-static int tip_add(struct reader *reader, const char *language, const char *text)
-{
-	static const char *const known[] = {"", "c", "c++", "rust", "go", NULL};
-	unsigned i = 0;
-
-	while (known[i] && !str_equal(known[i], language))
-		i++;
-	if (!known[i])
-		return refuse(reader, "there is no language", language);
-	vec_push(&reader->advice->tips, (struct verdict_tip){known[i], text});
-	return 0;
-}
-
-static int entry_put(struct reader *reader, const char *key, const char *value)
-{
-	struct advice *advice = reader->advice;
-
-	if (str_equal(key, "category"))
-		return block_begin(reader, value);
-	if (!advice)
-		return refuse(reader, "a text begins with its category, not with", key);
-	if (str_equal(key, "meaning"))
-		return single_put(reader, key, value, &advice->meaning);
-	if (str_equal(key, "effect"))
-		return single_put(reader, key, value, &advice->effect);
-	if (str_equal(key, "next"))
-		return single_put(reader, key, value, &advice->next);
-	if (str_equal(key, "do"))
-		return tip_add(reader, "", value);
-	if (str_starts(key, "do."))
-		return tip_add(reader, key + 3, value);
-	if (!str_equal(key, "check"))
-		return refuse(reader, "there is no key", key);
-	vec_push(&advice->plan, value);
-	return 0;
-}
-
-static int blocks_check(const struct reader *reader)
-{
-	for (unsigned i = 0; i < VERDICT_CATEGORIES; i++) {
-		const struct advice *advice = &reader->book->of[i];
-
-		if (advice->filled && (!advice->meaning || !advice->effect || !advice->next ||
-					      !advice->tips.count || !advice->plan.count))
-			return refuse(reader,
-				"meaning, effect, do, next or check is missing in the category",
-				category_words[i]);
+		if (str_equal(pair->key, "check"))
+			vec_push(&advice->plan, pair->value);
+		else if (str_equal(pair->key, "do") || str_starts(pair->key, "do."))
+			vec_push(&advice->tips,
+				(struct verdict_tip){pair->key + strcspn(pair->key, ".") +
+							     str_starts(pair->key, "do."),
+					pair->value});
 	}
 	return 0;
 }
 
 int advice_book_add(struct advice_book *book, const char *name, const char *text, struct err *err)
 {
-	struct reader reader = {.book = book, .name = name, .at = text, .err = err};
-	str_auto struct str entry = {0};
+	struct text_reader reader = {&book->arena, name, text, 0, err};
+	int r = text_read(&reader, block_take, book);
 
-	while (entry_next(&reader, &entry)) {
-		char *key = arena_text(&book->arena, str_text(&entry), entry.len), *value;
-		size_t len = strcspn(key, " \t");
-		int r;
-
-		value = str_trim(key + len);
-		if (!len || !*value)
-			return refuse(&reader, "a key and a value are expected, not", key);
-		key[len] = '\0';
-		str_flatten(value);
-		r = entry_put(&reader, key, value);
-		if (r < 0)
-			return r;
-	}
-	return blocks_check(&reader);
+	if (r < 0)
+		err_hint(err, "docs/metrics.md describes the texts of data/advice");
+	return r;
 }
 
 int advice_book_load(struct advice_book *book, struct err *err)
 {
-	for (const struct data_text *text = data_texts; text->name; text++) {
-		int r = 0;
+	int r = data_read("advice/", &book->arena, block_take, book, err);
 
-		if (str_starts(text->name, "advice/"))
-			r = advice_book_add(book, text->name, text->text, err);
-		if (r < 0)
-			return r;
-	}
-	for (unsigned i = 0; i < VERDICT_CATEGORIES; i++)
+	for (unsigned i = 0; r == 0 && i < VERDICT_CATEGORIES; i++)
 		if (!book->of[i].filled)
-			return err_set(err, ERR_USAGE, ENOENT,
+			r = err_set(err, ERR_USAGE, ENOENT,
 				"data/advice has no text for the category %s", category_words[i]);
-	return 0;
+	return r;
 }
 
 void advice_book_done(struct advice_book *book)

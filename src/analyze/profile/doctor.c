@@ -1,41 +1,20 @@
-/* doctor.c - two passes over data/capabilities.txt: what each capability is for, then the tiers.
- *
- * The file is ours and compiled in, so a line that is not understood is simply not used; a test
- * checks that every capability the probes know stands in it. */
+/* doctor.c - data/capabilities.txt: what each capability is for, and the tiers that follow. */
 #include "analyze/doctor.h"
 
 #include <string.h>
 
+#include "analyze/text_block.h"
 #include "base/str.h"
-#include "data/texts.h"
 #include "model/run.h"
 
 _Static_assert((int)DOCTOR_NO == CAPABILITY_NO && (int)DOCTOR_STATUSES == CAPABILITY_STATUSES,
 	"the same order");
-
-static const char *capabilities_text(void)
-{
-	for (const struct data_text *text = data_texts; text->name; text++)
-		if (str_equal(text->name, "capabilities.txt"))
-			return text->text;
-	return "";
-}
 
 const char *doctor_status_name(enum doctor_status status)
 {
 	static const char *const names[DOCTOR_STATUSES] = {"ok", "limited", "no"};
 
 	return status < DOCTOR_STATUSES ? names[status] : "unknown";
-}
-
-/* What stands behind `key` and its blanks when the line starts with that word, else NULL. */
-static const char *line_value(const char *line, const char *key)
-{
-	size_t len = strlen(key);
-
-	if (strncmp(line, key, len) != 0 || (line[len] != ' ' && line[len] != ':'))
-		return NULL;
-	return line + len + strspn(line + len, " ");
 }
 
 static struct doctor_row *row_find(struct doctor_view *view, const char *name)
@@ -79,46 +58,52 @@ static int condition_holds(const struct doctor_view *view, const char *at, const
 	return known ? holds : -1;
 }
 
-static void take_line(struct doctor_view *view, char *line, struct doctor_row **row, bool *decided)
+static void tier_add(struct doctor_view *view, const struct text_block *block)
 {
-	const char *value, *text;
+	struct doctor_tier tier = {.name = text_block_value(block, "tier"), .best = true};
+	const char *text;
 
-	if ((value = line_value(line, "capability")))
-		*row = row_find(view, value);
-	else if ((value = line_value(line, "purpose")) && *row)
-		(*row)->purpose = value;
-	else if ((value = line_value(line, "commands")) && *row)
-		(*row)->commands = value;
-	else if ((value = line_value(line, "tier"))) {
-		vec_push(&view->tiers,
-			(struct doctor_tier){.name = value, .text = "", .best = true});
-		*decided = false;
-	} else if ((value = line_value(line, "when")) && view->tiers.count && !*decided) {
-		struct doctor_tier *tier = &view->tiers.at[view->tiers.count - 1];
-		int holds = condition_holds(view, value, &text);
+	for (unsigned i = 0; !tier.text && i < block->count; i++) {
+		int holds;
 
-		*decided = holds != 0;
-		if (*decided)
-			tier->text = text;
-		tier->best = tier->best && holds > 0;
+		if (!str_equal(block->pairs[i].key, "when"))
+			continue;
+		holds = condition_holds(view, block->pairs[i].value, &text);
+		if (holds != 0)
+			tier.text = text;
+		tier.best = tier.best && holds > 0;
 	}
+	if (!tier.text) {
+		tier.text = text_block_value(block, "else");
+		tier.best = false;
+	}
+	vec_push(&view->tiers, tier);
 }
 
-static void take_data(struct doctor_view *view)
+static int block_take(void *to, struct text_reader *reader, const struct text_block *block)
 {
-	const char *data = capabilities_text();
-	char *copy = arena_text(&view->texts, data, strlen(data)), *end;
-	struct doctor_row *row = NULL;
-	bool decided = true;
+	static const char *const keys[] = {"capability", "purpose", "commands", NULL};
+	static const char *const tier_keys[] = {"tier", "when", "else", NULL};
+	struct doctor_view *view = to;
+	bool tier = str_equal(block->pairs[0].key, "tier");
+	int r = text_block_check(reader, block, tier ? tier_keys : keys, 3, tier ? "when" : NULL);
+	struct doctor_row *row;
 
-	for (char *line = strtok_r(copy, "\n", &end); line; line = strtok_r(NULL, "\n", &end))
-		if (*line != '#')
-			take_line(view, line, &row, &decided);
+	if (r < 0)
+		return r;
+	if (tier)
+		tier_add(view, block);
+	else if ((row = row_find(view, text_block_value(block, "capability")))) {
+		row->purpose = text_block_value(block, "purpose");
+		row->commands = text_block_value(block, "commands");
+	}
+	return 0;
 }
 
 void doctor_build(const struct run *run, struct doctor_view *ret_view)
 {
 	struct doctor_view view = {.privileged = true};
+	struct err err = {0}; /* the text is ours, and a test reads it */
 
 	vec_foreach (const struct capability_row, from, &run->capabilities) {
 		struct doctor_row row = {
@@ -140,7 +125,7 @@ void doctor_build(const struct run *run, struct doctor_view *ret_view)
 			view.privileged = row->status == DOCTOR_OK;
 	vec_foreach (struct doctor_row, row, &view.rows)
 		row->root_adds = row->root_adds && !view.privileged;
-	take_data(&view);
+	(void)data_read("capabilities.txt", &view.texts, block_take, &view, &err);
 	*ret_view = view;
 }
 

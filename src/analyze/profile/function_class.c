@@ -4,15 +4,14 @@
  * the caller keeps what it found for each name. */
 #include "analyze/function_class.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/text_block.h"
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/vec.h"
-#include "data/texts.h"
 
 struct pattern {
 	const char *text; /* without its stars */
@@ -51,23 +50,6 @@ const char *function_class_word(enum function_class class)
 	return words[class];
 }
 
-/* The next word of a line; a backslash keeps a blank in it ("operator\ new*").  Cuts in place. */
-static char *word_next(char **line)
-{
-	char *from = *line + strspn(*line, " \t"), *at = from, *to = from;
-
-	if (!*from)
-		return NULL;
-	while (*at && *at != ' ' && *at != '\t') {
-		if (*at == '\\' && at[1])
-			at++;
-		*to++ = *at++;
-	}
-	*line = *at ? at + 1 : at;
-	*to = '\0';
-	return from;
-}
-
 static void pattern_add(
 	struct function_book *book, enum function_class class, bool kernel, const char *text)
 {
@@ -81,21 +63,17 @@ static void pattern_add(
 	vec_push(&book->patterns, pattern);
 }
 
-static int line_take(struct function_book *book, char *line)
+static int row_take(struct function_book *book, struct text_reader *reader, char *row)
 {
-	char *class_word = word_next(&line), *side, *name;
-	unsigned class;
+	char *class_word = text_word_next(&row), *side = text_word_next(&row), *name;
+	unsigned class = str_index(words, FUNCTION_CLASSES, class_word);
 
-	if (!class_word || *class_word == '#')
-		return 0;
-	for (class = FUNCTION_ALLOCATOR; class < FUNCTION_CLASSES; class ++)
-		if (str_equal(words[class], class_word))
-			break;
-	side = word_next(&line);
-	if (class == FUNCTION_CLASSES || !side ||
-		(!str_equal(side, "user") && !str_equal(side, "kernel")))
-		return -EINVAL;
-	while ((name = word_next(&line)))
+	if (class == FUNCTION_CLASSES)
+		return text_refuse(reader, reader->line, "there is no class", class_word);
+	if (!side || (!str_equal(side, "user") && !str_equal(side, "kernel")))
+		return text_refuse(reader, reader->line, "user or kernel follows the class, not",
+			side ? side : "");
+	while ((name = text_word_next(&row)))
 		pattern_add(book, (enum function_class) class, str_equal(side, "kernel"), name);
 	return 0;
 }
@@ -104,24 +82,17 @@ int function_book_parse(
 	const char *name, const char *text, struct function_book **ret_book, struct err *err)
 {
 	struct function_book *book = mem_new(1, sizeof(*book));
-	unsigned number = 0;
+	struct text_reader reader = {&book->texts, name, text, 0, err};
+	char *row;
+	int r = 0;
 
-	while (*text) {
-		size_t len = strcspn(text, "\n");
-		char *line = arena_text(&book->texts, text, len);
-
-		number++;
-		if (line_take(book, line) < 0) {
-			function_book_close(book);
-			err_set(err, ERR_USAGE, EINVAL, "line %u of %s is not understood", number,
-				name);
-			err_hint(err, "write: class, user or kernel, then names");
-			return -EINVAL;
-		}
-		text += len + (text[len] == '\n');
-	}
-	*ret_book = book;
-	return 0;
+	while (r == 0 && (row = text_row_next(&reader)))
+		r = row_take(book, &reader, row);
+	if (r == 0)
+		*ret_book = book;
+	else
+		function_book_close(book);
+	return r;
 }
 
 struct function_book *function_book_open(void)
@@ -129,9 +100,7 @@ struct function_book *function_book_open(void)
 	struct function_book *book = NULL;
 	struct err err = {0};
 
-	for (const struct data_text *text = data_texts; text->name; text++)
-		if (str_equal(text->name, "function.classes"))
-			(void)function_book_parse(text->name, text->text, &book, &err);
+	(void)function_book_parse("function.classes", data_text("function.classes"), &book, &err);
 	return book ? book : mem_new(1, sizeof(*book)); /* a test reads the text */
 }
 

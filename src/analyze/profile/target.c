@@ -6,67 +6,20 @@
 
 #include <string.h>
 
+#include "analyze/text_block.h"
 #include "base/str.h"
 #include "code/binary.h"
-#include "data/texts.h"
 #include "target_parts.h"
 
-static const char *advice_text(void)
+/* The block of data/target.advice for a finding; an empty one: it has none. */
+static void advice_find(struct arena *arena, const char *finding, struct text_block *ret_block)
 {
-	for (const struct data_text *text = data_texts; text->name; text++)
-		if (str_equal(text->name, "target.advice"))
-			return text->text;
-	return "";
-}
+	struct err err = {0};
+	struct text_reader reader = {arena, "target.advice", data_text("target.advice"), 0, &err};
 
-static const char *next_line(const char *line)
-{
-	const char *end = strchr(line, '\n');
-
-	return end ? end + 1 : line + strlen(line);
-}
-
-/* `line` is "key  value": the start of the value, NULL when the key is another one. */
-static const char *value_of(const char *line, const char *key)
-{
-	size_t len = strlen(key);
-
-	if (strncmp(line, key, len) != 0 || (line[len] != ' ' && line[len] != '\t'))
-		return NULL;
-	return line + len + strspn(line + len, " \t");
-}
-
-static bool value_is(const char *value, const char *word)
-{
-	size_t len = strcspn(value, "\n");
-
-	return len == strlen(word) && strncmp(value, word, len) == 0;
-}
-
-const char *target_advice(struct arena *arena, const char *finding, const char *key)
-{
-	str_auto struct str text = {0};
-	bool here = false;
-
-	for (const char *line = advice_text(); *line; line = next_line(line)) {
-		const char *value = value_of(line, "finding");
-
-		if (value)
-			here = value_is(value, finding);
-		value = here ? value_of(line, key) : NULL;
-		if (!value)
-			continue;
-		str_add_bytes(&text, value, strcspn(value, "\n"));
-		for (line = next_line(line); *line == ' ' || *line == '\t';
-			line = next_line(line)) {
-			const char *more = line + strspn(line, " \t");
-
-			str_add_char(&text, ' ');
-			str_add_bytes(&text, more, strcspn(more, "\n"));
-		}
-		return arena_text(arena, text.at, text.len);
-	}
-	return NULL;
+	do
+		ret_block->count = text_block_next(&reader, ret_block) < 0 ? 0 : ret_block->count;
+	while (ret_block->count && !str_equal(ret_block->pairs[0].value, finding));
 }
 
 static const char *replace_path(struct arena *arena, const char *text, const char *path)
@@ -79,20 +32,18 @@ static const char *replace_path(struct arena *arena, const char *text, const cha
 }
 
 /* The fix for the language, C++ falling back to C, anything to the general one. */
-static const char *advice_fix(struct target_work *work, const char *finding)
+static const char *advice_fix(struct target_work *work, const struct text_block *advice)
 {
-	const char *language = work->view->language, *fix;
-	char key[32] = "fix.";
+	const char *language = work->view->language;
+	const char *fix = text_block_value(advice, arena_format(work->arena, "fix.%s", language));
 
-	strncat(key, language, sizeof(key) - sizeof("fix."));
-	fix = target_advice(work->arena, finding, key);
 	if (!fix && str_equal(language, "c++"))
-		fix = target_advice(work->arena, finding, "fix.c");
+		fix = text_block_value(advice, "fix.c");
 	if (!fix)
-		fix = target_advice(work->arena, finding, "fix");
+		fix = text_block_value(advice, "fix");
 	/* a language without advice of its own gets C's: its flags are the nearest */
 	if (!fix)
-		fix = target_advice(work->arena, finding, "fix.c");
+		fix = text_block_value(advice, "fix.c");
 	return fix ? replace_path(work->arena, fix, work->view->path) : NULL;
 }
 
@@ -122,11 +73,14 @@ static struct target_row *add_row_or_reason(
 static void set_finding(struct target_work *work, struct target_row *row, enum target_status status,
 	const char *finding)
 {
+	struct text_block advice;
+
+	advice_find(work->arena, finding, &advice);
 	row->status = status;
 	row->unknown = false;
 	row->finding = finding;
-	row->cost = target_advice(work->arena, finding, "cost");
-	row->fix = advice_fix(work, finding);
+	row->cost = text_block_value(&advice, "cost");
+	row->fix = advice_fix(work, &advice);
 	if (status > work->view->worst)
 		work->view->worst = status;
 }

@@ -38,6 +38,9 @@ bool str_ends(const char *text, const char *suffix);
 /* The text, NULL when it is empty. */
 const char *str_or_null(const char *text);
 
+/* Where `word` is among `words` (a gap is NULL); `count` when it is none of them. */
+unsigned str_index(const char *const *words, unsigned count, const char *word);
+
 /* Cut white space at both ends, in place; returns the new start. */
 char *str_trim(char *text);
 

@@ -23,7 +23,7 @@ struct knob_book {
 	struct arena texts;
 };
 
-void knob_book_load(struct knob_book *book);
+int knob_book_load(struct knob_book *book, struct err *err);
 void knob_book_done(struct knob_book *book);
 #define knob_book_auto __attribute__((cleanup(knob_book_done)))
 

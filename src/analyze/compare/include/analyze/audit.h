@@ -37,11 +37,11 @@ struct audit_book {
 	struct arena texts;
 	vec_of(struct audit_rule) rules;
 	vec_of(struct audit_level) levels;
-	unsigned malformed; /* lines that are none; 0 for the text that is compiled in */
 };
 
-/* Parse a text of rules.  NULL: the one that is compiled in. */
-void audit_book_init(struct audit_book *book, const char *text);
+/* Fill a zeroed book from the text that is compiled in, or add another text. */
+int audit_book_load(struct audit_book *book, struct err *err);
+int audit_book_add(struct audit_book *book, const char *name, const char *text, struct err *err);
 void audit_book_done(struct audit_book *book);
 #define audit_book_auto __attribute__((cleanup(audit_book_done)))
 

@@ -10,6 +10,7 @@
 #include <stddef.h>
 
 #include "base/arena.h"
+#include "base/err.h"
 #include "base/vec.h"
 
 struct run;
@@ -33,11 +34,12 @@ struct fingerprint_rule {
 struct fingerprint_rules {
 	struct arena texts;
 	vec_of(struct fingerprint_rule) rows;
-	unsigned malformed; /* lines that were no rule; 0 for the text that is compiled in */
 };
 
-/* Parse a text of rules.  NULL: the one that is compiled in. */
-void fingerprint_rules_init(struct fingerprint_rules *rules, const char *text);
+/* Fill zeroed rules from the text that is compiled in, or add another text. */
+int fingerprint_rules_load(struct fingerprint_rules *rules, struct err *err);
+int fingerprint_rules_add(
+	struct fingerprint_rules *rules, const char *name, const char *text, struct err *err);
 void fingerprint_rules_done(struct fingerprint_rules *rules);
 #define fingerprint_rules_auto __attribute__((cleanup(fingerprint_rules_done)))
 

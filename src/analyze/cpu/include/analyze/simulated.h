@@ -92,8 +92,9 @@ struct simulated_rules {
 
 /* Read the text compiled in. */
 void simulated_rules_load(struct simulated_rules *ret_rules);
-/* Read another text; lines that are no rule are counted in the return value. */
-unsigned simulated_rules_parse(const char *text, struct simulated_rules *ret_rules);
+/* Read another text; every rule has to be there once, and above 0. */
+int simulated_rules_parse(
+	const char *name, const char *text, struct simulated_rules *ret_rules, struct err *err);
 
 /* One function (or line): its time beside its counts.  NAN: the divisor is 0 or not known. */
 struct simulated_site {

@@ -62,6 +62,3 @@ struct target_view {
 
 void target_view_make(
 	const struct binary_facts *facts, struct arena *arena, struct target_view *ret_view);
-
-/* The text for `key` ("cost", "fix", "fix.rust") of a finding, NULL when there is none. */
-const char *target_advice(struct arena *arena, const char *finding, const char *key);
