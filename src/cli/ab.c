@@ -1,72 +1,42 @@
-/* ab.c - `assay ab ./old data -- ./new data`: is B slower than A, faster, or the same?
- *
- * Runs A and B in turns (A B, B A, ...), looks for a change up to six times while the pairs grow,
- * and asks after each ten whether more of them would tell anything new. */
+/* ab.c - `assay ab ./old data -- ./new data`: is B slower than A, faster, or the same? */
 #include <errno.h>
-#include <stdlib.h>
+#include <unistd.h>
 
-#include "ab_parts.h"
-#include "analyze/bench.h"
+#include "base/io.h"
+#include "bench_options.h"
+#include "job/ab.h"
 #include "render/compare_json.h"
 
-enum { PAIRS_MAX = 1000, PAIRS_EXACT_MAX = 100000 };
-#define BUDGET_DEFAULT_NS 60000000000
+enum { PAIRS_EXACT_MAX = 100000 };
 
-static int counts_choose(struct ab_job *ab, struct err *err)
+/* --name, --name=yes or --name=no. */
+static enum ab_wish wish_of(const struct cli *cli, const char *name)
 {
-	const struct cli *cli = ab->cli;
-	struct bench_options *options = &ab->job.runs;
-	uint64_t pairs = 0;
-	int r = cli_number(cli, "pairs", 1, PAIRS_EXACT_MAX, 0, &pairs, err);
+	const char *value = cli_value(cli, name);
 
-	if (r >= 0)
-		r = cli_duration(cli, "budget", pairs ? UINT64_MAX : BUDGET_DEFAULT_NS,
-			&options->budget_ns, err);
-	if (r >= 0)
-		r = cli_share(cli, "min-effect", &ab->rule.min_effect, err);
-	/* A slow program gets its ten pairs unless the time was said to matter more. */
-	options->rounds_min = cli_has(cli, "budget") ? 1 : pairs ? (uint32_t)pairs : COMPARE_BATCH;
-	options->rounds_max = pairs ? (uint32_t)pairs : PAIRS_MAX;
-	ab->rule.looks = pairs ? 1 : COMPARE_LOOKS_MAX;
-	return r;
+	if (!cli_has(cli, name))
+		return AB_WHERE_USEFUL;
+	return value && str_equal(value, "no") ? AB_NO : AB_YES;
 }
 
-static int view_make(
-	struct ab_job *ab, struct arena *arena, struct ab_view *ret_view, struct err *err)
+static int options_read(struct cli *cli, struct ab_job_options *options, struct err *err)
 {
-	struct bench_view *view = arena_take(arena, sizeof(*view));
-	int r = bench_view_make(ab->job.run, cli_has(ab->cli, "ignore-failure"), arena, view, err);
-
-	return r < 0 ? r : ab_view_make(view, &ab->rule, arena, ret_view, err);
+	*options = (struct ab_job_options){
+		.run = cli_value(cli, "run"),
+		.build = cli_value(cli, "build"),
+		.same_output = wish_of(cli, "same-output"),
+		.events = wish_of(cli, "events"),
+		.after = cli_values(cli, "after"),
+	};
+	if (bench_options_read(cli, &options->bench, err) < 0 ||
+		cli_count(cli, "pairs", PAIRS_EXACT_MAX, &options->bench.counts.exact, err) < 0 ||
+		cli_share(cli, "min-effect", &options->min_effect, err) < 0)
+		return -err->code;
+	return 0;
 }
 
-static int ab_look(struct bench_job *job, const struct bench_progress *progress, struct err *err)
+static int ab_show(struct cli *cli, const struct ab_job *ab, struct err *err)
 {
-	struct ab_job *ab = job->context;
-	arena_auto struct arena arena = {0};
-	struct ab_view view;
-	int r;
-
-	if (ab->rule.looks == 1 || progress->rounds % COMPARE_BATCH)
-		return 0;
-	if (!ab->has_plan)
-		ab->plan = compare_plan_make(progress->rounds_due);
-	ab->has_plan = true;
-	r = view_make(ab, &arena, &view, err);
-	if (r < 0)
-		return r;
-	return ab_is_narrow(&view) ||
-	       (compare_plan_looks_at(&ab->plan, progress->rounds) && ab_is_settled(&view));
-}
-
-static int ab_ready(struct bench_job *job, struct err *err)
-{
-	return ab_check(job->context, err);
-}
-
-static int ab_show(struct ab_job *ab, struct err *err)
-{
-	struct cli *cli = ab->cli;
 	struct cli_page page = {.run = ab->job.run, .to_stderr = bench_job_shares_stdout(&ab->job)};
 
 	while (cli_page_next(cli, &page)) {
@@ -80,26 +50,16 @@ static int ab_show(struct ab_job *ab, struct err *err)
 	return cli_page_end(cli, &page, err);
 }
 
-/* Everything behind the last run: judge, explain, show. */
-static int ab_conclude(struct ab_job *ab, bool whole, struct err *err)
+/* What a build printed last stands before the sentence that it failed. */
+static void log_show(const struct str *log)
 {
-	const struct ab_view *view = &ab->view;
-	int r = view_make(ab, &ab->job.arena, &ab->view, err);
-
-	ab->page.view = view;
-	if (r >= 0 && whole)
-		r = ab_explain_change(ab, view, err);
-	if (cli_value(ab->cli, "save"))
-		ab->page.artifact =
-			arena_format(&ab->job.arena, ".assay/%s.assay", cli_value(ab->cli, "save"));
-	else
-		ab->page.artifact = cli_value(ab->cli, "output");
-	if (r >= 0)
-		ab_steps_multiply(ab, view);
-	return r < 0 ? r : ab_show(ab, err);
+	if (log->len)
+		(void)io_write_all(STDERR_FILENO, log->at, log->len);
+	if (log->len && log->at[log->len - 1] != '\n')
+		(void)io_write_all(STDERR_FILENO, "\n", 1);
 }
 
-static int ab_run_job(struct ab_job *ab, struct err *err)
+static int ab_run_command(struct cli *cli, struct err *err)
 {
 	static const int statuses[] = {
 		[COMPARE_INCONCLUSIVE] = EXIT_INCONCLUSIVE,
@@ -107,47 +67,22 @@ static int ab_run_job(struct ab_job *ab, struct err *err)
 		[COMPARE_IMPROVED] = EXIT_DONE,
 		[COMPARE_REGRESSED] = EXIT_REGRESSION,
 	};
+	struct ab_job_options options;
+	struct ab_job ab;
 	struct err late = {0};
-	int r = counts_choose(ab, err), end;
-
-	if (r >= 0)
-		r = ab_steps_load(ab, err);
-
-	if (r >= 0)
-		r = ab_sides_add(ab, err);
-	if (r < 0)
-		return r == -EINTR ? EXIT_INTERRUPTED : r;
-	ab->job.ready = ab_ready;
-	ab->job.look = ab_look;
-	ab->job.context = ab;
-	end = bench_job_run(&ab->job, err);
-	if (end < 0 && !ab->job.run->executions.count)
-		return end == -EINTR ? EXIT_INTERRUPTED : end;
-	r = ab_conclude(ab, end == BENCH_DONE, end < 0 ? &late : err);
-	if (end < 0 || r < 0)
-		return end < 0 ? end : r;
-	return end == BENCH_INTERRUPTED ? EXIT_INTERRUPTED
-	       : end == BENCH_FAILED	? EXIT_TARGET
-					: statuses[ab->view.verdict.outcome];
-}
-
-static int ab_run_command(struct cli *cli, struct err *err)
-{
-	struct ab_job ab = {.cli = cli};
-	int r = bench_options_read(cli, &ab.options, err);
+	int r = options_read(cli, &options, err), end;
 
 	if (r < 0)
 		return r;
-	bench_job_open(&ab.job, &ab.options, &cli->host);
-	r = ab_run_job(&ab, err);
-	revisions_close(ab.revisions);
-	for (unsigned i = 0; i < 2; i++)
-		run_close(ab.counted[i]);
-	vec_foreach (struct run *, earlier, &ab.earlier_runs)
-		run_close(*earlier);
-	vec_done(&ab.earlier_runs);
-	bench_job_done(&ab.job);
-	return r;
+	ab_job_open(&ab, &options, &cli->host);
+	end = ab_job_measure(&ab, err);
+	log_show(&ab.build_log);
+	if (ab.page.view)
+		r = ab_show(cli, &ab, end < 0 ? &late : err);
+	if (end >= 0)
+		end = r < 0 ? r : bench_status(end, statuses[ab.view.verdict.outcome]);
+	ab_job_done(&ab);
+	return end == -EINTR ? EXIT_INTERRUPTED : end;
 }
 
 static const struct option_spec options[] = {

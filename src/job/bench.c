@@ -362,7 +362,7 @@ static int runs_choose(struct bench_job *job, struct err *err)
 
 static int store_choose(struct bench_job *job, struct err *err)
 {
-	const char *path = job->options.output, *name = job->options.save;
+	const char *name = job->options.save;
 
 	if (name && mkdir(BENCH_JOB_FOLDER, 0777) < 0 && errno != EEXIST) {
 		int code = errno;
@@ -371,9 +371,9 @@ static int store_choose(struct bench_job *job, struct err *err)
 			err_words(code));
 		return err_hint(err, "-o RUN stores elsewhere");
 	}
-	if (name)
-		path = arena_format(&job->arena, BENCH_JOB_FOLDER "/%s.assay", name);
-	return path ? store_create(path, &job->store, err) : 0;
+	job->path = name ? arena_format(&job->arena, BENCH_JOB_FOLDER "/%s.assay", name)
+			 : job->options.output;
+	return job->path ? store_create(job->path, &job->store, err) : 0;
 }
 
 enum { LATELY = 256, LATELY_COMMANDS = 4 };

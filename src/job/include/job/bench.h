@@ -54,6 +54,7 @@ struct bench_job {
 	const struct job_host *host;
 	struct run *run;
 	struct store *store; /* NULL: nothing is kept */
+	const char *path;    /* of the file; NULL: there is none */
 	struct arena arena;
 	struct bench_options runs; /* as drive wants them; whole once `ready` is called */
 	vec_of(struct spawner_command) commands;

@@ -13,35 +13,35 @@ static int step_load(struct ab_job *ab, const char *path, struct ab_view *ret_vi
 	const struct compare_rule rule = {0};
 	struct bench_view *view = arena_take(&ab->job.arena, sizeof(*view));
 	struct run *run;
-	int r = job_load_run(&ab->cli->host, path, &run, err);
+	int r = job_load_run(ab->job.host, path, &run, err);
 
 	if (r < 0)
 		return r;
 	vec_push(&ab->earlier_runs, run);
 	if (run->commands.count != 2 || !run->executions.count) {
 		err_set(err, ERR_USAGE, EINVAL, "%s holds no comparison of two commands", path);
-		err_hint(err, "--after takes a run that `assay ab -o RUN.assay` kept");
-		return -EINVAL;
+		return err_hint(err, "--after takes a run that `assay ab -o RUN.assay` kept");
 	}
-	r = bench_view_make(run, cli_has(ab->cli, "ignore-failure"), &ab->job.arena, view, err);
+	r = bench_view_make(run, ab->options.bench.ignore_failure, &ab->job.arena, view, err);
 	return r < 0 ? r : ab_view_make(view, &rule, &ab->job.arena, ret_view, err);
 }
 
 int ab_steps_load(struct ab_job *ab, struct err *err)
 {
-	const struct cli *cli = ab->cli;
+	const char *const *after = ab->options.after;
 	int r = 0;
 
-	while (cli_value_at(cli, "after", ab->earlier_count))
+	while (after && after[ab->earlier_count])
 		ab->earlier_count++;
 	ab->earlier = arena_take(&ab->job.arena, (ab->earlier_count + 1) * sizeof(*ab->earlier));
 	for (uint32_t i = 0; r >= 0 && i < ab->earlier_count; i++)
-		r = step_load(ab, cli_value_at(cli, "after", i), &ab->earlier[i], err);
+		r = step_load(ab, after[i], &ab->earlier[i], err);
 	return r;
 }
 
-void ab_steps_multiply(struct ab_job *ab, const struct ab_view *view)
+void ab_steps_multiply(struct ab_job *ab)
 {
+	const struct ab_view *view = &ab->view;
 	uint32_t count = ab->earlier_count + 1;
 	struct ab_step *steps = arena_take(&ab->job.arena, count * sizeof(*steps));
 	double cumulative = 0;
@@ -52,7 +52,7 @@ void ab_steps_multiply(struct ab_job *ab, const struct ab_view *view)
 		const struct ab_view *one = i < ab->earlier_count ? &ab->earlier[i] : view;
 		const struct comparison *metric = ab_metric_named(one, view->verdict.by->name);
 
-		steps[i].path = cli_value_at(ab->cli, "after", i);
+		steps[i].path = ab->options.after[i];
 		steps[i].effect = metric ? metric->effect : (double)NAN;
 		cumulative = ab_compound(cumulative, steps[i].effect);
 		steps[i].cumulative = cumulative;

@@ -10,11 +10,9 @@
 
 static bool outputs_wanted(const struct ab_job *ab)
 {
-	const char *value = cli_value(ab->cli, "same-output");
+	enum ab_wish wish = ab->options.same_output;
 
-	if (value)
-		return str_equal(value, "yes");
-	return cli_has(ab->cli, "same-output") || ab->revisions;
+	return wish == AB_YES || (wish == AB_WHERE_USEFUL && ab->revisions);
 }
 
 static void builds_check(struct ab_job *ab)
@@ -52,14 +50,14 @@ static int outputs_check(struct ab_job *ab, struct err *err)
 		.ignore_failure = options->ignore_failure,
 		.input_path = options->input_path,
 		.limit_ns = options->limit_ns,
-		.interrupted = cli_interrupted,
+		.interrupted = ab->job.host->interrupted,
 	};
 	struct outputs outputs;
 	int r;
 
-	cli_progress(ab->cli, "comparing the outputs");
+	job_progress(ab->job.host, "comparing the outputs");
 	r = outputs_compare(&how, &outputs, err);
-	cli_progress(ab->cli, NULL);
+	job_progress(ab->job.host, NULL);
 	if (r < 0)
 		return r;
 	ab->page.same_output = outputs.same;
@@ -69,8 +67,7 @@ static int outputs_check(struct ab_job *ab, struct err *err)
 	err_set(err, ERR_TARGET, EILSEQ,
 		"A and B print different things: line %llu is '%s' from A and '%s' from B",
 		(unsigned long long)outputs.line, outputs.text[0], outputs.text[1]);
-	err_hint(err, "--same-output=no measures them nevertheless");
-	return -EILSEQ;
+	return err_hint(err, "--same-output=no measures them nevertheless");
 }
 
 int ab_check(struct ab_job *ab, struct err *err)

@@ -24,7 +24,7 @@ static int side_count(struct ab_job *ab, unsigned side, struct err *err)
 		.input_path = ab->job.runs.input_path,
 		.output_path = ab->job.runs.output_path ? ab->job.runs.output_path : "/dev/null",
 		.repeat = EVENT_RUNS,
-		.interrupted = cli_interrupted,
+		.interrupted = ab->job.host->interrupted,
 	};
 	event_list_auto struct event_list events = {0};
 	struct ingest ingest = {.run = run_open()};
@@ -32,10 +32,10 @@ static int side_count(struct ab_job *ab, unsigned side, struct err *err)
 	int r = event_list_parse(&events, EVENTS, err);
 
 	ab->counted[side] = ingest.run;
-	cli_progress(ab->cli, "counting events of %s", side ? "B" : "A");
+	job_progress(ab->job.host, "counting events of %s", side ? "B" : "A");
 	if (r >= 0)
 		r = count_target(&options, &events, &sink, err);
-	cli_progress(ab->cli, NULL);
+	job_progress(ab->job.host, NULL);
 	run_freeze(ingest.run);
 	return r;
 }
@@ -75,18 +75,17 @@ static bool has_moved(const struct ab_view *view)
 
 static bool events_wanted(const struct ab_job *ab, bool moved)
 {
-	const char *value = cli_value(ab->cli, "events");
+	enum ab_wish wish = ab->options.events;
 	struct err ignored;
 
-	if (cli_interrupted().count)
+	if (job_interrupted(ab->job.host).count || wish == AB_NO)
 		return false;
-	if (cli_has(ab->cli, "events"))
-		return !value || str_equal(value, "yes");
-	return moved && pmu_present(&ignored) == 1;
+	return wish == AB_YES || (moved && pmu_present(&ignored) == 1);
 }
 
-int ab_explain_change(struct ab_job *ab, const struct ab_view *view, struct err *err)
+int ab_explain_change(struct ab_job *ab, struct err *err)
 {
+	const struct ab_view *view = &ab->view;
 	struct arena *arena = &ab->job.arena;
 	struct ab_side sides[2] = {ab_side_of(view->a), ab_side_of(view->b)};
 	struct ab_explanation *explanation = arena_take(arena, sizeof(*explanation));

@@ -1,0 +1,114 @@
+/* ab.c - see ab.h. */
+#include "job/ab.h"
+
+#include "ab_parts.h"
+#include "analyze/bench.h"
+#include "drive/revisions.h"
+
+enum { PAIRS_MAX = 1000 };
+#define BUDGET_DEFAULT_NS 60000000000
+
+void ab_job_open(
+	struct ab_job *ab, const struct ab_job_options *options, const struct job_host *host)
+{
+	*ab = (struct ab_job){.options = *options};
+	bench_job_open(&ab->job, &options->bench, host);
+}
+
+void ab_job_done(struct ab_job *ab)
+{
+	revisions_close(ab->revisions);
+	for (unsigned i = 0; i < 2; i++)
+		run_close(ab->counted[i]);
+	vec_foreach (struct run *, earlier, &ab->earlier_runs)
+		run_close(*earlier);
+	vec_done(&ab->earlier_runs);
+	str_done(&ab->build_log);
+	bench_job_done(&ab->job);
+}
+
+void ab_plan(struct ab_job *ab)
+{
+	const struct bench_counts *counts = &ab->options.bench.counts;
+	struct bench_options *runs = &ab->job.runs;
+
+	runs->budget_ns = counts->budget_ns ? counts->budget_ns
+			  : counts->exact   ? UINT64_MAX
+					    : BUDGET_DEFAULT_NS;
+	/* A slow program gets its ten pairs unless the time was said to matter more. */
+	runs->rounds_min = counts->budget_ns ? 1 : counts->exact ? counts->exact : COMPARE_BATCH;
+	runs->rounds_max = counts->exact ? counts->exact : PAIRS_MAX;
+	ab->rule.min_effect = ab->options.min_effect;
+	ab->rule.looks = counts->exact ? 1 : COMPARE_LOOKS_MAX;
+}
+
+static int view_make(
+	struct ab_job *ab, struct arena *arena, struct ab_view *ret_view, struct err *err)
+{
+	struct bench_view *view = arena_take(arena, sizeof(*view));
+	int r = bench_view_make(ab->job.run, ab->options.bench.ignore_failure, arena, view, err);
+
+	return r < 0 ? r : ab_view_make(view, &ab->rule, arena, ret_view, err);
+}
+
+int ab_look(struct ab_job *ab, const struct bench_progress *progress, struct err *err)
+{
+	arena_auto struct arena arena = {0};
+	struct ab_view view;
+	int r;
+
+	if (ab->rule.looks == 1 || progress->rounds % COMPARE_BATCH)
+		return 0;
+	if (!ab->has_plan)
+		ab->plan = compare_plan_make(progress->rounds_due);
+	ab->has_plan = true;
+	r = view_make(ab, &arena, &view, err);
+	if (r < 0)
+		return r;
+	return ab_is_narrow(&view) ||
+	       (compare_plan_looks_at(&ab->plan, progress->rounds) && ab_is_settled(&view));
+}
+
+static int round_look(struct bench_job *job, const struct bench_progress *progress, struct err *err)
+{
+	return ab_look(job->context, progress, err);
+}
+
+static int runs_ready(struct bench_job *job, struct err *err)
+{
+	return ab_check(job->context, err);
+}
+
+/* Everything behind the last run: judge and explain. */
+static int ab_conclude(struct ab_job *ab, bool whole, struct err *err)
+{
+	int r = view_make(ab, &ab->job.arena, &ab->view, err);
+
+	if (r >= 0 && whole)
+		r = ab_explain_change(ab, err);
+	if (r < 0)
+		return r;
+	ab->page.view = &ab->view;
+	ab->page.artifact = ab->job.path;
+	ab_steps_multiply(ab);
+	return 0;
+}
+
+int ab_job_measure(struct ab_job *ab, struct err *err)
+{
+	struct err late = {0};
+	int r = ab_steps_load(ab, err), end;
+
+	if (r >= 0)
+		r = ab_sides_add(ab, err);
+	if (r < 0)
+		return r;
+	ab_plan(ab);
+	ab->job.ready = runs_ready;
+	ab->job.look = round_look;
+	ab->job.context = ab;
+	end = bench_job_run(&ab->job, err);
+	if (end >= 0 || ab->job.run->executions.count)
+		r = ab_conclude(ab, end == BENCH_DONE, end < 0 ? &late : err);
+	return end < 0 || r >= 0 ? end : r;
+}
