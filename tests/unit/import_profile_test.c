@@ -39,16 +39,22 @@ static void recording_path(const char *name, char *path, size_t room)
 		snprintf(path, room, "%s/../shared/perfdata/%s", source ? source : ".", name);
 }
 
-/* The bytes of a recording, or skip. */
-static void recording_load(const char *name, struct str *bytes)
+/* The bytes of a recording; false: it is not here. */
+static bool recording_read(const char *name, struct str *bytes)
 {
-	char path[4096]; /* skip() jumps, and would leave an arena behind */
+	char path[4096];
 	struct err err;
 
 	recording_path(name, path, sizeof(path));
-	if (io_read(path, 64 << 20, bytes, &err) < 0) {
-		print_message("# skip: %s\n", err.text);
-		skip();
+	return io_read(path, 64 << 20, bytes, &err) >= 0;
+}
+
+/* The same, or skip. */
+static void recording_load(const char *name, struct str *bytes)
+{
+	if (!recording_read(name, bytes)) {
+		print_message("# skip: the shared recordings are not here\n");
+		skip(); /* jumps, and would leave an arena behind */
 	}
 }
 
@@ -117,42 +123,6 @@ static uint64_t import_cut(const char *bytes, size_t len)
 	return samples;
 }
 
-static void a_recording_cut_at_any_kilobyte_keeps_what_came_before(void **state)
-{
-	(void)state;
-	for (size_t i = 0; i < sizeof(recordings) / sizeof(*recordings); i++) {
-		str_auto struct str bytes = {0};
-		uint64_t samples = 0;
-
-		recording_load(recordings[i].name, &bytes);
-		for (size_t len = 0; len < bytes.len; len += 1024) {
-			uint64_t now = import_cut(bytes.at, len);
-
-			assert_true(now >= samples);
-			samples = now;
-		}
-		/* The last kilobyte may hold a round's end, compressed data or features. */
-		assert_true(samples <= recordings[i].samples);
-		if (recordings[i].samples > 300)
-			assert_true(samples > recordings[i].samples * 9 / 10);
-	}
-}
-
-static void a_record_of_size_zero_is_the_end_and_nothing_before_it_is_an_error(void **state)
-{
-	str_auto struct str bytes = {0};
-	struct counted in;
-
-	(void)state;
-	recording_load("q_perf.data.piped.corrupted.zero_size_sample-3.2", &bytes);
-	counted_import(&in, bytes.at, bytes.len);
-	assert_int_equal(in.r, -EINVAL);
-	assert_string_equal(in.err.text,
-		"t (perf-data) holds nothing that can be used: a record at "
-		"byte 49104 says it has 0 bytes");
-	counted_done(&in);
-}
-
 /* Small recordings in pipe mode, made up. */
 
 static void made_u64(struct str *out, uint64_t value)
@@ -194,6 +164,93 @@ static void made_sample(struct str *out, const uint64_t *words, size_t count)
 {
 	made_head(out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 8 + 8 * count);
 	str_add_bytes(out, (const char *)words, 8 * count);
+}
+
+enum { MADE_SAMPLES = 2000, MADE_ROUND = 16 };
+
+/* Samples in rounds, as perf record sends them through a pipe; where the first one begins. */
+static size_t made_recording(struct str *out)
+{
+	struct perf_event_attr attr = {
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
+			       PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN,
+		.sample_period = 1,
+	};
+	size_t first;
+
+	made_start(out);
+	made_attr(out, &attr, sizeof(attr), 5);
+	first = out->len;
+	for (uint64_t i = 0; i < MADE_SAMPLES; i++) {
+		made_sample(out, (const uint64_t[]){5, 0x1000 + i, 1, 1000 + i, 2, 0x10, 0x20}, 7);
+		if (i % MADE_ROUND == MADE_ROUND - 1)
+			made_head(out, 68, 0, 8);
+	}
+	return first;
+}
+
+/* Cut after each kilobyte; how many samples the longest part has. */
+static uint64_t import_all_cuts(const struct str *bytes)
+{
+	uint64_t samples = 0;
+
+	for (size_t len = 0; len < bytes->len; len += 1024) {
+		uint64_t now = import_cut(bytes->at, len);
+
+		assert_true(now >= samples);
+		samples = now;
+	}
+	return samples;
+}
+
+static void a_recording_cut_at_any_kilobyte_keeps_what_came_before(void **state)
+{
+	str_auto struct str made = {0};
+	uint64_t samples;
+
+	(void)state;
+	made_recording(&made);
+	samples = import_all_cuts(&made);
+	assert_true(samples <= MADE_SAMPLES && samples > MADE_SAMPLES - 4 * MADE_ROUND);
+	for (size_t i = 0; i < sizeof(recordings) / sizeof(*recordings); i++) {
+		str_auto struct str bytes = {0};
+
+		if (!recording_read(recordings[i].name, &bytes))
+			continue;
+		samples = import_all_cuts(&bytes);
+		/* The last kilobyte may hold a round's end, compressed data or features. */
+		assert_true(samples <= recordings[i].samples);
+		if (recordings[i].samples > 300)
+			assert_true(samples > recordings[i].samples * 9 / 10);
+	}
+}
+
+/* Refused for a record of no size at this byte. */
+static void assert_zero_size_refused(const struct str *bytes, size_t at)
+{
+	char words[128];
+	struct counted in;
+
+	snprintf(words, sizeof(words),
+		"t (perf-data) holds nothing that can be used: a record at byte %zu says it has 0 "
+		"bytes",
+		at);
+	counted_import(&in, bytes->at, bytes->len);
+	assert_int_equal(in.r, -EINVAL);
+	assert_string_equal(in.err.text, words);
+	counted_done(&in);
+}
+
+static void a_record_of_size_zero_is_the_end_and_nothing_before_it_is_an_error(void **state)
+{
+	str_auto struct str made = {0}, bytes = {0};
+	size_t first = made_recording(&made);
+
+	(void)state;
+	memset(made.at + first + 6, 0, 2);
+	assert_zero_size_refused(&made, first);
+	if (recording_read("q_perf.data.piped.corrupted.zero_size_sample-3.2", &bytes))
+		assert_zero_size_refused(&bytes, 49104);
 }
 
 static void an_attr_of_any_size_is_read_as_far_as_it_is_known(void **state)
@@ -279,7 +336,44 @@ static void a_group_read_and_a_branch_index_stand_before_what_follows(void **sta
 	assert_int_equal(in.samples, 1);
 	assert_int_equal(in.chain, 1);
 	assert_int_equal(in.accesses, 1);
-	assert_non_null(strstr(in.told.at, "x0: aa>bb:1101:9\n"));
+	assert_non_null(strstr(in.told.at, "x10: aa>bb:1101:9\n"));
+	counted_done(&in);
+}
+
+static void a_sample_that_reads_its_group_is_one_of_each_event_that_counted(void **state)
+{
+	struct perf_event_attr attr = {
+		.sample_type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_TID | PERF_SAMPLE_READ |
+			       PERF_SAMPLE_BRANCH_STACK,
+		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID,
+		.branch_sample_type = PERF_SAMPLE_BRANCH_ANY,
+	};
+	/* identifier, tid; 2 counts: value and id; a branch.  Between them 5 counts, 6 does not. */
+	static const uint64_t words[][10] = {{5, 1, 2, 10, 5, 700, 6, 1, 0xaa, 0xbb},
+		{5, 1, 2, 25, 5, 700, 6, 1, 0xaa, 0xbb}, {5, 1, 2, 26, 5, 703, 9, 1, 0xaa, 0xbb}};
+	str_auto struct str out = {0};
+	struct counted in;
+
+	(void)state;
+	made_start(&out);
+	made_attr(&out, &attr, 128, 5);
+	attr.config = PERF_COUNT_HW_INSTRUCTIONS;
+	made_attr(&out, &attr, 128, 6);
+	for (size_t i = 0; i < 3; i++) {
+		made_head(
+			&out, PERF_RECORD_SAMPLE, PERF_RECORD_MISC_USER, 8 + sizeof(words[i]) + 8);
+		str_add_bytes(&out, (const char *)words[i], sizeof(words[i]));
+		made_u64(&out, 0);
+	}
+	counted_import(&in, out.at, out.len);
+	assert_int_equal(in.r, 0);
+	assert_int_equal(in.of_event[1], 3);
+	assert_int_equal(in.of_event[2], 1); /* 700 in the first */
+	assert_int_equal(in.branches, 3); /* of the event that was sampled */
+	assert_non_null(strstr(in.told.at, "sample 1 1/0 0 x10:"));
+	assert_non_null(strstr(in.told.at, "sample 1 1/0 0 x15:"));
+	assert_non_null(strstr(in.told.at, "sample 1 1/0 0 x1:"));
+	assert_int_equal(in.report.skipped[IMPORT_SAMPLE_NO_EVENT], 1); /* 9 */
 	counted_done(&in);
 }
 
@@ -362,6 +456,7 @@ int main(void)
 		cmocka_unit_test(an_attr_of_any_size_is_read_as_far_as_it_is_known),
 		cmocka_unit_test(samples_are_sorted_within_rounds_and_found_by_their_identifier),
 		cmocka_unit_test(a_group_read_and_a_branch_index_stand_before_what_follows),
+		cmocka_unit_test(a_sample_that_reads_its_group_is_one_of_each_event_that_counted),
 		cmocka_unit_test(a_sample_whose_parts_do_not_fit_is_counted),
 		cmocka_unit_test(hardware_traces_are_stepped_over_and_counted),
 		cmocka_unit_test(what_cannot_be_read_at_all_says_why),

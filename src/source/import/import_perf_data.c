@@ -254,6 +254,8 @@ static int read_perf_data(
 	vec_done(&rec->build_ids);
 	vec_done(&rec->pmus);
 	map_done(&rec->ids);
+	map_done(&rec->read_of);
+	vec_done(&rec->reads);
 	map_done(&rec->build_id_of);
 	arena_done(&rec->arena);
 	free(rec);

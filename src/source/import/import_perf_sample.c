@@ -58,17 +58,29 @@ uint64_t sample_time(const struct recording_event *event, const char *record)
 	return time_ns;
 }
 
-/* The counts of the event, or of all events of its group. */
-static void skip_read(struct cursor *in, uint64_t format)
+/* Counts of all events of a group: value, id and what else is not needed. */
+struct group_read {
+	const uint64_t *at;
+	unsigned words; /* of each */
+	uint64_t count;
+};
+
+/* The counts of the event, or of all events of its group; nothing in `ret_read` without ids. */
+static void take_read(struct cursor *in, uint64_t format, struct group_read *ret_read)
 {
 	unsigned each = 1 + !!(format & PERF_FORMAT_ID) + !!(format & READ_LOST);
 	unsigned times = bits_count(
 		format & (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING));
-	uint64_t count = format & PERF_FORMAT_GROUP ? cursor_u64(in) : 1;
+	bool group = format & PERF_FORMAT_GROUP;
+	uint64_t count = group ? cursor_u64(in) : 1;
+	const char *counts;
 
 	if (count > RECORD_LARGEST)
 		cursor_break(in);
-	cursor_take(in, sizeof(uint64_t) * (times + count * each));
+	cursor_take(in, sizeof(uint64_t) * times);
+	counts = cursor_take(in, sizeof(uint64_t) * count * each);
+	if (counts && group && format & PERF_FORMAT_ID)
+		*ret_read = (struct group_read){(const uint64_t *)counts, each, count};
 }
 
 static void take_chain(struct cursor *in, struct wire_sample *sample)
@@ -209,13 +221,13 @@ static void take_tail(uint64_t type, struct cursor *in, struct wire_sample *samp
 }
 
 static void take_body(struct recording *rec, const struct recording_event *event, struct cursor *in,
-	struct wire_sample *sample)
+	struct wire_sample *sample, struct group_read *ret_read)
 {
 	uint64_t type = event->sample_type;
 
 	take_head(type, in, sample);
 	if (type & PERF_SAMPLE_READ)
-		skip_read(in, event->read_format);
+		take_read(in, event->read_format, ret_read);
 	if (type & PERF_SAMPLE_CALLCHAIN)
 		take_chain(in, sample);
 	if (type & PERF_SAMPLE_RAW)
@@ -244,11 +256,52 @@ static uint32_t flags_of(uint16_t misc)
 	}
 }
 
+static int emit(struct recording *rec, const struct wire_sample *sample)
+{
+	rec->report->samples++;
+	return rec->sink->take_sample ? rec->sink->take_sample(rec->sink->context, sample) : 0;
+}
+
+/* A sample that reads its group (`perf record -e '{a,b}:S'`) is one of each event that counted
+ * since the last, with that as its period.  What else it holds is of the event that was sampled. */
+static int emit_group(
+	struct recording *rec, const struct wire_sample *sample, const struct group_read *read)
+{
+	int r = 0;
+
+	for (uint64_t i = 0; i < read->count && r >= 0; i++) {
+		const uint64_t *count = read->at + i * read->words;
+		struct wire_sample one = *sample;
+		uint32_t event, last;
+
+		if (!map_get(&rec->ids, &count[1], sizeof(*count), &event)) {
+			rec->report->skipped[IMPORT_SAMPLE_NO_EVENT]++;
+			continue;
+		}
+		if (!map_get(&rec->read_of, &count[1], sizeof(*count), &last)) {
+			last = rec->reads.count;
+			vec_push(&rec->reads, 0);
+			map_put(&rec->read_of, &count[1], sizeof(*count), last);
+		}
+		one.period = count[0] - rec->reads.at[last];
+		rec->reads.at[last] = count[0];
+		one.event = event + 1;
+		if (one.event != sample->event) {
+			one.branch_count = 0;
+			one.has_access = false;
+		}
+		if (one.period)
+			r = emit(rec, &one);
+	}
+	return r;
+}
+
 int recording_emit_sample(struct recording *rec, const char *record)
 {
 	const struct recording_event *event = sample_event(rec, record);
 	struct cursor in = record_body(record);
 	struct wire_sample sample = {.cpu = UINT32_MAX};
+	struct group_read read = {0};
 
 	if (!event) {
 		rec->report->skipped[IMPORT_SAMPLE_NO_EVENT]++;
@@ -258,13 +311,10 @@ int recording_emit_sample(struct recording *rec, const char *record)
 	sample.flags = flags_of(record_head(record).misc);
 	sample.machine = machine_of(rec, event->regs_user);
 	sample.period = event->period;
-	take_body(rec, event, &in, &sample);
+	take_body(rec, event, &in, &sample, &read);
 	if (in.broken) {
 		rec->report->skipped[IMPORT_SAMPLE_MALFORMED]++;
 		return 0;
 	}
-	rec->report->samples++;
-	if (!rec->sink->take_sample)
-		return 0;
-	return rec->sink->take_sample(rec->sink->context, &sample);
+	return read.count ? emit_group(rec, &sample, &read) : emit(rec, &sample);
 }
