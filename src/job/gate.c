@@ -1,9 +1,7 @@
-/* gate_job.c - see gate_job.h.
+/* gate.c - what is judged: baselines, candidate, budgets, history.
  *
  * What is measured now is measured as the baseline was: the same commands, as often, with as many
  * warm-ups. */
-#include "gate_job.h"
-
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,13 +9,15 @@
 
 #include "base/io.h"
 #include "base/words.h"
+#include "gate_parts.h"
 
-enum { RUNS_MAX = 1000000, RUNS_DEFAULT = 20, BUDGETS_LARGEST = 1 << 20 };
+enum { RUNS_DEFAULT = 20, BUDGETS_LARGEST = 1 << 20 };
 
-void gate_job_open(struct gate_job *job, struct cli *cli)
+void gate_job_open(
+	struct gate_job *job, const struct gate_job_options *options, const struct job_host *host)
 {
-	*job = (struct gate_job){.cli = cli, .page_run = run_open()};
-	job->page_run->command = run_intern(job->page_run, cli->command->name);
+	*job = (struct gate_job){.options = *options, .host = host, .page_run = run_open()};
+	job->page_run->command = run_intern(job->page_run, host->command);
 }
 
 void gate_job_done(struct gate_job *job)
@@ -41,7 +41,7 @@ void gate_job_done(struct gate_job *job)
 /* "wall,cpu": which of them are judged. */
 static int metrics_choose(struct gate_job *job, struct err *err)
 {
-	const char *list = cli_value(job->cli, "metrics");
+	const char *list = job->options.metrics;
 	char *rest, *word;
 
 	for (enum gate_metric metric = 0; metric < GATE_METRICS; metric++)
@@ -52,8 +52,7 @@ static int metrics_choose(struct gate_job *job, struct err *err)
 
 		if (metric == GATE_METRICS) {
 			err_set(err, ERR_USAGE, EINVAL, "--metrics cannot be '%s'", list);
-			err_hint(err, "it is a list of wall, cpu and max_rss, with commas");
-			return -EINVAL;
+			return err_hint(err, "it is a list of wall, cpu and max_rss, with commas");
 		}
 		job->judges[metric] = true;
 	}
@@ -62,7 +61,7 @@ static int metrics_choose(struct gate_job *job, struct err *err)
 
 static int budgets_read(struct gate_job *job, struct err *err)
 {
-	const char *path = cli_value(job->cli, "budgets");
+	const char *path = job->options.budgets;
 	str_auto struct str text = {0};
 	int r = path ? io_read(path, BUDGETS_LARGEST, &text, err) : 0;
 
@@ -84,15 +83,13 @@ static void history_read_all(struct gate_job *job)
 			"remove them when they are not yours");
 }
 
-int gate_job_read_rules(struct gate_job *job, struct err *err)
+int gate_read_rules(struct gate_job *job, struct err *err)
 {
-	const char *fail_on = cli_value(job->cli, "fail-on");
-	int r = gate_preset_find(cli_value(job->cli, "preset"), &job->arena, &job->preset, err);
+	const char *fail_on = job->options.fail_on;
+	int r = gate_preset_find(job->options.preset, &job->arena, &job->preset, err);
 
 	if (r >= 0 && fail_on)
 		job->preset.fail_on = gate_severity_named(fail_on);
-	if (r >= 0)
-		r = cli_share(job->cli, "min-effect", &job->min_effect, err);
 	if (r >= 0)
 		r = metrics_choose(job, err);
 	if (r >= 0)
@@ -119,13 +116,12 @@ static int baseline_missing(
 	const char *hint = arena_format(&job->arena, "make one: assay bench %s %s 'COMMAND'",
 		is_path ? "-o" : "--save", name);
 
-	if (cli_has(job->cli, "missing-ok")) {
+	if (job->options.missing_ok) {
 		run_add_note(job->page_run, "no-baseline", text, hint);
 		return 1;
 	}
 	err_set(err, ERR_USAGE, ENOENT, "%s", text);
-	err_hint(err, "%s; --missing-ok lets a first run pass", hint);
-	return -ENOENT;
+	return err_hint(err, "%s; --missing-ok lets a first run pass", hint);
 }
 
 /* Whether there is anything in it to be judged. */
@@ -139,13 +135,12 @@ static int view_check(struct gate_job *job, const char *name, const struct run *
 	if (!view->command_count) {
 		err_set(err, ERR_USAGE, EINVAL, "%s holds no benchmark: assay %s made it", name,
 			*run_text(run, run->command) ? run_text(run, run->command) : "?");
-		err_hint(err, "a baseline comes from assay bench, ab or gate with --save or -o");
-		return -EINVAL;
+		return err_hint(
+			err, "a baseline comes from assay bench, ab or gate with --save or -o");
 	}
 	if (!used) {
 		err_set(err, ERR_USAGE, EINVAL, "%s holds no run that can be used", name);
-		err_hint(err, "measure it again: assay bench -n 20 --save NAME 'COMMAND'");
-		return -EINVAL;
+		return err_hint(err, "measure it again: assay bench -n 20 --save NAME 'COMMAND'");
 	}
 	if (run->partial)
 		run_add_note(job->page_run, "partial-run",
@@ -159,11 +154,11 @@ static int view_load(struct gate_job *job, const char *name, const char *path, s
 	struct bench_view *ret_view, struct err *err)
 {
 	run_auto struct run *run = NULL;
-	int r = job_load_run(&job->cli->host, path, &run, err);
+	int r = job_load_run(job->host, path, &run, err);
 
 	if (r >= 0)
 		r = bench_view_make(
-			run, cli_has(job->cli, "ignore-failure"), &job->arena, ret_view, err);
+			run, job->options.bench.ignore_failure, &job->arena, ret_view, err);
 	if (r >= 0)
 		r = view_check(job, name, run, ret_view, err);
 	if (r < 0)
@@ -173,7 +168,7 @@ static int view_load(struct gate_job *job, const char *name, const char *path, s
 	return 0;
 }
 
-int gate_job_add_baseline(struct gate_job *job, const char *name, struct err *err)
+int gate_add_baseline(struct gate_job *job, const char *name, struct err *err)
 {
 	const char *path = baseline_path(job, name);
 	struct bench_view *view = arena_take(&job->arena, sizeof(*view));
@@ -191,18 +186,13 @@ int gate_job_add_baseline(struct gate_job *job, const char *name, struct err *er
 	return 0;
 }
 
-bool gate_job_measures(const struct gate_job *job)
-{
-	return !cli_has(job->cli, "candidate");
-}
-
 /* A command of the baseline again.  What assay measured is stored as words; what another tool
  * measured is a text that --shell may have to read. */
 static int command_repeat(
 	struct gate_job *job, struct bench_job *bench, const char *line, struct err *err)
 {
 	const struct run *run = job->runs.at[0];
-	const char *only = cli_value(job->cli, "only");
+	const char *only = job->options.only;
 	char **words;
 	int r;
 
@@ -216,95 +206,89 @@ static int command_repeat(
 
 static int commands_add(struct gate_job *job, struct bench_job *bench, struct err *err)
 {
-	struct cli *cli = job->cli;
-	bool given = cli->operands.count || cli->program;
-	int r = 0;
+	int r = bench_job_add_given(bench, err);
+	bool given = bench->commands.count;
 
-	for (uint32_t i = 0; r >= 0 && i < cli->operands.count; i++)
-		r = bench_job_add(bench, cli->operands.at[i], err);
-	if (r >= 0 && cli->program)
-		r = cli->program[1] ? bench_job_add_words(bench, cli->program, err)
-				    : bench_job_add(bench, cli->program[0], err);
 	for (uint32_t i = 0; r >= 0 && !given && i < job->views.at[0]->command_count; i++)
 		r = command_repeat(job, bench, job->views.at[0]->commands[i].name, err);
 	if (r >= 0 && !bench->commands.count) {
 		err_set(err, ERR_USAGE, EINVAL, "no command of the baseline holds '%s'",
-			cli_value(cli, "only"));
-		err_hint(err, "--only takes a part of the command line");
-		r = -EINVAL;
+			job->options.only);
+		r = err_hint(err, "--only takes a part of the command line");
 	}
 	return r;
 }
 
 /* As often as the baseline. */
-static int counts_choose(struct gate_job *job, struct bench_job *bench, struct err *err)
+static void counts_choose(const struct gate_job *job, struct bench_job *bench)
 {
-	struct bench_options *options = &bench->runs;
-	uint64_t runs = 0;
-	uint32_t most = 0;
-	int r = cli_number(job->cli, "runs", 1, RUNS_MAX, 0, &runs, err);
+	uint32_t most = 0, exact = job->options.bench.counts.exact;
 
 	for (uint32_t i = 0; job->views.count && i < job->views.at[0]->command_count; i++) {
 		const struct bench_command *one = &job->views.at[0]->commands[i];
 
 		most = one->used_count > most ? one->used_count : most;
-		if (one->warmup_count > bench->options.warmups && !job->options.has_warmups)
+		if (one->warmup_count > bench->options.warmups && !bench->options.has_warmups)
 			bench->options.warmups = one->warmup_count;
 	}
-	options->rounds_max = runs ? (uint32_t)runs : most ? most : RUNS_DEFAULT;
-	options->rounds_min = options->rounds_max;
-	options->budget_ns = UINT64_MAX;
-	return r;
+	bench->runs.rounds_max = exact ? exact : most ? most : RUNS_DEFAULT;
+	bench->runs.rounds_min = bench->runs.rounds_max;
+	bench->runs.budget_ns = UINT64_MAX;
 }
 
-/* An enum bench_end or a negative errno.  Nothing measured at all is the failure. */
-static int measure(struct gate_job *job, struct bench_job *bench, bool is_extra, struct err *err)
+/* Nothing measured at all is the failure. */
+static int measure(struct gate_job *job, struct bench_job *bench, bool is_extra,
+	struct bench_view *ret_view, struct err *err)
 {
 	struct stat folder;
-	int r;
+	int r, end;
 
-	bench_job_open(bench, &job->options, &job->cli->host);
+	bench_job_open(bench, &job->options.bench, job->host);
 	bench->options.takes_fingerprint = true;
 	bench->is_extra = is_extra;
 	bench->is_remembered = stat(BENCH_JOB_FOLDER, &folder) == 0 && S_ISDIR(folder.st_mode);
 	r = commands_add(job, bench, err);
-	if (r >= 0)
-		r = counts_choose(job, bench, err);
-	return r < 0 ? r : bench_job_run(bench, err);
+	if (r < 0)
+		return r;
+	counts_choose(job, bench);
+	end = bench_job_run(bench, err);
+	if (end < 0)
+		return end;
+	r = bench_view_make(bench->run, bench->options.ignore_failure, &job->arena, ret_view, err);
+	return r < 0 ? r : end;
 }
 
-static void notes_copy(struct gate_job *job, const struct run *run)
+static void fingerprint_copy(struct gate_job *job, const struct run *run)
 {
-	vec_foreach (const struct note_row, note, &run->notes)
-		run_add_note(job->page_run, run_text(run, note->code), run_text(run, note->text),
-			run_text(run, note->hint));
 	job->page_run->fingerprint = run_intern(job->page_run, run_text(run, run->fingerprint));
-	job->page_run->partial |= run->partial;
 }
 
-int gate_job_take_candidate(struct gate_job *job, struct err *err)
+int gate_take_candidate(struct gate_job *job, struct err *err)
 {
-	const char *name = cli_value(job->cli, "candidate");
+	const char *name = job->options.candidate;
+	const struct run *run;
 	int r;
 
 	if (name) {
 		r = view_load(
 			job, name, baseline_path(job, name), &job->loaded, &job->candidate, err);
 		if (r >= 0)
-			job->page_run->fingerprint = run_intern(
-				job->page_run, run_text(job->loaded, job->loaded->fingerprint));
+			fingerprint_copy(job, job->loaded);
 		return r;
 	}
-	r = measure(job, &job->bench, false, err);
+	r = measure(job, &job->bench, false, &job->candidate, err);
+	run = job->bench.run;
 	if (r < 0)
 		return r;
-	job->end = r;
-	notes_copy(job, job->bench.run);
-	return bench_view_make(job->bench.run, cli_has(job->cli, "ignore-failure"), &job->arena,
-		&job->candidate, err);
+	vec_foreach (const struct note_row, note, &run->notes)
+		run_add_note(job->page_run, run_text(run, note->code), run_text(run, note->text),
+			run_text(run, note->hint));
+	fingerprint_copy(job, run);
+	job->page_run->partial |= run->partial;
+	return r;
 }
 
-int gate_job_compare_machines(struct gate_job *job, struct err *err)
+int gate_look_at_machines(struct gate_job *job, struct err *err)
 {
 	const struct run *candidate = job->loaded ? job->loaded : job->bench.run;
 	int r = 0;
@@ -314,8 +298,7 @@ int gate_job_compare_machines(struct gate_job *job, struct err *err)
 		job->here = run_open();
 		r = job_take_fingerprint(job->here, err);
 		candidate = job->here;
-		job->page_run->fingerprint =
-			run_intern(job->page_run, run_text(job->here, job->here->fingerprint));
+		fingerprint_copy(job, job->here);
 	}
 	if (r >= 0)
 		gate_compare_machines(&job->machines, (const struct run *const *)job->runs.at,
@@ -323,19 +306,19 @@ int gate_job_compare_machines(struct gate_job *job, struct err *err)
 	return r;
 }
 
-int gate_job_judge(struct gate_job *job, const struct bench_view *view, struct gate_view *ret_view,
+int gate_judge(struct gate_job *job, const struct bench_view *view, struct gate_view *ret_view,
 	struct err *err)
 {
 	struct gate_input input = {
 		.baselines = job->views.at,
 		.baseline_count = job->views.count,
-		.candidate = view ? view : &job->candidate,
-		.budgets = cli_has(job->cli, "budgets") ? &job->budgets : NULL,
+		.candidate = view,
+		.budgets = job->options.budgets ? &job->budgets : NULL,
 		.history = &job->history,
 		.fingerprint = run_text(job->page_run, job->page_run->fingerprint),
-		.only = cli_value(job->cli, "only"),
+		.only = job->options.only,
 		.preset = job->preset,
-		.min_effect = job->min_effect,
+		.min_effect = job->options.min_effect,
 		.noise = job->machines.noise,
 		.advisory = job->machines.class == NOT_COMPARABLE,
 	};
@@ -344,17 +327,13 @@ int gate_job_judge(struct gate_job *job, const struct bench_view *view, struct g
 	return gate_make(&input, &job->arena, ret_view, err);
 }
 
-int gate_job_measure_again(struct gate_job *job, struct gate_view *ret_view, struct err *err)
+int gate_measure_again(struct gate_job *job, struct gate_view *ret_view, struct err *err)
 {
 	struct bench_job bench;
 	struct bench_view view;
-	int r, end = measure(job, &bench, true, err);
+	int end = measure(job, &bench, true, &view, err);
+	int r = end < 0 ? end : gate_judge(job, &view, ret_view, err);
 
-	r = end < 0 ? end
-		    : bench_view_make(bench.run, cli_has(job->cli, "ignore-failure"), &job->arena,
-			      &view, err);
-	if (r >= 0)
-		r = gate_job_judge(job, &view, ret_view, err);
 	bench_job_done(&bench);
 	return r < 0 ? r : end;
 }
