@@ -1,5 +1,6 @@
-"""`assay import` of profiles: every shared recording and fresh ones of the installed perf, counted
-against perf itself; then what is damaged."""
+"""`assay import` of profiles: recordings that the installed perf makes here, and every shared one,
+counted against perf itself; then what is damaged."""
+import collections
 import glob
 import gzip
 import json
@@ -9,6 +10,7 @@ import sqlite3
 import subprocess
 import tempfile
 
+import perf_file
 from tap import ASSAY, SOURCE, assay, case, main, need, run, skip
 
 FOLDER = tempfile.TemporaryDirectory()  # gone at the end
@@ -46,13 +48,27 @@ def target():
     return program
 
 
-def recorded(name, *options):
-    """A recording by the installed perf, or skip."""
+def taken(name, *options):
+    """A recording by the installed perf, made once; None when it refuses."""
     path = path_of(name)
-    r = run(need("perf"), "record", "-q", "-o", path, *options, target())
-    if r.status != 0 or not os.path.exists(path):
-        skip("perf record does not work here")
+    if not os.path.exists(path):
+        r = run(need("perf"), "record", "-q", "-o", path, *options, target())
+        if r.status != 0:
+            return None
     return path
+
+
+def recorded(name, *options):
+    """The same, or skip."""
+    return taken(name, *options) or skip("perf record does not work here")
+
+
+def piped(*options):
+    """What perf record sends through a pipe, or skip."""
+    with subprocess.Popen([need("perf"), "record", "-q", "-o", "-", *options, target()],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as perf:
+        out = perf.communicate(timeout=60)[0]
+    return out if perf.returncode == 0 else skip("perf record does not work here")
 
 
 def perf_samples(path):
@@ -73,14 +89,67 @@ def agree(path):
     return d
 
 
-@case("every shared recording has the samples that perf counts, or is read where perf refuses")
+FRESH = {
+    "flat": ["-F", "999"], "fp": ["-F", "999", "-g"],
+    "several": ["-F", "499", "-e", "cpu-clock:u,task-clock:u"],
+    "group": ["-F", "499", "-e", "{cpu-clock:u,task-clock:u}"],
+    "group-chains": ["-F", "499", "-g", "-e", "{cpu-clock,page-faults}"],
+    "group-read": ["-F", "499", "-g", "-e", "{cpu-clock,page-faults}:S"],
+    "packed": ["-F", "999", "-z", "-g"], "packed-group": ["-z", "-e", "{cpu-clock,task-clock}:S"],
+    "dwarf": ["-F", "199", "--call-graph", "dwarf,4096"],
+    "period": ["-e", "cpu-clock:u", "-c", "1000000", "-d"],
+    "weight": ["-F", "499", "-e", "cpu-clock:u", "-W", "-d", "--phys-data"],
+    "all-cpus": ["-F", "499", "-a", "-e", "cpu-clock", "--sample-cpu"],
+    "switches": ["-F", "499", "-g", "--switch-events", "--namespaces"],
+}
+
+
+@case("recordings of the installed perf have the samples that it counts: chains, groups, -z, ...")
+def _():
+    refused = [name for name, options in FRESH.items() if not taken(name, *options)]
+    assert not {"flat", "fp", "packed", "group", "dwarf"} & set(refused), refused
+    for name in FRESH.keys() - set(refused):
+        d = agree(path_of(name))
+        assert d["kind"] == "perf-data", d
+
+
+def same_as_script(text, output, event):
+    """Samples and weight of each function of the program, on any level, as perf script has them."""
+    want, weight = collections.Counter(), collections.Counter()
+    for head, *frames in (part.splitlines() for part in text.strip().split("\n\n")):
+        period, name = head.split()[:2]
+        if name == event + ":":
+            for function in {frame.split()[1] for frame in frames}:
+                want[function] += 1
+                weight[function] += int(period)
+    data = json.loads(assay("report", output, "--json", "-e", event).out)["data"]
+    rows = {row["name"]: row for row in data["rows"]}
+    for function in ("leaf", "middle", "main"):
+        got = rows.get(function, {"total": 0, "total_weight": 0})
+        assert got["total"] == want[function], (event, function, got, want)
+        assert got["total_weight"] == weight[function], (event, function, got, weight)
+    return want
+
+
+@case("who calls the hot function, and how much that is, are those of perf script")
+def _():
+    for name in ("fp", "dwarf", "packed", "group-chains", "group-read"):
+        path = recorded(name, *FRESH[name])
+        r = run(need("perf"), "script", "-i", path, "-F", "event,period,ip,sym")
+        output = path_of(name + ".assay")
+        first, *others = imported(path, "-o", output)["data"]["events"]
+        assert {"leaf", "main"} <= set(same_as_script(r.out, output, first["name"])), (name, r)
+        for event in others:
+            if event["samples"]:
+                same_as_script(r.out, output, event["name"])
+
+
+@case("every shared recording has the samples that perf counts; an empty event is one")
 def _():
     paths = sorted(p for p in glob.glob(os.path.join(SHARED, "*"))
                    if re.search(r"perf\.data|\.data$", p) and "corrupted" not in p)
-    if not paths:
-        skip("the shared recordings are not here")
     refused = 0
-    for path in paths:
+    for path in [*paths, perf_file.write(path_of("made"), 0, [b""] * 9)]:
         if perf_samples(path):
             agree(path)
         else:
@@ -91,44 +160,31 @@ def _():
 
 @case("a recording that is corrupt before its first sample is refused with a sentence")
 def _():
-    path = os.path.join(SHARED, "q_perf.data.piped.corrupted.zero_size_sample-3.2")
-    if not os.path.exists(path):
-        skip("the shared recordings are not here")
-    r = assay("import", path)
-    assert r.status == 2 and "says it has 0 bytes" in r.err, r
+    whole = piped("-F", "999")
+    at, size = 16, 0
+    while int.from_bytes(whole[at:at + 4], "little") != 9:  # PERF_RECORD_SAMPLE
+        size = int.from_bytes(whole[at + 6:at + 8], "little")
+        at += size
+    with open(path_of("corrupt"), "wb") as file:
+        file.write(whole[:at + 6] + bytes(2) + whole[at + 8:])
+    r = assay("import", path_of("corrupt"))
+    assert r.status == 2 and f"a record at byte {at} says it has 0 bytes" in r.err, r
 
 
 @case("the kernel of another machine gets no names from the one that runs here")
 def _():
-    path = os.path.join(SHARED, "q_perf.data.branch-4.14")
-    if not os.path.exists(path):
-        skip("the shared recordings are not here")
+    path = perf_file.write(path_of("foreign"), 0, [b""] * 9, at=perf_file.KERNEL + 0x1000,
+                           release="4.14.0-other")
     d = imported(path)
     assert any("another kernel" in w["text"] for w in d["warnings"]), d
     assert d["data"]["holds"]["functions"] == 0, d
 
 
-@case("fresh recordings of the installed perf agree with it: flat, chains, several events, -z")
-def _():
-    for name, options in {
-            "flat": ["-F", "999"], "fp": ["-F", "999", "-g"],
-            "several": ["-F", "499", "-e", "cpu-clock:u,task-clock:u"],
-            "packed": ["-F", "999", "-z", "-g"],
-            "dwarf": ["-F", "199", "--call-graph", "dwarf,4096"],
-            "period": ["-e", "cpu-clock:u", "-c", "1000000", "-d"]}.items():
-        d = agree(recorded(name, *options))
-        assert d["kind"] == "perf-data", d
-
-
 @case("what perf record sends through a pipe is read from stdin and from a file")
 def _():
-    for options in (["-F", "999", "-g"], ["-F", "999", "-z"]):
+    for options in (["-F", "999", "-g"], ["-F", "999", "-z"], ["-e", "{cpu-clock,task-clock}:S"]):
         with open(path_of("pipe"), "wb") as file:
-            status = subprocess.run([need("perf"), "record", "-q", "-o", "-", *options, target()],
-                                    stdout=file, stderr=subprocess.DEVNULL, check=False,
-                                    timeout=60).returncode
-        if status != 0:
-            skip("perf record does not work here")
+            file.write(piped(*options))
         # perf 6.1 cannot unpack what it sent through a pipe itself.
         d = agree(path_of("pipe")) if perf_samples(path_of("pipe")) else \
             imported(path_of("pipe"))["data"]
@@ -153,10 +209,9 @@ def _():
 
 @case("the hot function and its callers have their names in the run file")
 def _():
-    for name, options in {"fp": ["-F", "999", "-g"],
-                          "dwarf": ["-F", "199", "--call-graph", "dwarf,4096"]}.items():
+    for name in ("fp", "dwarf"):
         output = path_of(name + ".assay")
-        d = imported(recorded(name, *options), "-o", output)
+        d = imported(recorded(name, *FRESH[name]), "-o", output)
         assert d["data"]["holds"]["functions"] > 0, d
         with sqlite3.connect(output) as base:
             names = {row[0] for row in base.execute(
