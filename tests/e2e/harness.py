@@ -15,11 +15,25 @@ def written(*words):
     return json.loads(r.out)["data"]
 
 
-def ns_per_iteration(program, *words):
+def said(program, *words):
+    """What a run of a harness printed."""
     r = run(program, *words)
     assert r.status == 0, r
     assert re.fullmatch(r"\d+ iterations, checksum [0-9a-f]{16}\n", r.out), r
-    return float(re.search(r"([0-9.]+) ns per iteration", r.err)[1]), r.out
+    assert re.search(r"[0-9.]+ ns per iteration", r.err), r
+    return r.out
+
+
+def instructions(program, iterations):
+    """Instructions of an iteration as cachegrind counts them: exact on any machine."""
+    counts = []
+    for count in (10, 10 + iterations):
+        r = run(need("valgrind"), "--tool=cachegrind", "--cache-sim=no",
+                "--cachegrind-out-file=counted", program, "-n", count)
+        assert r.status == 0, r
+        with open("counted", encoding="utf-8") as file:
+            counts.append(int(re.search(r"^summary: (\d+)", file.read(), re.MULTILINE)[1]))
+    return (counts[1] - counts[0]) / iterations
 
 
 def built_with(compiler, source, program):
@@ -45,7 +59,7 @@ def _():
         assert d["build"] in file.read()
 
 
-@case("the work is not removed: an iteration takes time, and eight times the work takes longer")
+@case("the work is not removed: an iteration does all of it, and eightfold work is eightfold")
 def _():
     written("small")
     with open("small.c", encoding="ascii") as file:
@@ -56,20 +70,18 @@ def _():
     for compiler in ("gcc", "clang"):
         small = built_with(compiler, "small.c", "small")
         large = built_with(compiler, "large.c", "large")
-        first = min(ns_per_iteration(small, "-n", "20000")[0] for _ in range(3))
-        second = min(ns_per_iteration(large, "-n", "20000")[0] for _ in range(3))
-        assert first > 0.1 * 1024, (compiler, first)
-        assert 3 < second / first < 20, (compiler, first, second)
+        first, second = instructions(small, 1000), instructions(large, 1000)
+        assert first > 0.1 * 1024, (compiler, first)  # vectors do several items at once
+        assert 7 < second / first < 9, (compiler, first, second)
 
 
 @case("the same number of iterations prints the same words, seconds are kept, nonsense is refused")
 def _():
     written("again")
     program = built_with("gcc", "again.c", "again")
-    assert ns_per_iteration(program, "-n", "1000")[1] == ns_per_iteration(program, "-n", "1000")[1]
+    assert said(program, "-n", "1000") == said(program, "-n", "1000")
     r = run(program, "0.2")
-    seconds = float(re.match(r"([0-9.]+) s", r.err)[1])
-    assert 0.2 <= seconds < 5, r
+    assert r.status == 0 and float(re.match(r"([0-9.]+) s", r.err)[1]) >= 0.2, r
     for words in (["x"], ["0"], ["-1"], ["-n"], ["-n", "0"], ["-n", "1", "2"], ["1", "2"], ["nan"]):
         r = run(program, *words)
         assert r.status == 2 and "usage" in r.err, r
@@ -98,9 +110,8 @@ def _():
         skip("rustc is there and does not run")
     r = run("sh", "-c", d["build"] + " -D warnings", limit_s=120)
     assert r.status == 0 and not r.err, r
-    small, out = ns_per_iteration("./mix", "-n", "20000")
-    assert small > 0.1 * 1024, small
-    assert out == ns_per_iteration("./mix", "-n", "20000")[1]
+    assert instructions("./mix", 1000) > 0.1 * 1024
+    assert said("./mix", "-n", "20000") == said("./mix", "-n", "20000")
     r = run("./mix", "-n")
     assert r.status == 2 and "usage" in r.err, r
 
