@@ -181,8 +181,9 @@ def main():
     whole = (("the house has these twelve rooms and no other", unknown_rooms),
              ("no include climbs out of its room", climbing_includes),
              ("no room includes a private header of another", private_includes))
+    # Nobody can include a room without a public header: the runtime, which is loaded by others.
     pairs = [(a, b) for a in rooms for b in [*rooms, "data"]
-             if b != "cli" and not (a == b and a in FOLDERS)]
+             if b != "cli" and headers_of(b) and not (a == b and a in FOLDERS)]
     pairs += [(a, b) for room in FOLDERS for a in parts_of(room) for b in parts_of(room)]
     print(f"1..{len(whole) + len(pairs)}")
 

@@ -18,7 +18,7 @@ run     crash at run 7                  b: a crash on run 7; the end of stderr
         kills its group, its parent     killing its group; killing its parent
         out of memory                   out of memory
         throttled                       a CPU quota
-        CPU taken away                  skipped: it would be taken from everybody
+        CPU taken away                  nowhere: it would be taken from everybody
         clock set, suspended            the clock nobody can set
         0 ns                            an empty program
 signals Ctrl-C twice                    the second Ctrl-C
@@ -26,7 +26,7 @@ signals Ctrl-C twice                    the second Ctrl-C
         SIGPIPE                         nobody reads
         two at once                     two at once
 storage disk full, read-only            a full disk; a read-only folder
-        quota                           skipped: no file system with quotas
+        quota                           nowhere: no quotas here; EDQUOT takes the way of a full disk
         rename across file systems      a link to another file system
 data    n = 1, all equal                one run; unit: bench_noise_test.c
         NaN, older schema               a forged run file
@@ -214,11 +214,6 @@ def _():
         os.rmdir(group)
 
 
-@case("a CPU that is taken away")
-def _():
-    skip("it would be taken from everybody on this machine")
-
-
 @case("the clock nobody can set is used, and what was done to it is stored")
 def _():
     before = time.monotonic_ns()
@@ -315,11 +310,6 @@ def _():
         r = assay("bench", "-o", os.path.join(disk, "run.assay"), f"touch {os.getcwd()}/ran")
         refused(r, 7, "run.assay", "-o")
         assert not os.path.exists("ran")
-
-
-@case("a disk quota")
-def _():
-    skip("no file system with quotas; EDQUOT takes the way of a full disk")
 
 
 @case("a link to another file system stays a link, its target is replaced")
