@@ -49,6 +49,14 @@ def disturbed(pair, limit=.1):
     return any(pair[half]["queued"] > limit * pair[half]["wall"] for half in ("base", "faster"))
 
 
+def calm_pairs(pairs, limit, least):
+    """The undisturbed pairs; all of them where a target at a level has fewer than `least`."""
+    calm = [pair for pair in pairs if not disturbed(pair, limit)]
+    count = collections.Counter((pair["target"], pair["speedup"]) for pair in calm)
+    enough = all(count[pair["target"], pair["speedup"]] >= least for pair in pairs)
+    return calm if enough else pairs
+
+
 def gains(pairs, point):
     """(target, speed-up) -> gain in percent: ratio of sums over the pairs."""
     sums = collections.defaultdict(lambda: [0, 0, 0, 0])

@@ -14,7 +14,6 @@ import os
 import re
 import stat
 import subprocess
-import time
 import zlib
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -33,12 +32,6 @@ class Told:
     def __str__(self):
         return (f"{self.name}: {self.command}\nexit status {self.status}\n"
                 f"--- stdout\n{self.out[-3000:]}\n--- stderr\n{self.err[-3000:]}")
-
-
-class Answers(dict):
-    """Step name -> Told; `queued`: the part of the time that its threads waited for our CPUs."""
-
-    queued = 0.0
 
 
 class Broken(Exception):
@@ -158,33 +151,18 @@ def assay_files(assay, scratch):
     return {f"bin/{os.path.basename(path)}": strip(path, scratch) for path in beside}
 
 
-def queued_share(pid):
-    """The part of the time that the threads of a process waited for a CPU."""
-    ran = waited = 0
-    for tid in os.listdir(f"/proc/{pid}/task"):
-        times = read(f"/proc/{pid}/task/{tid}/schedstat").split()
-        ran, waited = ran + int(times[0]), waited + int(times[1])
-    return waited / max(ran + waited, 1)
-
-
 def emulate(command, log, limit_s):
-    """Run the machine to its end, or for so long; what queued_share() said last."""
-    queued, until = 0.0, time.monotonic() + limit_s
+    """Run the machine to its end, or for so long."""
     with open(log, "wb") as out, subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out,
                                                   stderr=subprocess.STDOUT) as child:
-        while child.poll() is None and time.monotonic() < until:
-            try:
-                queued = queued_share(child.pid)
-            except (OSError, IndexError):
-                pass  # a thread ended meanwhile
-            time.sleep(0.2)
-        if child.poll() is None:
+        try:
+            child.wait(limit_s)
+        except subprocess.TimeoutExpired:
             child.kill()
-    return queued
 
 
 def run(root, kernel, files, steps, scratch, limit_s, *, model="neoverse-n1", processors=1):
-    """Boot, run the steps, switch off; Answers of each that came to its end."""
+    """Boot, run the steps, switch off; step name -> Told of each that came to its end."""
     image = os.path.join(scratch, "initramfs.cpio")
     image_write(image, root, files, steps)
     pace = (["-icount", "shift=1,sleep=off"] if processors == 1 else
@@ -194,10 +172,9 @@ def run(root, kernel, files, steps, scratch, limit_s, *, model="neoverse-n1", pr
                "-nic", "none", "-kernel", kernel, "-initrd", image,
                "-append", "console=ttyAMA0 quiet panic=-1"]
     log = os.path.join(scratch, "console.log")
-    queued = emulate(command, log, limit_s)
+    emulate(command, log, limit_s)
     text = read(log).decode(errors="replace")
-    told = Answers(console_read(text, steps))
-    told.queued = queued
+    told = console_read(text, steps)
     if "@@ done" not in text:
         last = "\n".join(text.splitlines()[-15:])
         raise Broken(f"{len(told)} of {len(steps)} steps were done in {limit_s} s; the console "

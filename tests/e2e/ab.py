@@ -4,9 +4,9 @@ import os
 import signal
 import sqlite3
 import subprocess
-import time
 
-from tap import ASSAY, BUILD, assay, case, main, need, run, skip
+from tap import (ASSAY, BUILD, assay, case, lines_in, main, measured, need, run, script, skip,
+                 wait_for)
 
 WORKLOADS = os.path.join(BUILD, "tests", "workloads")
 NOP, SPIN = (os.path.join(WORKLOADS, name) for name in ("nop", "spin"))
@@ -18,7 +18,7 @@ def ab(*words, status=None, **how):
     return r.status, json.loads(r.out)
 
 
-@case("ten per cent more work is a regression, exit 1, in both metrics' direction")
+@measured("ten per cent more work is a regression, exit 1, in both metrics' direction")
 def _():
     status, d = ab(SPIN, "100", "--", SPIN, "110")
     verdict = d["data"]["verdict"]
@@ -27,14 +27,14 @@ def _():
     assert verdict["p"] < 0.01, verdict
 
 
-@case("ten per cent less work is an improvement, exit 0")
+@measured("ten per cent less work is an improvement, exit 0")
 def _():
     status, d = ab("--budget", "20s", SPIN, "110", "--", SPIN, "100", "--budget", "60s")
     assert d["data"]["b"]["argv"] == [SPIN, "100", "--budget", "60s"], d["data"]["b"]["argv"]
     assert d["data"]["verdict"]["outcome"] == "improved" and status == 0, d["data"]["metrics"]
 
 
-@case("the same program on both sides never regresses here, and its status says which it is")
+@measured("the same program on both sides never regresses here, and its status says which it is")
 def _():
     status, d = ab("--budget", "5s", "--min-effect", "10%", SPIN, "20", "--", SPIN, "20")
     outcome = d["data"]["verdict"]["outcome"]
@@ -88,10 +88,10 @@ def _():
 
 @case("Ctrl-C is exit 130, and what was measured is shown and stored")
 def _():
+    step = script("step", "echo x >> steps", "sleep 0.01")
     with subprocess.Popen([ASSAY, "ab", "--json", "-n", "100000", "-o", "cut.assay", NOP, "--",
-                           "sleep", "0.01"], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE) as tool:
-        time.sleep(1)
+                           step], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as tool:
+        wait_for(lambda: lines_in("steps") > 5)
         tool.send_signal(signal.SIGINT)
         out, err = tool.communicate(timeout=60)
     assert tool.returncode == 130, (tool.returncode, err)
@@ -102,7 +102,7 @@ def _():
     assert len(rows) == 2, rows
 
 
-@case("the text and the agent's text hold verdict, effect, interval, p and pairs")
+@measured("the text and the agent's text hold verdict, effect, interval, p and pairs")
 def _():
     r = assay("ab", "-n", "12", f"{SPIN} 1", "--", f"{SPIN} 20")
     assert r.status == 1 and "regressed: B takes" in r.out and "12 pairs" in r.out, r
@@ -168,7 +168,7 @@ def _():
     assert not d["warnings"] and not d["data"]["build_differences"], d["warnings"]
 
 
-@case("--events counts over more runs; what has no counter has a reason")
+@measured("--events counts over more runs; what has no counter has a reason")
 def _():
     _, d = ab("-n", "6", "--events", f"{SPIN} 1", "--", f"{SPIN} 2")
     events = {e["name"].split(":")[0]: e for e in d["data"]["events"]}
@@ -202,4 +202,4 @@ def _():
     assert d["data"]["disturbed"]["a_leftover_runs"] >= 1, d["data"]["disturbed"]
 
 
-main(tries=2)
+main()

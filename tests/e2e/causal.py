@@ -1,21 +1,19 @@
 """The causal engine on programs whose truth is known, and the promise that the target is sacred.
 
-The bounds are loose: a loaded machine must not fail them, a wrong rule does.  bench/causal measures
-how exact the figures are."""
+The bounds are loose: a wrong rule fails them.  bench/causal measures how exact the figures are."""
 import functools
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
 import sys
 import time
 
-from tap import BUILD, SOURCE, case, main, no_kernel_engine, run, skip
+from tap import BUILD, SOURCE, case, chance, main, measured, no_kernel_engine, run, skip
 
 sys.path.insert(0, os.path.join(SOURCE, "bench", "causal"))
-from truth import disturbed, gains, place_of  # noqa: E402  pylint: disable=wrong-import-position
+from truth import calm_pairs, gains, place_of  # noqa: E402  pylint: disable=wrong-import-position
 
 ENGINE = os.path.join(BUILD, "tests/causal/causal-engine")
 SHAPES = os.path.join(BUILD, "tests/workloads/shapes")
@@ -48,16 +46,11 @@ def experiment(program, *words, targets, options=(), env=None, limit_s=90):
 
 
 def calm(pairs, point):
-    """The gains, from pairs in which nobody else wanted the CPUs; skip without enough of them."""
-    quiet = [pair for pair in pairs if not disturbed(pair, .15)]
-    cells = {(pair["target"], pair["speedup"]) for pair in pairs}
-    for cell in cells:
-        if sum((pair["target"], pair["speedup"]) == cell for pair in quiet) < 3:
-            skip("the machine is busy: the target's threads waited for a CPU")
-    return gains(quiet, point)
+    """The gains, from pairs in which nobody else wanted the CPUs where there are enough of them."""
+    return gains(calm_pairs(pairs, .15, 3), point)
 
 
-@case("a line that takes most of a thread promises most of the gain")
+@measured("a line that takes most of a thread promises most of the gain", alone=True)
 def _():
     pairs, _, r = experiment(SHAPES, "split", "5", targets=["work_a", "work_b"],
                              options=["--levels", "1000"])
@@ -66,7 +59,7 @@ def _():
     assert 35 < gain["work_a", 1000] < 95 and 5 < gain["work_b", 1000] < 60, (gain, r)
 
 
-@case("both sides of a hand-off over raw futexes matter, the longer one more")
+@measured("both sides of a hand-off over raw futexes matter, the longer one more", alone=True)
 def _():
     pairs, _, r = experiment(SHAPES, "fping", "6", targets=["work_a", "work_b"],
                              options=["--levels", "1000"])
@@ -75,7 +68,7 @@ def _():
     assert gain["work_b", 1000] > 25 and gain["work_a", 1000] > 5, (gain, r)
 
 
-@case("a producer that waits anyway promises nothing, its consumer does")
+@measured("a producer that waits anyway promises nothing, its consumer does", alone=True)
 def _():
     pairs, _, r = experiment(SHAPES, "fpipe", "6", targets=["work_a", "work_b"],
                              options=["--levels", "1000"])
@@ -84,7 +77,8 @@ def _():
     assert sum(p["faster"]["pauses"] for p in pairs) > 0, r
 
 
-@case("a wait for a device can be made shorter, and time on the CPU is not counted with it")
+@measured("a wait for a device can be made shorter, and time on the CPU is not counted with it",
+          alone=True)
 def _():
     pairs, _, r = experiment(SHAPES, "device", "4", targets=["wait_b"],
                              options=["--levels", "1000", "--wait"])
@@ -95,7 +89,7 @@ def _():
     assert all(p["faster"]["hits"] == 0 for p in pairs), r
 
 
-@case("a target can be limited to one caller")
+@measured("a target can be limited to one caller")
 def _():
     shared = ["--levels", "500", "--caller", place_of(SHAPES, "split").split(":", 1)[1]]
     pairs, _, r = experiment(SHAPES, "split", "2", targets=["work_a"], options=shared)
@@ -104,7 +98,7 @@ def _():
     assert pairs and all(p["base"]["hits"] == 0 for p in pairs), r
 
 
-@case("coz's functions count throughput and latency in a program that is annotated for coz")
+@measured("coz's functions count throughput and latency in a program that is annotated for coz")
 def _():
     pairs, _, r = experiment(POINTS, "coz", "2", targets=["work"], options=["--levels", "500"])
     assert pairs, r
@@ -113,7 +107,7 @@ def _():
     assert abs(request[0] - tick[0]) <= 1 and request[2] <= 1 and request[3] <= 1, r
 
 
-@case("assay.h counts the same, and nothing happens without assay")
+@measured("assay.h counts the same, and nothing happens without assay", alone=True)
 def _():
     assert "rounds" in run(POINTS, "assay", "0.2").out
     pairs, _, r = experiment(POINTS, "assay", "4", targets=["work"], options=["--levels", "500"])
@@ -122,7 +116,7 @@ def _():
     assert 25 < calm(pairs, "tick")["work", 500] < 75, r
 
 
-@case("a function and a system call are progress points of a program without any")
+@measured("a function and a system call are progress points of a program without any")
 def _():
     offset = place_of(POINTS, "work").split(":")[2]
     pairs, _, r = experiment(POINTS, "plain", "2", targets=["work"], options=[
@@ -134,7 +128,7 @@ def _():
     assert points["write"][0] > points["round"][0] >= 1, r
 
 
-@case("children of the target run as if nothing were there")
+@measured("children of the target run as if nothing were there")
 def _():
     pairs, summary, r = experiment(POINTS, "children", "3", targets=["work"],
                                    options=["--levels", "1000"])
@@ -143,7 +137,7 @@ def _():
                for half in ("base", "faster")), r
 
 
-@case("a thousand threads have a seat each")
+@measured("a thousand threads have a seat each")
 def _():
     pairs, _, r = experiment(POINTS, "threads", "4", targets=["work"],
                              options=["--levels", "500"])
@@ -151,14 +145,14 @@ def _():
     assert all(p["base"]["no_seat"] == 0 and p["base"]["unheard"] == 0 for p in pairs), r
 
 
-@case("a thread that blocks all signals is left alone, and that is counted")
+@measured("a thread that blocks all signals is left alone, and that is counted")
 def _():
     pairs, _, r = experiment(POINTS, "masked", "3", targets=["work"], options=["--levels", "500"])
     assert pairs and all(p["faster"]["pauses"] == 0 for p in pairs), r
     assert sum(p["faster"]["masked"] for p in pairs) > 0, r
 
 
-@case("jemalloc in the target does not matter")
+@measured("jemalloc in the target does not matter")
 def _():
     found = [path for path in ("/usr/lib/x86_64-linux-gnu/libjemalloc.so.2",
                                "/usr/lib/aarch64-linux-gnu/libjemalloc.so.2")
@@ -170,7 +164,7 @@ def _():
     assert pairs and pairs[0]["base"]["points"]["round"][0] > 5, r
 
 
-@case("a program that execs another one is followed, a short one is started again")
+@measured("a program that execs another one is followed, a short one is started again")
 def _():
     able()
     r = run(ENGINE, "--target", place_of(SHAPES, "work_a"), "--levels", "500", "--budget", "4",
@@ -180,7 +174,7 @@ def _():
     assert lines[-1]["summary"]["pairs"] > 3, r
 
 
-@case("the run file holds targets, points, experiments and visits")
+@measured("the run file holds targets, points, experiments and visits")
 def _():
     experiment(SHAPES, "split", "3", targets=["work_a"], options=["--save", "c.assay"])
     if not shutil.which("sqlite3"):
@@ -247,14 +241,14 @@ def holders():
     return found
 
 
-@case("the tool is killed at any moment: the target runs on and nothing stays behind")
+@measured("the tool is killed at any moment: the target runs on and nothing stays behind")
 def _():
     able()
     for trial in range(3):
         with open("out", "w+", encoding="ascii") as out:
             with subprocess.Popen([ENGINE, "--target", place_of(SHAPES, "work_a"), "--", SHAPES,
                                    "fpipe", "3"], stdout=subprocess.DEVNULL, stderr=out) as tool:
-                time.sleep(random.uniform(0.1, 2.5))
+                time.sleep(chance.uniform(0.1, 2.5))
                 tool.send_signal(signal.SIGKILL)
                 tool.wait()
             assert not holders(), holders()
@@ -270,7 +264,7 @@ def _():
             assert "rounds" in text and int(text.split()[0]) > 50, (trial, text)
 
 
-@case("Ctrl-C keeps the pairs that were measured")
+@measured("Ctrl-C keeps the pairs that were measured")
 def _():
     able()
     with subprocess.Popen([ENGINE, "--target", place_of(SHAPES, "work_a"), "--levels", "500",
@@ -283,4 +277,4 @@ def _():
     assert summary["stopped"] and summary["pairs"] >= 1, out
 
 
-main(tries=2, unless=no_kernel_engine())
+main(unless=no_kernel_engine())

@@ -1,7 +1,7 @@
 """`assay causal` as a user meets it: forms of the answer, progress points, all that can be wrong.
 
-Bounds are loose and budgets short: a loaded machine must not fail them.  How exact the figures are
-is measured by bench/causal, the engine itself is tested by causal.py."""
+Bounds are loose and budgets short.  How exact the figures are is measured by bench/causal, the
+engine itself is tested by causal.py."""
 import json
 import os
 import shutil
@@ -10,7 +10,7 @@ import subprocess
 import tempfile
 import time
 
-from tap import ASSAY, BUILD, SOURCE, assay, case, main, need, no_kernel_engine, run, skip
+from tap import ASSAY, BUILD, SOURCE, assay, case, main, measured, need, no_kernel_engine, run, skip
 
 SHAPES = os.path.join(BUILD, "tests/workloads/shapes")
 POINTS = os.path.join(BUILD, "tests/workloads/points")
@@ -108,19 +108,13 @@ def gain(data, location, speedup):
                  for p in t["points"] if p["speedup"] == speedup), None)
 
 
-@case("the longer part of a thread promises more, with every field of the contract")
+@measured("the longer part of a thread promises more, with every field of the contract", alone=True)
 def _():
-    for last in (False, True):
-        document = answer("-f", "work_a", "-f", "work_b", "--budget", "10s", "--", SHAPES,
-                          "split", "60")
-        data = document["data"]
-        a, b = (gain(data, name, 1.0) for name in ("work_a", "work_b"))
-        if a is not None and b is not None and a > b and a > .2:
-            break
-        if last:
-            if next(g for g in data["guards"] if g["name"] == "crowded")["bad"]:
-                skip("the machine is busy: the target's threads waited for a CPU")
-            raise AssertionError((a, b, data))
+    document = answer("-f", "work_a", "-f", "work_b", "--budget", "10s", "--", SHAPES, "split",
+                      "60")
+    data = document["data"]
+    a, b = (gain(data, name, 1.0) for name in ("work_a", "work_b"))
+    assert a is not None and b is not None and a > b and a > .2, (a, b, data)
     assert document["schema"] == "assay.causal/1", document
     for target in data["targets"]:
         assert {"location", "file", "line", "function", "kind", "slope", "slope_lo", "slope_hi",
@@ -131,7 +125,7 @@ def _():
     assert data["pairs"] > 3 and data["coz_file"] is None and data["coz_file_reason"], data
 
 
-@case("time in a library without frame pointers counts for the line that called it")
+@measured("time in a library without frame pointers counts for the line that called it", alone=True)
 def _():
     path = os.path.join(SOURCE, "tests", "workloads", "causal", "library.c")
     with open(path, encoding="ascii") as file:
@@ -139,16 +133,12 @@ def _():
     a, b = ("library.c:%d" % (1 + next(i for i, line in enumerate(lines) if mark in line))
             for mark in ("/* work a */", "/* work b */"))
     for engine in ("bpf", "preload"):
-        for last in (False, True):
-            document = answer("--engine", engine, "--budget", "8s", "--speedup", "50", "--",
-                              LIBRARY, "60")
-            data = document["data"]
-            gains = [gain(data, name, .5) for name in (a, b)]
-            if None not in gains and abs(gains[0] - .35) < .1 and abs(gains[1] - .15) < .1:
-                break
-            if last and next(g for g in data["guards"] if g["name"] == "crowded")["bad"]:
-                skip("the machine is busy: the target's threads waited for a CPU")
-            assert not last, (engine, gains, data["targets"])
+        document = answer("--engine", engine, "--budget", "8s", "--speedup", "50", "--", LIBRARY,
+                          "60")
+        data = document["data"]
+        gains = [gain(data, name, .5) for name in (a, b)]
+        assert None not in gains and abs(gains[0] - .35) < .1 and abs(gains[1] - .15) < .1, (
+            engine, gains, data["targets"])
         shares = {t["location"]: t["sample_share"] for t in data["targets"]}
         assert .6 < shares[a] < .8 and .2 < shares[b] < .4, shares
         assert "outside-scope" not in [w["code"] for w in document["warnings"]], document
@@ -186,7 +176,7 @@ int main(int argc, char **argv)
 """
 
 
-@case("so does time in Debian's C library and in the kernel")
+@measured("so does time in Debian's C library and in the kernel")
 def _():
     with open("caller.c", "w", encoding="ascii") as file:
         file.write(CALLER)
@@ -212,7 +202,7 @@ def same_gains(first, data):
                 one["gain"] - other["gain"]) < 1e-6, (one, other)
 
 
-@case("all forms of one answer: file, report, curves, coz's, and shown again without a run")
+@measured("all forms of one answer: file, report, curves, coz's, and shown again without a run")
 def _():
     causal("-f", "work_a", "--budget", "4s", "-o", "r.assay", "--json=first.json", "--markdown",
            "r.md", "--svg", "r.svg", "--coz", "r.coz", "--", SHAPES, "split", "60")
@@ -255,7 +245,7 @@ def _():
     assert assay("causal", "--show", "p.assay", "--progress", "q").status == 2
 
 
-@case("a program with coz.h runs unchanged; two kinds of points want a word, which helps")
+@measured("a program with coz.h runs unchanged; two kinds of points want a word, which helps")
 def _():
     program = built("coz", "-g", "-DCOZ")
     r = causal("-f", "heavy", "--budget", "2s", "--", program, "1000000", "both", status=2)
@@ -267,14 +257,14 @@ def _():
     assert {p["kind"] for p in data["progress"]} == {"throughput", "latency"}, data
 
 
-@case("begin and end are a latency that a faster line shortens")
+@measured("begin and end are a latency that a faster line shortens")
 def _():
     data = answer("-f", "heavy", "--budget", "3s", "--", built("coz", "-g", "-DCOZ"))["data"]
     assert [p["kind"] for p in data["progress"]] == ["latency"], data
     assert data["pairs"] >= 1, data
 
 
-@case("functions, lines, system calls and USDT probes are progress")
+@measured("functions, lines, system calls and USDT probes are progress")
 def _():
     for point, words in (("usdt:test:done", ("usdt", "20")), ("test:gated", ("usdt", "20")),
                          ("work", ("plain", "20"))):
@@ -288,13 +278,11 @@ def _():
     assert "sys/sdt.h" in r.err, r
 
 
-@case("a program that says nothing gets a function that is named, with reasons and runners-up")
+@measured("a program that says nothing gets a function that is named, with reasons and runners-up")
 def _():
     document = answer("--progress", "auto", "--budget", "9s", "--", built("plain", "-g"))
     notes = [w for w in document["warnings"] if w["code"].startswith("progress-")]
     assert len(notes) == 1, document["warnings"]
-    if notes[0]["code"] == "progress-not-found":
-        skip("the machine is busy: " + notes[0]["text"])
     assert "handle" in notes[0]["text"] and "/s" in notes[0]["text"], notes
     chosen = [p["name"] for p in document["data"]["progress"] if p["chosen"]]
     assert chosen == ["handle"], document["data"]["progress"]
@@ -307,11 +295,9 @@ def _():
     assert "progress" in data["no_answer"], data
 
 
-@case("a program that a clock paces is recognised")
+@measured("a program that a clock paces is recognised")
 def _():
     data = answer("-f", "work", "--budget", "3s", "--", POINTS, "paced", "20")["data"]
-    if not data["paced_by_clock"] and data["progress"][0]["per_second"] < 150:
-        skip("the machine is too busy for a round each 5 ms")
     assert data["paced_by_clock"], data
 
 
@@ -325,7 +311,7 @@ def _():
     assert "no_such_function" in r.err, r
 
 
-@case("without -g functions are tried; a stripped program, DWARF 4 and DWARF 5 work")
+@measured("without -g functions are tried; a stripped program, DWARF 4 and DWARF 5 work")
 def _():
     data = answer("--progress", "handle", "--budget", "3s", "--", built("no-g"))["data"]
     # A sample in one of its callers is rare, and may become a target too.
@@ -343,7 +329,7 @@ def _():
     assert "-g" in data["no_answer"] and "strip" in data["no_answer"], data
 
 
-@case("a program that ends too early, crashes or cannot be started is told apart")
+@measured("a program that ends too early, crashes or cannot be started is told apart")
 def _():
     data = answer("--budget", "2s", "--", POINTS, "assay", "0.05", status=3)["data"]
     assert data["no_answer"], data
@@ -365,7 +351,7 @@ def _():
     assert assay("causal").status == 2
 
 
-@case("Ctrl-C keeps what was measured: status 130, the text and the file")
+@measured("Ctrl-C keeps what was measured: status 130, the text and the file")
 def _():
     able()
     with subprocess.Popen([ASSAY, "causal", "-f", "work_a", "-o", "c.assay", "--", SHAPES, "split",
@@ -404,7 +390,7 @@ def _():
         assert "root" in r.err or "CAP_" in r.err, r
 
 
-@case("children of the program do not matter; an exec wants the program itself")
+@measured("children of the program do not matter; an exec wants the program itself")
 def _():
     data = answer("-f", "work", "--budget", "3s", "--progress", "tick", "--", POINTS, "children",
                   "20")["data"]
@@ -414,4 +400,4 @@ def _():
     assert "work_a" in r.err, r  # env has no such function
 
 
-main(tries=2, unless=no_kernel_engine())
+main(unless=no_kernel_engine())

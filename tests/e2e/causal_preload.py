@@ -3,17 +3,16 @@
 The bounds are loose, as in causal.py.  Everything runs as user nobody where the tests are root."""
 import json
 import os
-import random
 import shutil
 import signal
 import subprocess
 import sys
 import time
 
-from tap import ASSAY, BUILD, SOURCE, case, main, run, skip
+from tap import ASSAY, BUILD, SOURCE, case, chance, main, measured, run, skip
 
 sys.path.insert(0, os.path.join(SOURCE, "bench", "causal"))
-from truth import disturbed, gains, place_of  # noqa: E402  pylint: disable=wrong-import-position
+from truth import calm_pairs, gains, place_of  # noqa: E402  pylint: disable=wrong-import-position
 
 PARTS = [ASSAY] + [os.path.join(BUILD, name) for name in (
     "libassay-rt.so", "libassay-rt-interpose.so", "tests/causal/causal-engine",
@@ -174,12 +173,8 @@ def experiment(program, *words, targets, levels="1000", before=(), env=None, opt
 
 
 def calm(pairs, point):
-    """The gains, from pairs in which nobody else wanted the CPUs; skip without enough of them."""
-    quiet = [pair for pair in pairs if not disturbed(pair, .25)]
-    for cell in {(pair["target"], pair["speedup"]) for pair in pairs}:
-        if sum((pair["target"], pair["speedup"]) == cell for pair in quiet) < 2:
-            skip("the machine is busy: the target's threads waited for a CPU")
-    return gains(quiet, point)
+    """The gains, from pairs in which nobody else wanted the CPUs where there are enough of them."""
+    return gains(calm_pairs(pairs, .25, 2), point)
 
 
 def allocator(name):
@@ -190,7 +185,7 @@ def allocator(name):
     return skip(f"{name} is not installed")
 
 
-@case("without rights the fallback is chosen, named, and says what it does not see")
+@measured("without rights the fallback is chosen, named, and says what it does not see")
 def _():
     first = prepare()
     r = run(*first, "./assay", "causal", "--budget", "4s", "--json", "-f", "work_a", "--",
@@ -232,7 +227,7 @@ def _():
         assert r.status == 6, r
 
 
-@case("automatic choice of lines works by the samples that the program takes itself")
+@measured("automatic choice of lines works by the samples that the program takes itself")
 def _():
     first = prepare()
     r = run(*first, "./assay", "causal", "--engine", "preload", "--budget", "6s", "--json", "--",
@@ -243,7 +238,7 @@ def _():
     assert len(targets) >= 2 and share[-1] > share[-2] > .1, r
 
 
-@case("a line that takes most of a thread promises most of the gain")
+@measured("a line that takes most of a thread promises most of the gain", alone=True)
 def _():
     pairs, r = experiment("shapes", "split", "5", targets=["work_a", "work_b"])
     gain = calm(pairs, "round")
@@ -251,7 +246,8 @@ def _():
     assert gain["work_a", 1000] > gain["work_b", 1000] + 10, (gain, r)
 
 
-@case("a producer that waits anyway promises less than its consumer, over mutex and condition")
+@measured("a producer that waits anyway promises less than its consumer, over mutex and condition",
+          alone=True)
 def _():
     pairs, r = experiment("shapes", "pipe", "6", targets=["work_a", "work_b"])
     gain = calm(pairs, "round")
@@ -259,14 +255,14 @@ def _():
     assert sum(p["faster"]["pauses"] for p in pairs) and sum(p["base"]["handed"] for p in pairs), r
 
 
-@case("who arrives first at a barrier has nothing to gain")
+@measured("who arrives first at a barrier has nothing to gain", alone=True)
 def _():
     pairs, r = experiment("shapes", "barrier", "6", targets=["work_a", "work_b"])
     gain = calm(pairs, "round")
     assert 10 < gain["work_a", 1000] < 65 and gain["work_b", 1000] < 20, (gain, r)
 
 
-@case("both sides of a hand-off matter, the longer one more")
+@measured("both sides of a hand-off matter, the longer one more", alone=True)
 def _():
     pairs, r = experiment("shapes", "ping", "6", targets=["work_a", "work_b"])
     gain = calm(pairs, "round")
@@ -274,7 +270,7 @@ def _():
     assert gain["work_a", 1000] > 5 and gain["work_b", 1000] > 25, (gain, r)
 
 
-@case("where perf events are forbidden the kernel's timers do")
+@measured("where perf events are forbidden the kernel's timers do", alone=True)
 def _():
     wrapper = compiled("noperf", NO_PERF)
     pairs, r = experiment("shapes", "split", "5", targets=["work_a", "work_b"], before=[wrapper])
@@ -284,7 +280,7 @@ def _():
     assert gain["work_a", 1000] > gain["work_b", 1000] + 10, (gain, r)
 
 
-@case("allocators that lock before anything is ready do not hang or fall over")
+@measured("allocators that lock before anything is ready do not hang or fall over")
 def _():
     missing = []
     for name in ("libjemalloc.so.2", "libtcmalloc_minimal.so.4"):
@@ -300,7 +296,7 @@ def _():
         skip("neither jemalloc nor tcmalloc is installed")
 
 
-@case("semaphores, read-write locks, many short threads and a SIGPROF of the program's own")
+@measured("semaphores, read-write locks, many short threads and a SIGPROF of the program's own")
 def _():
     program = compiled("own", OWN, "-I", os.path.join(SOURCE, "include"), "-pthread")
     pairs, r = experiment(program, "3", targets=["work"])
@@ -309,7 +305,7 @@ def _():
     assert int(r.err.split()[0]) > 20, r
 
 
-@case("a thousand threads have a seat each; a forked child counts for itself")
+@measured("a thousand threads have a seat each; a forked child counts for itself")
 def _():
     pairs, r = experiment("points", "threads", "4", targets=["work"], levels="500")
     # How many are seen depends on who runs in a window; nobody may be left without a seat.
@@ -319,14 +315,14 @@ def _():
     assert pairs and all(p["base"]["points"]["tick"][0] < 10000 for p in pairs), r
 
 
-@case("a thread that blocks all signals is left alone, and that is counted")
+@measured("a thread that blocks all signals is left alone, and that is counted")
 def _():
     pairs, r = experiment("points", "masked", "3", targets=["work"], levels="500")
     assert pairs and all(p["faster"]["samples"] == 0 for p in pairs), r
     assert all(p["faster"]["masked"] > 0 for p in pairs), r
 
 
-@case("threads of a library that was loaded later take part")
+@measured("threads of a library that was loaded later take part")
 def _():
     first = prepare()
     program = compiled("late", LATE, "-ldl")
@@ -339,7 +335,7 @@ def _():
     assert any("late.so.c" in t["location"] for t in targets), r
 
 
-@case("in a PID namespace of its own, as in a container, the fallback does it")
+@measured("in a PID namespace of its own, as in a container, the fallback does it")
 def _():
     if os.geteuid() != 0:
         skip("not root: no namespace can be made")
@@ -367,7 +363,7 @@ def sampled(pid):
         return file.read().count("perf_event") > 1
 
 
-@case("the tool is killed at any moment: the target runs on, and is sampled no longer")
+@measured("the tool is killed at any moment: the target runs on, and is sampled no longer")
 def _():
     first = prepare()
     for _ in range(2):
@@ -375,7 +371,7 @@ def _():
                                        place_of("shapes", "work_a"), "--levels", "1000", "--",
                                        "./shapes", "pipe", "8"], stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL) as tool:
-            time.sleep(random.uniform(0.8, 2.5))
+            time.sleep(chance.uniform(0.8, 2.5))
             found = [pid for pid in filter(str.isdigit, os.listdir("/proc"))
                      if target_of(pid, tool.pid)]
             tool.send_signal(signal.SIGKILL)
@@ -400,4 +396,4 @@ def target_of(pid, tool):
         return False
 
 
-main(tries=2)
+main()

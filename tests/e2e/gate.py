@@ -7,7 +7,7 @@ import sqlite3
 import subprocess
 import time
 
-from tap import ASSAY, BUILD, SOURCE, assay, case, main
+from tap import ASSAY, BUILD, SOURCE, assay, case, main, measured
 
 WORKLOADS = os.path.join(BUILD, "tests", "workloads")
 NOP, SPIN = (os.path.join(WORKLOADS, name) for name in ("nop", "spin"))
@@ -69,7 +69,7 @@ def write(path, text):
     return path
 
 
-@case("the commands of the baseline are run again, as often, and the same program never fails")
+@measured("the commands of the baseline are run again, as often, and the same program never fails")
 def _():
     baseline()
     status, data = gate("--baseline", "main")
@@ -81,7 +81,7 @@ def _():
     assert data["comparability"]["class"] in ("FULLY_COMPARABLE", "ADVISORY"), data
 
 
-@case("thirty per cent more work is a major regression in CPU time, exit 1")
+@measured("thirty per cent more work is a major regression in CPU time, exit 1")
 def _():
     baseline()
     status, data = gate("-b", "main", "--", SPIN, "26")
@@ -94,7 +94,7 @@ def _():
     assert r.status == 1 and "regressed" in r.out and "assay ab" in r.out, r
 
 
-@case("less work is an improvement, exit 0")
+@measured("less work is an improvement, exit 0")
 def _():
     baseline(command=f"{SPIN} 40")
     status, data = gate("-b", "main", "--metrics", "cpu", "--", SPIN, "20")
@@ -303,7 +303,7 @@ def _():
     assert metric(data, "wall")["baseline_runs"] == 40, data["metrics"]
 
 
-@case("--confirm measures a failure again and says how often it came")
+@measured("--confirm measures a failure again and says how often it came")
 def _():
     baseline()
     status, data = gate("-b", "main", "--confirm", "2", "--metrics", "cpu", "--", SPIN, "40")
@@ -314,7 +314,7 @@ def _():
     assert r.status == 2 and "--confirm" in r.err, r
 
 
-@case("a failure that does not come again is not confirmed, and does not fail")
+@measured("a failure that does not come again is not confirmed, and does not fail")
 def _():
     write("work", "#!/bin/sh\necho x >> count\n[ $(wc -l < count) -le 20 ] && exec " + SPIN +
           " 60\nexec " + SPIN + " 20\n")
@@ -461,4 +461,4 @@ def _():
         assert r.status == 2 and len(r.err.strip().splitlines()) >= 2, r
 
 
-main(tries=2)
+main()

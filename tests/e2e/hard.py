@@ -4,9 +4,8 @@ import json
 import os
 import shutil
 import subprocess
-import time
 
-from tap import ASSAY, assay, case, main, need, run, skip
+from tap import ASSAY, assay, case, cpu_s_below, main, need, run, skip, wait_for
 
 RECURSE = r"""
 #include <stdlib.h>
@@ -139,7 +138,7 @@ def _():
     other = build("other", SPIN.replace("hot", "cold").replace("sink += i", "sink += i * 3 + 1"))
     child = subprocess.Popen([ASSAY, "record", "--json", "-o", "run.assay", "--", program, "3000"],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    time.sleep(0.4)
+    wait_for(lambda: cpu_s_below(child.pid) > 0.2)
     os.rename(other, program)
     out, err = child.communicate(timeout=60)
     if child.returncode == 6:

@@ -6,7 +6,7 @@ import os
 import shutil
 import sqlite3
 
-from tap import ASSAY, BUILD, SOURCE, assay, case, main, need, run, skip
+from tap import ASSAY, BUILD, SOURCE, assay, case, main, measured, need, run, skip
 
 WORKLOADS = os.path.join(BUILD, "tests", "workloads")
 EVALUATE = os.path.join(BUILD, "tests", "unit", "ledger-evaluate")
@@ -86,7 +86,7 @@ def _():
     assert seen >= {"baseline.assay", "observed.assay", "profile.assay"}, seen
 
 
-@case("so is every simulated one, and allocator churn is supported by two mechanisms")
+@measured("so is every simulated one, and allocator churn is supported by two mechanisms")
 def _():
     phases("planted/churn", "600000", simulate=True)
     document = evaluate()
@@ -105,7 +105,7 @@ def _():
     found_again(document)
 
 
-@case("a page-fault storm is named, and a lock is not blamed for it")
+@measured("a page-fault storm is named, and a lock is not blamed for it")
 def _():
     phases("planted/faults", "600")
     got = verdicts(evaluate())
@@ -115,7 +115,7 @@ def _():
     assert got["allocator_churn"] == "rejects", got
 
 
-@case("many small system calls are named")
+@measured("many small system calls are named")
 def _():
     phases("planted/syscalls", "400000")
     got = verdicts(evaluate())
@@ -123,7 +123,7 @@ def _():
     assert got["page_fault_storm"] == "rejects", got
 
 
-@case("threads that queue for one mutex are found waiting for it")
+@measured("threads that queue for one mutex are found waiting for it")
 def _():
     phases("planted/convoy", "2500")
     document = evaluate()
@@ -134,14 +134,14 @@ def _():
         assert got["lock_thrash"] == "supports", document["ledger"]
 
 
-@case("more threads than CPUs are starvation of their own making")
+@measured("more threads than CPUs are starvation of their own making")
 def _():
     phases("planted/starved", "300")
     document = evaluate()
     assert verdicts(document)["cpu_starvation"] == "supports", document["ledger"]
 
 
-@case("clean programs are not blamed for anything")
+@measured("clean programs are not blamed for anything")
 def _():
     for program, words in (("clean/arithmetic", "60000000"), ("clean/pipeline", "60"),
                            ("clean/sort", "200")):
@@ -151,7 +151,7 @@ def _():
         assert not disputes(document), (program, document["ledger"])
 
 
-@case("tasks too short to be sampled make a conflict of what the samples alone decide")
+@measured("tasks too short to be sampled make a conflict of what the samples alone decide")
 def _():
     loop = "i=0; while [ $i -lt 900 ]; do env true; i=$((i + 1)); done"
     r = assay("record", "-F", "99", "-o", "profile.assay", "--", "sh", "-c", loop)
@@ -169,7 +169,7 @@ def _():
     assert row["next"].startswith("assay record ") and row["next"] in row["why"], row
 
 
-@case("page faults, switches and CPU time of one run are the same by every mechanism")
+@measured("page faults, switches and CPU time of one run are the same by every mechanism")
 def _():
     pairs = (("planted/faults", "600", ("rusage_faults", "event_faults")),
              ("pingpong", "400000", ("rusage_switches", "status_switches")),
@@ -188,7 +188,7 @@ def _():
     assert seen, "no two mechanisms told the same thing"
 
 
-@case("without privilege what cannot be seen is untested, never rejected")
+@measured("without privilege what cannot be seen is untested, never rejected")
 def _():
     if os.geteuid() != 0:
         skip("only root can become nobody")
@@ -223,7 +223,7 @@ def _():
     assert facts["threads_seen"]["value"] == 1, facts
 
 
-@case("the CPU time that /proc saw is that of the program")
+@measured("the CPU time that /proc saw is that of the program")
 def _():
     r = assay("stat", "--json", "--proc", "-e", "task-clock", "--", planted("spin"), "800")
     data = json.loads(r.out)["data"]
@@ -318,4 +318,4 @@ def _():
     assert r.status == 2 and "is of 'x'" in r.err and len(r.err.splitlines()) == 2, r
 
 
-main(tries=2)
+main()

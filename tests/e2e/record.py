@@ -5,7 +5,7 @@ import signal
 import subprocess
 import time
 
-from tap import ASSAY, BUILD, assay, case, main, need, run, skip
+from tap import ASSAY, BUILD, assay, case, cpu_s_below, main, need, run, skip, wait_for
 
 WORKLOADS = os.path.join(BUILD, "tests", "workloads")
 NOP, FORKS, SHARES, SPIN = (
@@ -281,9 +281,9 @@ def _():
         child = subprocess.Popen([ASSAY, "record", "--json", "--", SPIN, "1000000"],
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                  start_new_session=True)
-        time.sleep(0.6)
+        wait_for(lambda: cpu_s_below(child.pid) > 0.5)
         (os.killpg if how == "group" else os.kill)(child.pid, signal.SIGINT)
-        out, err = child.communicate(timeout=20)
+        out, err = child.communicate(timeout=60)
         if child.returncode == 6:
             skip(err.decode().splitlines()[0])
         assert child.returncode == 130, (how, child.returncode, out)

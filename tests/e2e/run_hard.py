@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from run_parts import FOLDER, SHORT, manifest, phase, program, read
-from tap import ASSAY, assay, case, main, need, run, script, skip
+from tap import ASSAY, assay, case, main, measured, need, run, script, skip, wait_for
 
 
 def ended(pid, limit_s=30):
@@ -31,23 +31,11 @@ def started(*words, **how):
                             start_new_session=True, **how)
 
 
-def wait_for(found, limit_s=40):
-    until = time.monotonic() + limit_s
-    while time.monotonic() < until:
-        value = found()
-        if value:
-            return value
-        time.sleep(0.05)
-    raise AssertionError("it did not happen in time")
-
-
-@case("a program without an end is watched for a while in each phase, and stopped")
+@measured("a program without an end is watched for a while in each phase, and stopped")
 def _():
     path = script("server", "echo $$ >> pids", "while :; do :; done")
-    begin = time.monotonic()
-    r = assay("run", "--budget", "10s", "-o", "d", "--", path)
+    r = assay("run", "--budget", "10s", "-o", "d", "--", path, limit_s=180)
     assert r.status in (0, 3), r
-    assert time.monotonic() - begin < 45, "the budget of 10 s is far exceeded"
     assert "did not end by itself" in r.out, r
     assert phase("trial", "d")["outcome"] == "watched"
     assert phase("profile", "d")["outcome"] == "watched", phase("profile", "d")
@@ -174,7 +162,7 @@ def _():
     assert manifest()["state"] == "complete" and os.path.exists("assay-out/latest/hypothesis.md")
 
 
-@case("an ordinary user gets an answer, and each phase that is refused says why")
+@measured("an ordinary user gets an answer, and each phase that is refused says why")
 def _():
     if os.geteuid() != 0:
         skip("this is an ordinary user's run already")
@@ -195,4 +183,4 @@ def _():
     assert assay("run", "--check", os.path.join(work, "d")).status == 0
 
 
-main(tries=2)
+main()

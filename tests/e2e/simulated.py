@@ -7,9 +7,9 @@ import shutil
 import signal
 import sqlite3
 import subprocess
-import time
 
-from tap import ASSAY, BUILD, assay, case, main, need, run, script, skip
+from tap import (ASSAY, BUILD, assay, below, case, cpu_s_below, main, measured, need, run, script,
+                 skip, wait_for)
 
 WORKLOADS = os.path.join(BUILD, "tests", "workloads")
 NOP, PLANTED, SPIN = (os.path.join(WORKLOADS, name) for name in ("nop", "bound", "spin"))
@@ -126,9 +126,7 @@ def _():
 
 @case("at its time limit it keeps what was simulated and says that only rates are left")
 def _():
-    begin = time.monotonic()
-    d = stat("-e", "instructions,branches", "--time-limit", "2s", "--", SPIN, "100000")
-    assert time.monotonic() - begin < 40
+    d = stat("-e", "instructions,branches", "--time-limit", "2s", "--", SPIN, "100000", limit_s=180)
     assert d["partial"] and "partial-simulation" in codes(d), d
     assert events(d)["instructions"]["value"] > 1000, d
     assert d["data"]["runs"][0]["timed_out"], d
@@ -149,7 +147,7 @@ def _():
     with subprocess.Popen([ASSAY, "stat", "--engine", "sim", "-e", "instructions", "--json=out",
                            "--", SPIN, "100000"], stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE) as child:
-        time.sleep(3)
+        wait_for(lambda: cpu_s_below(child.pid) > 1.5)  # behind the start of valgrind
         child.send_signal(signal.SIGINT)
         err = child.communicate(timeout=60)[1].decode()
     assert child.returncode == 130, (child.returncode, err)
@@ -229,7 +227,7 @@ def cause(name, mib):
     return json.loads(r.out)["data"]
 
 
-@case("each planted bottleneck gets its name")
+@measured("each planted bottleneck gets its name")
 def _():
     need("valgrind")
     mib = planted_mib()
@@ -245,7 +243,7 @@ def _():
             assert data["engine"] == "sim" and data["verdict"]["advice"], data
 
 
-@case("a loop that waits for its own results is given to llvm-mca, or the reason is told")
+@measured("a loop that waits for its own results is given to llvm-mca, or the reason is told")
 def _():
     need("valgrind")
     data = cause("chain", "64")
@@ -276,9 +274,9 @@ def _():
     need("valgrind")
     with subprocess.Popen([ASSAY, "topdown", "--engine", "sim", "--json", "--", "sleep", "30"],
                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as child:
-        time.sleep(1)
+        wait_for(lambda: "sleep" in dict(below(child.pid)))
         child.send_signal(signal.SIGINT)
-        out = child.communicate(timeout=20)[0]
+        out = child.communicate(timeout=60)[0]
     document = json.loads(out)
     assert child.returncode == 130 and document["partial"] is True, (child.returncode, document)
     assert document["data"]["verdict"] is None and document["data"]["verdict_reason"], document
@@ -320,5 +318,4 @@ def _():
     assert len(unused) == 1 and "--level, --repeat" in unused[0]["text"], unused
 
 
-# The verdicts rest on measured time on a machine that others use too.
-main(tries=2)
+main()

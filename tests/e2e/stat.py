@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from tap import ASSAY, BUILD, assay, case, main, need, run, skip
+from tap import ASSAY, BUILD, assay, case, lines_in, main, need, run, script, skip, wait_for
 
 WORKLOADS = os.path.join(BUILD, "tests", "workloads")
 NOP, FAULTS, FORKS, PINGPONG, SPIN = (
@@ -291,10 +291,12 @@ def _():
 @case("Ctrl-C ends the program and keeps what was measured, exit 130")
 def _():
     for how in ("group", "assay", "group", "assay"):
-        child = subprocess.Popen([ASSAY, "stat", "--json", "-r", "50", "-e", "task-clock", "--",
-                                  "sleep", "0.2"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        step = script("step", "echo x >> steps", "sleep 0.2")
+        child = subprocess.Popen([ASSAY, "stat", "--json", "-r", "500", "-e", "task-clock", "--",
+                                  step], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                  start_new_session=True)
-        time.sleep(0.7)
+        wait_for(lambda: lines_in("steps") >= 3)
+        os.remove("steps")
         if how == "group":
             os.killpg(child.pid, signal.SIGINT)
         else:
@@ -302,17 +304,17 @@ def _():
         out, _ = child.communicate(timeout=20)
         assert child.returncode == 130, (how, child.returncode, out[:400])
         d = json.loads(out)
-        assert d["partial"] and 2 <= len(d["data"]["runs"]) < 50, d["data"]["runs"]
+        assert d["partial"] and 2 <= len(d["data"]["runs"]) < 500, d["data"]["runs"]
         assert d["data"]["summary"]["runs_used"] == len(d["data"]["runs"]) - 1, d
 
 
 @case("a second Ctrl-C ends a program that ignores the first")
 def _():
     child = subprocess.Popen([ASSAY, "stat", "--json", "-e", "task-clock", "--", "sh", "-c",
-                              "trap '' INT; while :; do sleep 0.05; done"],
+                              "trap '' INT; echo > ready; while :; do sleep 0.05; done"],
                              stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                              start_new_session=True)
-    time.sleep(0.5)
+    wait_for(lambda: lines_in("ready"))
     os.kill(child.pid, signal.SIGINT)
     time.sleep(0.3)
     assert child.poll() is None, "the first one must let the program decide"
@@ -323,21 +325,22 @@ def _():
 
 @case("kill -9 of assay leaves the target running to its own end")
 def _():
-    child = subprocess.Popen([ASSAY, "stat", "--", "sh", "-c", "sleep 0.6; echo alive > mark"],
+    child = subprocess.Popen([ASSAY, "stat", "--", "sh", "-c",
+                              "echo > ready; sleep 0.6; echo alive > mark"],
                              stderr=subprocess.DEVNULL, start_new_session=True)
-    time.sleep(0.3)
+    wait_for(lambda: lines_in("ready"))
     child.kill()
     child.wait()
-    time.sleep(1)
-    assert os.path.exists("mark"), "the target died with assay"
+    wait_for(lambda: lines_in("mark"), 30)
 
 
 @case("kill -9 of assay leaves a readable run file with the runs so far, marked partial")
 def _():
     sqlite = need("sqlite3")
-    child = subprocess.Popen([ASSAY, "stat", "-o", "run.assay", "-r", "100", "-e", "task-clock",
-                              "--", "sleep", "0.05"], stderr=subprocess.DEVNULL)
-    time.sleep(0.8)
+    step = script("step", "echo x >> steps", "sleep 0.05")
+    child = subprocess.Popen([ASSAY, "stat", "-o", "run.assay", "-r", "1000", "-e", "task-clock",
+                              "--", step], stderr=subprocess.DEVNULL)
+    wait_for(lambda: lines_in("steps") > 5)
     child.kill()
     child.wait()
     count = run(sqlite, "run.assay", "select count(*) from executions")

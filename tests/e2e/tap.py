@@ -11,27 +11,47 @@
     main()
 
 A case passes when it returns, fails when it raises (the message and what was run are shown), and is
-left out with skip("reason").  Every program that a case starts has a time limit and stdin at
-/dev/null unless told otherwise.  ASSAY names the program under test; `make test` sets it."""
+left out with skip("reason").  @measured is for a case whose result is a measurement in real time:
+wrong, it has a second try, while all other tests of the build folder wait; wrong again, it fails on
+a quiet machine and is unstable on a busy one (busy.py).  tools/test-summary counts both, and there
+is no other way to try again.  Wrong is what an assert says; a crash of assay and every other error
+fails at once.  @measured(..., alone=True) is for one that takes all CPUs: the others wait for its
+first try too.  Chance comes from `chance`, which has a seed.  Every program that a case
+starts has a time limit and stdin at /dev/null unless told otherwise.  ASSAY names the program under
+test; `make test` sets it."""
+import contextlib
+import fcntl
 import os
+import random
+import re
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import time
 import traceback
+
+from busy import Watch
 
 ASSAY = os.path.abspath(os.environ.get("ASSAY", "build/assay"))
 SOURCE = os.path.abspath(os.environ.get("ASSAY_SOURCE", "."))
 BUILD = os.path.dirname(ASSAY)
 LIMIT_S = 60
+CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGFPE, signal.SIGILL)
+SEED = os.environ.get("ASSAY_TEST_SEED", "1")
 
+chance = random.Random()  # each try of a case begins with SEED and its sentence
 _cases = []
 
 
 class Skip(Exception):
     """Raised by skip()."""
+
+
+class Crash(Exception):
+    """assay itself crashed, or a sanitizer found something in it."""
 
 
 class Result:
@@ -40,17 +60,22 @@ class Result:
     def __init__(self, argv, status, out, err):
         self.argv, self.status, self.out, self.err = argv, status, out, err
 
-    def __str__(self):
+    def __repr__(self):  # of str() too
         return (f"$ {shlex.join(self.argv)}\nexit status {self.status}\n"
                 f"--- stdout\n{self.out[-3000:]}\n--- stderr\n{self.err[-3000:]}")
 
 
-def case(sentence):
+def case(sentence, in_real_time=False, alone=False):
     """Register a function as a case; cases run in the order of the file."""
     def register(function):
-        _cases.append((sentence, function))
+        _cases.append((sentence, function, in_real_time, alone))
         return function
     return register
+
+
+def measured(sentence, alone=False):
+    """A case whose result is a measurement in real time."""
+    return case(sentence, True, alone)
 
 
 def skip(reason):
@@ -85,7 +110,10 @@ def run(*argv, stdin="", stdout=subprocess.PIPE, env=None, cwd=None, limit_s=LIM
 
 def assay(*words, **how):
     """Run the program under test."""
-    return run(ASSAY, *words, **how)
+    r = run(ASSAY, *words, **how)
+    if -r.status in CRASHES or re.search(r"Sanitizer: |: runtime error: ", r.err):
+        raise Crash(str(r))
+    return r
 
 
 def commands():
@@ -105,17 +133,86 @@ def script(name, *lines, head="#!/bin/sh"):
     return os.path.abspath(name)
 
 
-def attempt(function):
-    """None, or why it failed."""
-    with tempfile.TemporaryDirectory(prefix="assay-test.") as scratch:
+def wait_for(found, limit_s=120):
+    """Wait until found() is true and give what it said; the limit is for what never happens."""
+    until = time.monotonic() + limit_s
+    while time.monotonic() < until:
+        if value := found():
+            return value
+        time.sleep(0.02)
+    raise AssertionError(f"it did not happen in {limit_s} s")
+
+
+def lines_in(path):
+    """How many lines a file has that a program writes; 0 without the file."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return sum(1 for _ in file)
+    except FileNotFoundError:
+        return 0
+
+
+def below(pid):
+    """(name, CPU seconds) of each process that a process started, itself or through another."""
+    parents, told = {}, {}
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", encoding="utf-8",
+                                                errors="replace") as file:
+            command, _, rest = file.read().partition("(")[2].rpartition(") ")
+            fields = rest.split()
+            parents[int(name)] = int(fields[1])
+            ticks = int(fields[11]) + int(fields[12])
+            told[int(name)] = (command, ticks / os.sysconf("SC_CLK_TCK"))
+    found = [pid]
+    for parent in found:  # which grows meanwhile
+        found += [child for child, of in parents.items() if of == parent]
+    return [told[child] for child in found[1:]]
+
+
+def cpu_s_below(pid):
+    return sum(seconds for _, seconds in below(pid))
+
+
+@contextlib.contextmanager
+def place_for(alone):
+    """Wait for a place among the tests of this build folder: for all of it, or beside others.  Who
+    waits for all of it holds the door, so that nobody else goes in."""
+    with contextlib.ExitStack() as stack:
+        if os.access(BUILD, os.W_OK):
+            door, room = (stack.enter_context(open(os.path.join(BUILD, name), "wb"))
+                          for name in ("tests.door", "tests.room"))
+            fcntl.flock(door, fcntl.LOCK_EX)
+            fcntl.flock(room, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
+            if not alone:
+                fcntl.flock(door, fcntl.LOCK_UN)
+        yield
+
+
+class Wrong:
+    """A try that failed: why in one line and whole, and what others did meanwhile."""
+
+    def __init__(self, error, watch):
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        what = "".join(traceback.format_exception_only(error)).split("\n", 1)[0]
+        self.line = f"{os.path.basename(at.filename)}:{at.lineno}: {what[:160]}"
+        self.text = "".join(traceback.format_exception(error)).splitlines()
+        self.asserted = isinstance(error, AssertionError)
+        self.busy, self.others = watch.busy(), watch.reason()
+
+
+def attempt(sentence, function, alone):
+    """None, or what is wrong."""
+    chance.seed(f"{SEED} {sentence}")
+    with place_for(alone), tempfile.TemporaryDirectory(prefix="assay-test.") as scratch:
         os.chdir(scratch)
+        watch = Watch()
         try:
             function()
             return None
         except Skip:
             raise
-        except Exception:  # pylint: disable=broad-except
-            return traceback.format_exc()
+        except Exception as error:  # pylint: disable=broad-except
+            return Wrong(error, watch)
         finally:
             os.chdir("/")
 
@@ -126,30 +223,42 @@ def no_kernel_engine():
     return r.err.splitlines()[0] if r.status == 6 and r.err else None
 
 
-def main(tries=1, unless=None):
-    """Run the cases (or those whose sentence holds argv[1]), each in a scratch folder.  Cases that
-    measure in real time, on a machine that others use too, may have a second try; it is told.
-    `unless` is a reason to skip them all."""
+def tried(sentence, function, in_real_time, alone):
+    """How a case ended ("ok", "not ok"), its directive, and the lines to show below it."""
+    first = attempt(sentence, function, alone)
+    if not first:
+        return "ok", "", []
+    if not in_real_time or not first.asserted:
+        return "not ok", "", first.text
+    second = attempt(sentence, function, alone=True)
+    if not second:
+        return "ok", "", [f"second try: {first.line}", *first.text]
+    lines = [*first.text, *second.text, second.others]
+    # The word of TAP for a failure that does not count.
+    unstable = " # TO" f"DO unstable: {second.others}: {second.line}"
+    return "not ok", unstable if second.busy and second.asserted else "", lines
+
+
+def main(unless=None):
+    """Run the cases (or those whose sentence holds argv[1]), each in a scratch folder.  `unless` is
+    a reason to skip them all."""
     wanted = [c for c in _cases if len(sys.argv) < 2 or sys.argv[1] in c[0]]
     failed = 0
     # A shell starts what it puts in the background with Ctrl-C ignored, nohup ignores SIGHUP, and
     # children inherit that.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
-    print(f"1..{len(wanted)}", flush=True)
-    for number, (sentence, function) in enumerate(wanted, 1):
-        sentence = sentence.replace("#", "")
-        whys = []
+    print(f"1..{len(wanted)}\n# seed: {SEED} (ASSAY_TEST_SEED)", flush=True)
+    for number, how in enumerate(wanted, 1):
+        name = how[0].replace("#", "")
         try:
             if unless:
                 raise Skip(unless)
-            while len(whys) < tries and (why := attempt(function)):
-                whys.append(why)
-            failed += len(whys) == tries
-            print(f"{'not ok' if len(whys) == tries else 'ok'} {number} - {sentence}", flush=True)
-            for why in whys:
-                for line in why.splitlines():
-                    print(f"#   {line}", flush=True)
+            state, directive, lines = tried(*how)
+            failed += state == "not ok" and not directive
+            print(f"{state} {number} - {name}{directive}", flush=True)
+            for line in lines:
+                print(f"# {line}" if line.startswith("second try: ") else f"#   {line}", flush=True)
         except Skip as reason:
-            print(f"ok {number} - {sentence} # SKIP {reason}", flush=True)
+            print(f"ok {number} - {name} # SKIP {reason}", flush=True)
     sys.exit(1 if failed else 0)
