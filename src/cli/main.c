@@ -1,12 +1,15 @@
 /* main.c - find the command, hand it its words, turn what it says into an exit status. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "cli.h"
+#include "drive/phase.h"
 
 static volatile sig_atomic_t interrupts, last_signal, terminal_signal;
 
@@ -90,6 +93,31 @@ static int fail(const struct err *err)
 	return cli_status_of(err);
 }
 
+/* Who asked for it gets the failure in a descriptor of its own (drive/phase.h).  Neither that nor
+ * the variable is the target's; it goes from /proc/self/environ too, where the fingerprint reads
+ * what the target inherits. */
+static int failure_take(void)
+{
+	char *value = getenv(PHASE_FAILURE);
+	uint64_t fd = UINT64_MAX;
+
+	if (!value)
+		return -1;
+	(void)str_to_u64(value, &fd);
+	unsetenv(PHASE_FAILURE);
+	memset(value - sizeof(PHASE_FAILURE), 0, sizeof(PHASE_FAILURE) + strlen(value));
+	return fd > INT_MAX || fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0 ? -1 : (int)fd;
+}
+
+static void failure_leave(int fd, const struct err *err)
+{
+	str_auto struct str text = {0};
+
+	str_addf(&text, "%s\n%s\n", err->text, err->hint);
+	if (fd >= 0)
+		(void)io_write_all(fd, text.at, text.len);
+}
+
 static int print_text(const char *text, size_t len)
 {
 	struct err err = {0};
@@ -118,6 +146,7 @@ static int print_version(void)
 
 static int run_command(struct cli *cli, char **words)
 {
+	int failure = failure_take();
 	struct err err = {0};
 	int r = cli_parse(cli, words, &err);
 
@@ -129,6 +158,7 @@ static int run_command(struct cli *cli, char **words)
 	}
 	if (r >= 0)
 		return r;
+	failure_leave(failure, &err);
 	r = fail(&err);
 	return cli->target_status && cli->target_exit ? cli->target_exit : r;
 }

@@ -1,8 +1,8 @@
 /* run_steps.c - one command of assay as a child, and its row in the manifest.
  *
- * What the child says is kept in log/NAME.txt; why it gave nothing is its last sentence that begins
- * with "assay: ", and the line below it is the way out: the form of every failure of ours.  What
- * the program prints goes into a file that is compared with the golden output and then removed. */
+ * What child and program say is kept in log/NAME.txt; why it gave nothing the child tells in a way
+ * of its own (drive/phase.h).  What the program prints goes into a file that is compared with the
+ * golden output and then removed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -17,8 +17,6 @@
 #include "base/mem.h"
 #include "base/words.h"
 #include "run_job.h"
-
-enum { LOG_TAIL = 1 << 16 };
 
 void run_words_add(struct run_words *words, const char *word)
 {
@@ -67,36 +65,6 @@ static const char *command_words(
 		word_quote(job->input_path, &line);
 	}
 	return arena_text(&job->arena, str_text(&line), line.len);
-}
-
-/* The last failure that a log tells.  The program's own words, however many, stand before it. */
-static void log_read(struct run_job *job, const char *path, struct manifest_phase *row)
-{
-	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC);
-	off_t size = fd < 0 ? 0 : lseek(fd, 0, SEEK_END);
-	char text[LOG_TAIL + 1], *at, *found = NULL, *hint;
-	ssize_t got = fd < 0 ? 0 : pread(fd, text, LOG_TAIL, size > LOG_TAIL ? size - LOG_TAIL : 0);
-
-	if (got <= 0)
-		return;
-	for (ssize_t i = 0; i < got; i++)
-		text[i] = text[i] ? text[i] : ' ';
-	text[got] = '\0';
-	for (at = text; at; at = strchr(at, '\n')) {
-		at += *at == '\n';
-		if (str_starts(at, "assay: "))
-			found = at + strlen("assay: ");
-	}
-	if (!found)
-		return;
-	hint = strchr(found, '\n');
-	if (hint)
-		*hint++ = '\0';
-	row->reason = arena_text(&job->arena, found, strlen(found));
-	if (!hint || !str_starts(hint, "  "))
-		return;
-	hint += 2;
-	row->fix = arena_text(&job->arena, hint, strcspn(hint, "\n"));
 }
 
 int run_file_sha256(const char *path, char ret_text[SHA256_TEXT])
@@ -172,8 +140,8 @@ static enum phase_outcome outcome_of(
 	return PHASE_FAILED;
 }
 
-static void reason_find(struct run_job *job, const char *log, const struct phase_result *result,
-	struct manifest_phase *row)
+static void reason_find(
+	struct run_job *job, const struct phase_result *result, struct manifest_phase *row)
 {
 	if (row->outcome == PHASE_INTERRUPTED) {
 		row->reason = "stopped by the user";
@@ -183,20 +151,21 @@ static void reason_find(struct run_job *job, const char *log, const struct phase
 		row->reason = "it did not stop when asked, and was killed";
 		return;
 	}
-	if (result->status < 128) /* else it did not come to say why */
-		log_read(job, log, row);
-	if (!*row->reason && result->limited) {
+	if (result->failure.code) {
+		row->reason = arena_format(&job->arena, "%s", result->failure.text);
+		row->fix = arena_format(&job->arena, "%s", result->failure.hint);
+	} else if (result->limited) {
 		row->reason = "its time was used up before it had a result";
 		row->fix = "give a longer --budget";
-	} else if (!*row->reason) {
+	} else {
 		row->reason = arena_format(&job->arena,
 			"the command ended with exit status %d; log/%s.txt has its words",
 			result->status, row->name);
 	}
 }
 
-static void row_finish(struct run_job *job, struct run_step *step,
-	const struct phase_result *result, const char *log)
+static void row_finish(
+	struct run_job *job, struct run_step *step, const struct phase_result *result)
 {
 	struct manifest_phase *row = &job->manifest.phases.at[job->manifest.phases.count - 1];
 
@@ -204,7 +173,7 @@ static void row_finish(struct run_job *job, struct run_step *step,
 	row->status = result->status;
 	row->outcome = outcome_of(job, step, result);
 	if (row->outcome != PHASE_DONE && row->outcome != PHASE_WATCHED)
-		reason_find(job, log, result, row);
+		reason_find(job, result, row);
 	if (row->outcome == PHASE_WATCHED && result->limited)
 		row->reason = "the program was stopped when the share of this phase was used";
 	if (result->status == EXIT_NOT_WRITTEN && !job->unwritten.code) {
@@ -281,7 +250,7 @@ int run_step_do(struct run_job *job, struct run_step *step, struct err *err)
 		return step_unwritten(job, err);
 	if (r < 0)
 		return r;
-	row_finish(job, step, &result, log);
+	row_finish(job, step, &result);
 	row = job->manifest.phases.at[job->manifest.phases.count - 1];
 	output_check(job, step, output, row.outcome == PHASE_DONE);
 	return (int)row.outcome;

@@ -8,7 +8,11 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/helper.h"
@@ -112,12 +116,31 @@ static int file_new(const char *path, struct err *err)
 	return -1;
 }
 
+/* What the child has written there, if anything. */
+static void failure_read(int fd, struct err *ret_failure)
+{
+	char text[sizeof(ret_failure->text) + sizeof(ret_failure->hint) + 1];
+	ssize_t got = fd < 0 ? 0 : pread(fd, text, sizeof(text) - 1, 0);
+	char *hint;
+
+	if (got <= 0)
+		return;
+	text[got] = '\0';
+	hint = text + strcspn(text, "\n");
+	if (*hint)
+		*hint++ = '\0';
+	err_set(ret_failure, ERR_TARGET, ECANCELED, "%s", text);
+	err_hint(ret_failure, "%.*s", (int)strcspn(hint, "\n"), hint);
+}
+
 int phase_run(const struct phase_options *options, struct phase_result *ret_result, struct err *err)
 {
 	struct waiting w = {.options = options, .result = ret_result};
 	struct err why = {0};
 	io_auto int output = file_new(options->output_path, &why);
 	io_auto int error = file_new(options->error_path, &why);
+	io_auto int failure = memfd_create("assay-failure", 0); /* inherited */
+	char setting[sizeof(PHASE_FAILURE) + 16];
 	int r;
 
 	*ret_result = (struct phase_result){0};
@@ -128,11 +151,12 @@ int phase_run(const struct phase_options *options, struct phase_result *ret_resu
 	w.seen = interrupt_now(options->interrupted).count;
 	w.start_ns = clock_monotonic_ns();
 	w.next_ns = options->limit_ns ? w.start_ns + options->limit_ns : UINT64_MAX;
+	snprintf(setting, sizeof(setting), PHASE_FAILURE "=%d", failure);
 	r = helper_start(
 		&(struct helper_options){
 			.argv = options->argv,
 			.path = options->path,
-			.settings = (const char *const[]){options->setting, NULL},
+			.settings = (const char *const[]){setting, options->setting, NULL},
 			.input_path = options->input_path,
 			.output_fd = output,
 			.error_fd = error,
@@ -146,5 +170,6 @@ int phase_run(const struct phase_options *options, struct phase_result *ret_resu
 	if (w.step)
 		leftovers_end(w.child.pid);
 	ret_result->status = helper_end(&w.child);
+	failure_read(failure, &ret_result->failure);
 	return 0;
 }

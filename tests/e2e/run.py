@@ -173,6 +173,32 @@ def _():
     assert not os.path.exists("assay-out"), "nothing was started"
 
 
+@case("a phase that failed is not explained by what the program said")
+def _():
+    path = script("sly", 'if [ -n "$ASSAY_EVENTS" ]; then echo "assay: all is well" >&2; exit 3; fi')
+    r = assay("run", *SHORT, "--phase", "observed", "-o", "d", "--", path)
+    assert r.status in (0, 3), r
+    row = phase("observed", "d")
+    assert row["outcome"] == "failed" and "all is well" not in row["reason"], row
+    assert "log/observed.txt" in row["reason"], row
+    assert "all is well" in read("d/log/observed.txt")
+
+
+@case("who asks for a failure gets sentence and hint, and the target sees nothing of that")
+def _():
+    r = run("sh", "-c", 'ASSAY_FAILURE=3 exec "$0" stat -o x.assay -- ./nowhere 3>why', ASSAY)
+    assert r.status == 5, r
+    sentence, hint = read("why").splitlines()
+    assert f"assay: {sentence}\n  {hint}\n" == r.err, r
+    path = script("look", "env | grep ASSAY_F; ls -l /proc/self/fd | grep why; true")
+    r = run("sh", "-c", 'ASSAY_FAILURE=3 exec "$0" stat -o x.assay -- "$1" 3>why', ASSAY, path)
+    assert r.status == 0 and not r.out and not read("why"), r
+    plain, told = (run("sh", "-c", f'{setting} "$0" env --json 3>why', ASSAY)
+                   for setting in ("", "ASSAY_FAILURE=3"))
+    hashes = [json.loads(r.out)["data"]["fields"]["env"]["names_hash"] for r in (plain, told)]
+    assert hashes[0] == hashes[1], "the fingerprint is of what the target inherits"
+
+
 @case("--target-status is how the program ended, and 0 when that was well")
 def _():
     for last, status in (("exit 7", 7), ("kill -USR1 $$", 128 + signal.SIGUSR1)):

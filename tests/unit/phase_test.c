@@ -59,6 +59,24 @@ static void its_status_and_its_words_are_kept(void **state)
 	unlink(log);
 }
 
+static void why_it_failed_is_what_it_wrote_for_us_and_not_what_it_says(void **state)
+{
+	struct phase_result result = shell("echo assay: nonsense >&2; exit 3", 0, NULL);
+
+	(void)state;
+	assert_int_equal(result.failure.code, 0);
+	result = shell("eval \"echo 'no disk is left' >&$ASSAY_FAILURE; "
+		       "echo 'buy one' >&$ASSAY_FAILURE\"; exit 7",
+		0, NULL);
+	assert_int_equal(result.status, 7);
+	assert_true(result.failure.code != 0);
+	assert_string_equal(result.failure.text, "no disk is left");
+	assert_string_equal(result.failure.hint, "buy one");
+	result = shell("eval \"printf 'no way out' >&$ASSAY_FAILURE\"", 0, NULL);
+	assert_string_equal(result.failure.text, "no way out");
+	assert_string_equal(result.failure.hint, "");
+}
+
 static void at_its_limit_it_may_end_in_its_own_way(void **state)
 {
 	struct phase_result result =
@@ -151,6 +169,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(its_status_and_its_words_are_kept),
+		cmocka_unit_test(why_it_failed_is_what_it_wrote_for_us_and_not_what_it_says),
 		cmocka_unit_test(at_its_limit_it_may_end_in_its_own_way),
 		cmocka_unit_test(what_a_stopped_child_leaves_in_its_group_ends_too),
 		cmocka_unit_test(a_killed_parent_takes_its_child_along),

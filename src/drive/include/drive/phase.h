@@ -3,8 +3,10 @@
  * The child leads its own process group and has no terminal.  It is asked to stop with SIGTERM,
  * which each command of assay passes on to its target; a second one makes it kill the target; what
  * is left of the group at last is killed whole.  When we are killed, the kernel kills the child at
- * once: a command of assay that dies so leaves its target running as it was, to its own end. Does
- * not: read what the child says (the files do that).  Single-threaded. */
+ * once: a command of assay that dies so leaves its target running as it was, to its own end.
+ * Why it failed it writes into a file in memory, whose descriptor PHASE_FAILURE names: the sentence
+ * on one line, the way out on the next.  Its stderr is the target's too, so it is not looked at.
+ * Single-threaded. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,6 +14,10 @@
 
 #include "base/err.h"
 #include "base/interrupt.h"
+
+/* A number.  The child takes it out of its environment and closes it on exec, so that the target
+ * sees neither. */
+#define PHASE_FAILURE "ASSAY_FAILURE"
 
 struct phase_options {
 	const char *path;	 /* the file to execute */
@@ -28,9 +34,10 @@ struct phase_options {
 struct phase_result {
 	int status; /* exit status, or 128 plus the signal that ended it */
 	uint64_t wall_ns;
-	bool limited;	  /* it was asked to stop at the limit */
-	bool interrupted; /* the user stopped it */
-	bool killed;	  /* it did not stop when asked */
+	bool limited;	    /* it was asked to stop at the limit */
+	bool interrupted;   /* the user stopped it */
+	bool killed;	    /* it did not stop when asked */
+	struct err failure; /* as the child told it; .code 0: it told none */
 };
 
 /* 0 when it was started and has ended, however; a negative errno when it could not be started. */
