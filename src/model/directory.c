@@ -129,8 +129,16 @@ static int file_hash(const char *path, struct manifest_file *file)
 	return S_ISREG(what.st_mode) ? sha256_fd(fd, file->sha256, &file->bytes) : -ELOOP;
 }
 
-/* Plain files below `path`, named from `prefix` on, without the manifest and what io.c is still
- * writing. */
+static bool file_is_known(const struct manifest *manifest, const char *path)
+{
+	vec_foreach (const struct manifest_file, file, &manifest->files)
+		if (str_equal(file->path, path))
+			return true;
+	return false;
+}
+
+/* Plain files below `path` that are new, named from `prefix` on, without the manifest and what io.c
+ * is still writing. */
 static void files_list(
 	const char *path, const char *prefix, unsigned depth, struct manifest *manifest)
 {
@@ -147,7 +155,7 @@ static void files_list(
 			continue;
 		str_addf(&inside, "%s%s%s", prefix, *prefix ? "/" : "", name);
 		str_addf(&full, "%s/%s", path, name);
-		if (lstat(full.at, &what) < 0)
+		if (lstat(full.at, &what) < 0 || file_is_known(manifest, inside.at))
 			continue;
 		if (S_ISDIR(what.st_mode))
 			files_list(full.at, inside.at, depth + 1, manifest);
@@ -168,12 +176,11 @@ static int by_path(const void *a, const void *b)
 
 int directory_hash(const struct directory *directory, struct manifest *manifest, struct err *err)
 {
-	manifest->files.count = 0;
+	uint32_t known = manifest->files.count;
+
 	files_list(directory->path, "", 0, manifest);
-	if (manifest->files.count)
-		qsort(manifest->files.at, manifest->files.count, sizeof(*manifest->files.at),
-			by_path);
-	vec_foreach (struct manifest_file, file, &manifest->files) {
+	for (uint32_t i = known; i < manifest->files.count; i++) {
+		struct manifest_file *file = &manifest->files.at[i];
 		str_auto struct str full = {0};
 		int r;
 
@@ -183,6 +190,9 @@ int directory_hash(const struct directory *directory, struct manifest *manifest,
 			return err_set(err, ERR_OUTPUT, -r, "cannot read %s back: %s", full.at,
 				err_words(-r));
 	}
+	if (manifest->files.count)
+		qsort(manifest->files.at, manifest->files.count, sizeof(*manifest->files.at),
+			by_path);
 	return 0;
 }
 

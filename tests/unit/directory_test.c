@@ -68,6 +68,24 @@ static int end(void **state)
 	return 0;
 }
 
+static void a_file_is_hashed_once(void **state)
+{
+	struct fixture *f = *state;
+	char before[SHA256_TEXT];
+
+	put(f, "b", "first");
+	assert_int_equal(directory_hash(&f->directory, &f->manifest, &f->err), 0);
+	assert_int_equal(f->manifest.files.count, 1);
+	strcpy(before, f->manifest.files.at[0].sha256);
+	put(f, "b", "other bytes, which nobody reads again");
+	put(f, "a", "second");
+	assert_int_equal(directory_hash(&f->directory, &f->manifest, &f->err), 0);
+	assert_int_equal(f->manifest.files.count, 2);
+	assert_string_equal(f->manifest.files.at[0].path, "a");
+	assert_int_equal(f->manifest.files.at[0].bytes, 6);
+	assert_string_equal(f->manifest.files.at[1].sha256, before);
+}
+
 static void two_runs_of_the_same_second_have_two_directories(void **state)
 {
 	struct fixture *f = *state;
@@ -273,6 +291,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
+		TEST(a_file_is_hashed_once),
 		TEST(two_runs_of_the_same_second_have_two_directories),
 		TEST(a_directory_with_something_in_it_is_never_written_to),
 		TEST(latest_follows_and_resolves),

@@ -41,7 +41,8 @@ int directory_add_folder(struct directory *directory, const char *name, struct e
 /* Write MANIFEST.json, whole or not at all. */
 int directory_keep(struct directory *directory, const struct manifest *manifest, struct err *err);
 
-/* Fill manifest->files with every file of the directory but the manifest: hashed, by path. */
+/* Add to manifest->files every file of the directory but the manifest that is not among them yet:
+ * hashed, by path.  What is done with is read once, however often this is called. */
 int directory_hash(const struct directory *directory, struct manifest *manifest, struct err *err);
 
 /* Let ROOT/latest be this one.  Nothing to do without a root. */
