@@ -16,19 +16,8 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "job/host.h"
+#include "job/status.h"
 #include "render/paper.h"
-
-enum exit_status {
-	EXIT_DONE = 0,
-	EXIT_REGRESSION = 1, /* regression or budget broken */
-	EXIT_USAGE = 2,
-	EXIT_INCONCLUSIVE = 3,
-	EXIT_NOT_COMPARABLE = 4,
-	EXIT_TARGET = 5,
-	EXIT_UNAVAILABLE = 6,
-	EXIT_NOT_WRITTEN = 7,
-	EXIT_INTERRUPTED = 130,
-};
 
 struct option_spec {
 	const char *name;    /* long name without the dashes */

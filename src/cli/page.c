@@ -41,42 +41,6 @@ static unsigned terminal_width(int fd)
 	return size.ws_col;
 }
 
-static void envelope_begin(const struct cli *cli, const struct run *run, struct jsonw *w)
-{
-	char schema[64];
-
-	snprintf(schema, sizeof(schema), "assay.%s/1", cli->command->name);
-	jsonw_begin_object(w);
-	jsonw_put_text(w, "schema", schema);
-	jsonw_open_object(w, "tool");
-	jsonw_put_text(w, "name", "assay");
-	jsonw_put_text(w, "version", ASSAY_VERSION);
-	jsonw_end_object(w);
-	jsonw_open_array(w, "argv");
-	for (char **word = cli->argv; *word; word++)
-		jsonw_text(w, *word);
-	jsonw_end_array(w);
-	jsonw_put_bool(w, "partial", run && run->partial);
-	jsonw_open_object(w, "fingerprint");
-	if (run && run->fingerprint)
-		jsonw_put_text(w, "key", run_text(run, run->fingerprint));
-	else
-		jsonw_put_missing(w, "key", "no fingerprint was taken");
-	jsonw_end_object(w);
-	jsonw_open_array(w, "warnings");
-	for (uint32_t i = 0; run && i < run->notes.count; i++) {
-		const struct note_row *note = &run->notes.at[i];
-
-		jsonw_begin_object(w);
-		jsonw_put_text(w, "code", run_text(run, note->code));
-		jsonw_put_text(w, "text", run_text(run, note->text));
-		jsonw_put_text(w, "hint", run_text(run, note->hint));
-		jsonw_end_object(w);
-	}
-	jsonw_end_array(w);
-	jsonw_open_object(w, "data");
-}
-
 enum { AGENT_NOTES = 6 };
 
 static void paper_notes(const struct cli *cli, struct cli_page *page)
@@ -104,9 +68,7 @@ bool cli_page_next(const struct cli *cli, struct cli_page *page)
 	int fd = page->to_stderr ? STDERR_FILENO : STDOUT_FILENO;
 
 	if (page->json) {
-		jsonw_end_object(page->json);
-		jsonw_end_object(page->json);
-		str_add_char(&page->json_text, '\n');
+		job_end_document(page->json);
 	}
 	page->json = NULL;
 	page->paper = NULL;
@@ -114,7 +76,7 @@ bool cli_page_next(const struct cli *cli, struct cli_page *page)
 		page->step = 1;
 		page->writer = (struct jsonw){.out = &page->json_text};
 		page->json = &page->writer;
-		envelope_begin(cli, page->run, page->json);
+		job_begin_document(&cli->host, page->run, page->json);
 		return true;
 	}
 	if (page->step < 2 && cli->mode != CLI_JSON) {

@@ -1,196 +1,127 @@
 /* run.c - `assay run -- ./program input`, or just `assay -- ./program input`: the main job.
  *
- * Looks at machine and program, runs it once, plans, runs the phases one after the other, joins
- * what they left and answers what to change first.  Each phase is a command of assay that is
- * started as a child, so that it can be typed by the user as it stands, fails alone and is stopped
- * alone. */
-#include <errno.h>
-#include <stdlib.h>
+ *     assay run --check assay-out/latest: is the evidence complete and unchanged? */
+#include "job/run.h"
+
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/io.h"
-#include "base/words.h"
-#include "code/binary.h"
-#include "render/markdown.h"
-#include "run_job.h"
+#include "cli.h"
+#include "model/directory.h"
+#include "model/run.h"
+#include "render/answer_json.h"
+#include "render/round.h"
 
-#define BUDGET_DEFAULT_NS 60000000000ULL
-#define BUDGET_LEAST_NS 5000000000ULL
-
-void run_job_open(struct run_job *job, struct cli *cli)
+static int check_status(enum job_check_result result)
 {
-	*job = (struct run_job){
-		.cli = cli,
-		.front = run_open(),
-		.input_words = "",
-		.start_ns = clock_monotonic_ns(),
-	};
-	manifest_init(&job->manifest);
-	manifest_init(&job->before);
+	return result == JOB_CHECK_CHANGED   ? EXIT_REGRESSION
+	       : result == JOB_CHECK_PARTIAL ? EXIT_INCONCLUSIVE
+					     : EXIT_DONE;
 }
 
-void run_job_done(struct run_job *job)
+static int run_check(struct cli *cli, struct err *err)
 {
-	for (unsigned i = 0; i < EVIDENCE_KINDS; i++)
-		run_close(job->runs[i]);
-	run_close(job->before_run);
-	run_close(job->front);
-	manifest_done(&job->manifest);
-	manifest_done(&job->before);
-	directory_done(&job->directory);
-	arena_done(&job->arena);
-}
-
-uint64_t run_job_spent_ns(const struct run_job *job)
-{
-	return clock_monotonic_ns() - job->start_ns;
-}
-
-int run_job_keep(struct run_job *job, struct err *err)
-{
-	job->manifest.seconds = (double)run_job_spent_ns(job) / 1e9;
-	return directory_keep(&job->directory, &job->manifest, err);
-}
-
-int run_job_write(struct run_job *job, const char *name, const struct str *text, struct err *err)
-{
-	return io_replace(directory_path(&job->directory, name), str_text(text), text->len, err);
-}
-
-/* What can be wrong is told before anything is made. */
-static int options_check(struct run_job *job, struct err *err)
-{
+	arena_auto struct arena arena = {0};
+	directory_check_auto struct directory_check check = {0};
+	run_auto struct run *front = run_open();
+	struct cli_page page = {.run = front};
+	struct job_check_view view;
 	const char *path;
-	int r = cli_duration(job->cli, "budget", BUDGET_DEFAULT_NS, &job->budget_ns, err);
+	int r = directory_resolve(cli_value(cli, "check"), &arena, &path, err);
 
-	if (r >= 0 && job->budget_ns < BUDGET_LEAST_NS) {
-		err_set(err, ERR_USAGE, EINVAL, "--budget %s is too short to measure anything",
-			cli_value(job->cli, "budget"));
-		err_hint(err, "give it at least 5s");
-		return -EINVAL;
+	if (r >= 0)
+		r = directory_check(path, &check, err);
+	if (r < 0)
+		return r;
+	job_check_view_make(&check, cli_value(cli, "check"), &arena, &view);
+	front->partial = view.result == JOB_CHECK_PARTIAL;
+	front->fingerprint = run_intern(front, check.manifest.fingerprint);
+	while (cli_page_next(cli, &page)) {
+		if (page.json)
+			job_check_json(page.json, &view);
+		else if (cli->mode == CLI_AGENT)
+			job_check_agent(page.paper, &view);
+		else
+			job_check_text(page.paper, &view);
 	}
-	if (r >= 0)
-		r = run_phases_check(job, err);
-	if (r >= 0)
-		r = run_input_check(job, err);
-	if (r >= 0)
-		r = run_against_open(job, err);
-	return r < 0 ? r : binary_find(job->cli->program[0], &job->arena, &path, err);
+	r = cli_page_end(cli, &page, err);
+	return r < 0 ? r : check_status(view.result);
 }
 
-static const char *target_quoted(struct run_job *job)
+static void plan_show(void *context, const struct plan_page *plan)
 {
 	str_auto struct str text = {0};
+	struct paper paper = {.out = &text};
 
-	for (char **word = job->cli->program; *word; word++) {
-		str_add(&text, word == job->cli->program ? "" : " ");
-		word_quote(*word, &text);
+	(void)context;
+	plan_text(&paper, plan);
+	(void)io_write_all(STDERR_FILENO, str_text(&text), text.len);
+}
+
+static int result_show(struct cli *cli, const struct run_result *result, struct err *err)
+{
+	struct cli_page page = {.run = result->front};
+	const struct round_view *round = result->summary.round;
+
+	while (cli_page_next(cli, &page)) {
+		if (page.json) {
+			run_result_json(page.json, result);
+		} else if (cli->mode == CLI_AGENT) {
+			job_agent(page.paper, &result->summary);
+			if (round)
+				round_agent(page.paper, round);
+			answer_agent(page.paper, &result->answer);
+		} else {
+			if (round)
+				round_text(page.paper, round);
+			answer_text(page.paper, &result->answer);
+			job_text(page.paper, &result->summary);
+		}
 	}
-	return arena_text(&job->arena, str_text(&text), text.len);
+	return cli_page_end(cli, &page, err);
 }
 
-static int define_write(struct run_job *job, struct err *err)
+static int status_of(const struct cli *cli, const struct run_result *result)
 {
-	char *folder = getcwd(NULL, 0);
-	str_auto struct str text = {0};
-	struct define_page page = {
-		.target = job->manifest.target,
-		.folder = folder,
-		.run_id = job->manifest.run_id,
-		.input = job->input_words,
-		.golden = cli_value(job->cli, "golden"),
-		.against = job->against_path,
-		.budget_s = (double)job->budget_ns / 1e9,
-	};
+	const struct round_view *round = result->summary.round;
 
-	define_markdown(&text, &page);
-	free(folder);
-	return run_job_write(job, "DEFINE.md", &text, err);
-}
-
-/* The directory says from its first moment what it is and that it is not done. */
-static int directory_begin(struct run_job *job, struct err *err)
-{
-	static const char *const folders[] = {"golden", "log"};
-	struct err ignored = {0};
-	uint64_t now = clock_realtime_ns();
-	int r = directory_create(&job->directory, cli_value(job->cli, "output"), now, err);
-
-	if (r < 0)
-		return r;
-	(void)job_take_fingerprint(job->front, &ignored);
-	job->front->command = run_intern(job->front, "run");
-	job->front->started_ns = now;
-	job->manifest.run_id = job->directory.id;
-	job->manifest.version = ASSAY_VERSION;
-	job->manifest.target = target_quoted(job);
-	job->manifest.fingerprint = run_text(job->front, job->front->fingerprint);
-	job->manifest.time_ns = now;
-	job->manifest.budget_ns = job->budget_ns;
-	job->manifest.pid = getpid();
-	r = run_job_keep(job, err);
-	for (unsigned i = 0; r >= 0 && i < sizeof(folders) / sizeof(*folders); i++)
-		r = directory_add_folder(&job->directory, folders[i], err);
-	return r;
-}
-
-/* A program that does not work: the directory keeps what is known. */
-static void directory_give_up(struct run_job *job)
-{
-	struct err ignored = {0};
-
-	job->manifest.state = MANIFEST_PARTIAL;
-	if (directory_hash(&job->directory, &job->manifest, &ignored) >= 0)
-		(void)run_job_keep(job, &ignored);
-}
-
-static int run_measure(struct run_job *job, struct err *err)
-{
-	int r = run_input_take(job, err);
-
-	if (r >= 0)
-		r = define_write(job, err);
-	if (r >= 0 && !job->stopped)
-		r = run_preflight(job, err);
-	if (r >= 0 && !job->stopped)
-		r = run_trial(job, err);
-	if (r >= 0)
-		r = run_job_keep(job, err);
-	if (r < 0)
-		return r;
-	if (!job->stopped)
-		run_phases_plan(job);
-	return run_phases_do(job, err);
-}
-
-static int run_whole(struct run_job *job, struct err *err)
-{
-	int r = options_check(job, err);
-
-	if (r >= 0)
-		r = directory_begin(job, err);
-	if (r < 0)
-		return r;
-	r = run_measure(job, err);
-	if (r < 0) {
-		directory_give_up(job);
-		return r;
-	}
-	return run_answer(job, err);
+	if (result->stopped)
+		return EXIT_INTERRUPTED;
+	if (cli->target_status)
+		return EXIT_DONE;
+	if (round && round->has_baselines && round->class == NOT_COMPARABLE)
+		return EXIT_NOT_COMPARABLE;
+	if (round && round->has_baselines && round->verdict.outcome == COMPARE_REGRESSED)
+		return EXIT_REGRESSION;
+	return result->answer.view->kind == ANSWER_NOT_MEASURED ? EXIT_INCONCLUSIVE : EXIT_DONE;
 }
 
 static int run_command_run(struct cli *cli, struct err *err)
 {
-	struct run_job job;
-	int r;
+	__attribute__((cleanup(run_result_done))) struct run_result result = {0};
+	struct run_options options = {
+		.program = cli->program,
+		.output = cli_value(cli, "output"),
+		.against = cli_value(cli, "against"),
+		.phases = cli_value(cli, "phase"),
+		.skip = cli_value(cli, "skip"),
+		.input = cli_value(cli, "input"),
+		.golden = cli_value(cli, "golden"),
+		.show_plan = cli->quiet || cli->mode != CLI_TEXT ? NULL : plan_show,
+	};
+	struct err late = {0};
+	int r, shown;
 
 	if (cli_has(cli, "check"))
 		return run_check(cli, err);
-	run_job_open(&job, cli);
-	r = run_whole(&job, err);
-	run_job_done(&job);
-	return r > 0 && r != EXIT_INTERRUPTED && cli->target_status ? EXIT_DONE : r;
+	r = cli_duration(cli, "budget", 0, &options.budget_ns, err);
+	if (r >= 0)
+		r = run_job_do(&options, &cli->host, &result, err);
+	cli->target_exit = result.target_exit;
+	if (!result.is_answered)
+		return r;
+	shown = result_show(cli, &result, r < 0 ? &late : err);
+	return r < 0 ? r : shown < 0 ? shown : status_of(cli, &result);
 }
 
 static const struct option_spec options[] = {

@@ -11,6 +11,7 @@
 #include "base/err.h"
 #include "base/interrupt.h"
 
+struct jsonw;
 struct run;
 
 struct job_host {
@@ -34,6 +35,11 @@ struct interrupt job_interrupted(const struct job_host *host);
 
 /* Note in `run` what measures what, and that it starts now. */
 void job_begin_run(const struct job_host *host, struct run *run);
+
+/* A JSON document, open inside "data": { }, and its end.  Its warnings are the notes of `run`,
+ * which may be NULL. */
+void job_begin_document(const struct job_host *host, const struct run *run, struct jsonw *w);
+void job_end_document(struct jsonw *w);
 
 /* Load a run file.  One that was killed before its places were named gets the names now. */
 int job_load_run(

@@ -10,12 +10,11 @@
 #include <unistd.h>
 
 #include "analyze/label.h"
-#include "base/io.h"
 #include "code/binary.h"
 #include "code/names.h"
 #include "drive/causal_sites.h"
+#include "job/status.h"
 #include "model/store.h"
-#include "render/job.h"
 #include "run_job.h"
 #include "source/pmu.h"
 
@@ -148,7 +147,7 @@ static void causal_add_targets(struct run_job *job, struct run_words *words)
 	uint32_t count;
 
 	if (store_load(file, &profile, &ignored) < 0 ||
-		binary_find(job->cli->program[0], &job->arena, &program, &ignored) < 0 ||
+		binary_find(job->options.program[0], &job->arena, &program, &ignored) < 0 ||
 		causal_sites_open(program, &everything, &sites, &ignored) < 0)
 		return;
 	piece.run = profile;
@@ -284,14 +283,14 @@ static int list_check(const char *option, const char *list, struct err *err)
 
 int run_phases_check(struct run_job *job, struct err *err)
 {
-	int r = list_check("phase", cli_value(job->cli, "phase"), err);
+	int r = list_check("phase", job->options.phases, err);
 
-	return r < 0 ? r : list_check("skip", cli_value(job->cli, "skip"), err);
+	return r < 0 ? r : list_check("skip", job->options.skip, err);
 }
 
 static void wishes_make(struct run_job *job, struct plan_wish *wishes)
 {
-	const char *only = cli_value(job->cli, "phase"), *skip = cli_value(job->cli, "skip");
+	const char *only = job->options.phases, *skip = job->options.skip;
 
 	for (unsigned i = 0; i < RUN_PHASES; i++) {
 		const struct run_phase *phase = &phases[i];
@@ -327,27 +326,26 @@ static void plan_now(struct run_job *job, struct plan_step *ret_steps)
 
 void run_phases_plan(struct run_job *job)
 {
-	str_auto struct str text = {0};
-	struct paper paper = {.out = &text};
-	struct plan_page page = {.steps = job->planned, .count = RUN_PHASES};
+	struct plan_page *page = &job->result->plan;
 	struct err ignored = {0};
 
 	job->has_pmu = pmu_present(&ignored) > 0;
 	plan_now(job, job->planned);
-	job->has_plan = true;
 	for (unsigned i = 0; i < RUN_PHASES; i++)
 		job->step_count += !job->planned[i].skipped;
-	page.run_s = (double)job->run_ns / 1e9;
-	page.budget_s = (double)job->budget_ns / 1e9;
-	page.spent_s = (double)run_job_spent_ns(job) / 1e9;
-	page.expected_s =
-		page.spent_s + (double)plan_expected_ns(job->planned, RUN_PHASES) / 1e9 + 1;
-	page.endless = job->endless;
-	job->manifest.planned_s = page.expected_s;
-	if (job->cli->quiet || job->cli->mode != CLI_TEXT)
-		return;
-	plan_text(&paper, &page);
-	(void)io_write_all(STDERR_FILENO, str_text(&text), text.len);
+	*page = (struct plan_page){
+		.steps = job->planned,
+		.count = RUN_PHASES,
+		.run_s = (double)job->run_ns / 1e9,
+		.budget_s = (double)job->budget_ns / 1e9,
+		.spent_s = (double)run_job_spent_ns(job) / 1e9,
+		.endless = job->endless,
+	};
+	page->expected_s =
+		page->spent_s + (double)plan_expected_ns(job->planned, RUN_PHASES) / 1e9 + 1;
+	job->manifest.planned_s = page->expected_s;
+	if (job->options.show_plan)
+		job->options.show_plan(job->options.context, page);
 }
 
 /* ---- one after the other ---- */
@@ -396,7 +394,7 @@ static bool output_varies(struct run_job *job)
 	run_auto struct run *run = NULL;
 	struct err ignored = {0};
 
-	if (job_load_run(&job->cli->host, directory_path(&job->directory, "baseline.assay"), &run,
+	if (job_load_run(job->host, directory_path(&job->directory, "baseline.assay"), &run,
 		    &ignored) < 0)
 		return false;
 	vec_foreach (const struct execution_packed, execution, &run->executions)
@@ -431,7 +429,7 @@ int run_phases_do(struct run_job *job, struct err *err)
 	for (unsigned i = 0; r >= 0 && i < RUN_PHASES; i++) {
 		struct plan_step steps[RUN_PHASES];
 
-		if (job->stopped || cli_interrupted().count) {
+		if (job->stopped || job_interrupted(job->host).count) {
 			job->stopped = true;
 			run_step_skip(job, phases[i].name, "stopped by the user", "");
 			continue;
@@ -465,8 +463,7 @@ static void reason_of_notes(struct manifest_phase *row, struct run_job *job, con
 	run_auto struct run *run = NULL;
 	struct err ignored = {0};
 
-	if (row->status != EXIT_INCONCLUSIVE ||
-		job_load_run(&job->cli->host, path, &run, &ignored) < 0)
+	if (row->status != EXIT_INCONCLUSIVE || job_load_run(job->host, path, &run, &ignored) < 0)
 		return;
 	row->reason = "no experiment came to its end";
 	row->fix = "name what progress is with assay causal --progress FUNCTION";
@@ -504,8 +501,7 @@ void run_phases_load(struct run_job *job)
 		*piece = (struct evidence_piece){.path = phase->file,
 			.reason = "the run ended before this phase",
 			.fix = ""};
-		if (made &&
-			job_load_run(&job->cli->host, path, &job->runs[phase->kind], &why) >= 0) {
+		if (made && job_load_run(job->host, path, &job->runs[phase->kind], &why) >= 0) {
 			piece->run = job->runs[phase->kind];
 			piece->reason = "";
 			if (phase->kind == EVIDENCE_PROFILE)

@@ -7,8 +7,8 @@
 #include "analyze/job.h"
 #include "analyze/plan.h"
 #include "base/arena.h"
-#include "cli.h"
 #include "drive/phase.h"
+#include "job/run.h"
 #include "model/directory.h"
 #include "model/run.h"
 
@@ -19,7 +19,9 @@ enum { RUN_PHASES = EVIDENCE_KINDS }; /* one for each kind */
 #define RUN_EVENTS "events.ndjson"
 
 struct run_job {
-	struct cli *cli;
+	const struct job_host *host;
+	struct run_options options;
+	struct run_result *result;
 	struct arena arena;
 	struct directory directory;
 	struct manifest manifest;
@@ -40,15 +42,18 @@ struct run_job {
 	bool stopped;	      /* by the user */
 	struct err unwritten; /* .code: the first result that could not be written */
 	struct plan_step planned[RUN_PHASES]; /* as it was shown */
-	bool has_plan;
 	bool done[RUN_PHASES];
 	uint32_t step, step_count; /* the phase that runs, for the progress line */
 	struct run *runs[EVIDENCE_KINDS];
 	struct evidence evidence;
+	struct signals signals;
+	struct hypothesis_book *book;
+	struct ledger_view ledger;
+	struct answer_view answer;
+	struct fingerprint_comparison comparison;
+	struct round_view round;
+	bool has_round;
 };
-
-void run_job_open(struct run_job *job, struct cli *cli);
-void run_job_done(struct run_job *job);
 
 /* Nanoseconds of the budget that are gone. */
 uint64_t run_job_spent_ns(const struct run_job *job);
@@ -110,23 +115,18 @@ struct manifest_phase *run_step_find(struct run_job *job, const char *name);
 
 /* run_phases.c: the table of phases, and all of them in turn. */
 int run_phases_check(struct run_job *job, struct err *err); /* --phase, --skip */
-void run_phases_plan(struct run_job *job);		    /* and shows it */
+void run_phases_plan(struct run_job *job);		    /* and has it shown */
 int run_phases_do(struct run_job *job, struct err *err);
 /* Load what they left; what is not there gets its reason. */
 void run_phases_load(struct run_job *job);
 
-/* run_answer.c: join, write, show.  The exit status. */
+/* run_answer.c: join and write. */
 int run_answer(struct run_job *job, struct err *err);
 
 /* run_against.c: the run before, and the round that this one is. */
 int run_against_open(struct run_job *job, struct err *err);
-int run_against_compare(struct run_job *job, struct fingerprint_comparison *comparison,
-	double next_score, struct round_view *ret_view, struct err *err);
-int run_history_keep(
-	struct run_job *job, const struct round_view *round, const char *first, struct err *err);
+int run_against_compare(struct run_job *job, struct err *err);
+int run_history_keep(struct run_job *job, struct err *err);
 
 /* run_ledger.c: hypothesis.md, and the ledger across runs. */
-int run_ledger_keep(struct run_job *job, const struct ledger_view *view, struct err *err);
-
-/* run_check.c: `assay run --check DIR`. */
-int run_check(struct cli *cli, struct err *err);
+int run_ledger_keep(struct run_job *job, struct err *err);

@@ -21,12 +21,12 @@ int run_preflight(struct run_job *job, struct err *err)
 
 	run_words_add(&doctor.words, "doctor");
 	run_words_addf(job, &doctor.words, "--json=%s/preflight.json", job->directory.path);
-	run_words_add(&doctor.words, job->cli->program[0]);
+	run_words_add(&doctor.words, job->options.program[0]);
 	run_words_add(&env.words, "env");
 	run_words_add(&env.words, "-o");
 	run_words_addf(job, &env.words, "%s/fingerprint.json", job->directory.path);
 	run_words_add(&env.words, "--");
-	run_words_add(&env.words, job->cli->program[0]);
+	run_words_add(&env.words, job->options.program[0]);
 	r = run_step_do(job, &doctor, err);
 	if (r >= 0 && !job->stopped)
 		r = run_step_do(job, &env, err);
@@ -59,7 +59,7 @@ static int trial_failed(struct run_job *job, const struct run *run,
 			execution->exit_status, *words ? ": " : "", words);
 	err_hint(err, "make it run to its end with exit status 0 first; %s/log has its words",
 		job->directory.path);
-	job->cli->target_exit =
+	job->result->target_exit =
 		execution->signal ? 128 + execution->signal : execution->exit_status;
 	if (row) {
 		row->outcome = PHASE_FAILED;
@@ -76,7 +76,7 @@ static int golden_compare(const struct run_job *job, struct err *err)
 		str_equal(job->expected_sha256, job->golden_sha256))
 		return 0;
 	err_set(err, ERR_TARGET, EILSEQ, "the program does not print what %s holds",
-		cli_value(job->cli, "golden"));
+		job->options.golden);
 	err_hint(err, "compare it with %s/" RUN_GOLDEN, job->directory.path);
 	return -EILSEQ;
 }

@@ -16,6 +16,7 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/words.h"
+#include "job/status.h"
 #include "run_job.h"
 
 void run_words_add(struct run_words *words, const char *word)
@@ -37,11 +38,11 @@ void run_words_addf(struct run_job *job, struct run_words *words, const char *fo
 void run_words_add_program(struct run_job *job, struct run_words *words, bool splits_one)
 {
 	run_words_add(words, "--");
-	if (splits_one && !job->cli->program[1]) {
+	if (splits_one && !job->options.program[1]) {
 		run_words_addf(job, words, "%s", job->manifest.target);
 		return;
 	}
-	for (char **word = job->cli->program; *word; word++)
+	for (char **word = job->options.program; *word; word++)
 		run_words_add(words, *word);
 }
 
@@ -55,7 +56,7 @@ static const char *command_words(
 		word_quote(setting, &line);
 		str_add_char(&line, ' ');
 	}
-	word_quote(job->cli->argv[0], &line);
+	word_quote(job->host->argv[0], &line);
 	vec_foreach (const char *, word, &step->words.at) {
 		str_add_char(&line, ' ');
 		word_quote(*word, &line);
@@ -113,10 +114,10 @@ static void progress_show(void *context, uint64_t elapsed_ns)
 	const struct manifest_phase *row = &job->manifest.phases.at[job->manifest.phases.count - 1];
 
 	if (isfinite(row->planned_s))
-		cli_progress(job->cli, "phase %u of %u, %s: %.0f s of %.0f s", job->step,
+		job_progress(job->host, "phase %u of %u, %s: %.0f s of %.0f s", job->step,
 			job->step_count, row->name, (double)elapsed_ns / 1e9, row->planned_s);
 	else
-		cli_progress(job->cli, "%s: %.0f s", row->name, (double)elapsed_ns / 1e9);
+		job_progress(job->host, "%s: %.0f s", row->name, (double)elapsed_ns / 1e9);
 }
 
 static enum phase_outcome outcome_of(
@@ -222,7 +223,7 @@ int run_step_do(struct run_job *job, struct run_step *step, struct err *err)
 	struct phase_result result;
 	int r;
 
-	vec_push(&argv, job->cli->argv[0]);
+	vec_push(&argv, job->host->argv[0]);
 	vec_foreach (const char *, word, &step->words.at)
 		vec_push(&argv, *word);
 	vec_push(&argv, NULL);
@@ -236,14 +237,12 @@ int run_step_do(struct run_job *job, struct run_step *step, struct err *err)
 			.output_path = output,
 			.error_path = log,
 			.limit_ns = step->limit_ns,
-			.interrupted = cli_interrupted,
-			.progress = job->cli->mode == CLI_TEXT && isatty(STDERR_FILENO)
-					    ? progress_show
-					    : NULL,
+			.interrupted = job->host->interrupted,
+			.progress = job->host->show_progress ? progress_show : NULL,
 			.context = job,
 		},
 		&result, err);
-	cli_progress(job->cli, NULL);
+	job_progress(job->host, NULL);
 	vec_done(&argv);
 	vec_done(&step->words.at);
 	if (r < 0 && err->kind == ERR_OUTPUT)

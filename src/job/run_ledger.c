@@ -6,7 +6,7 @@
 #include "render/markdown.h"
 #include "run_job.h"
 
-int run_ledger_keep(struct run_job *job, const struct ledger_view *view, struct err *err)
+int run_ledger_keep(struct run_job *job, struct err *err)
 {
 	const char *root = job->directory.root ? job->directory.root : job->directory.path;
 	const char *path = arena_format(&job->arena, "%s/" LEDGER_FILE, root);
@@ -25,13 +25,13 @@ int run_ledger_keep(struct run_job *job, const struct ledger_view *view, struct 
 	uint32_t count;
 	int r;
 
-	ledger_entries_make(view, &shared, &job->arena, &entries, &count);
+	ledger_entries_make(&job->ledger, &shared, &job->arena, &entries, &count);
 	r = ledger_append(path, entries, count, err);
 	if (r < 0)
 		return r;
 	if (ledger_load(&ledger, path, &unread) < 0) /* the runs before, no part of this one */
 		run_add_note(job->front, "ledger-unread", unread.text, unread.hint);
 	ledger_history_make(&ledger, &query, &job->arena, &history);
-	ledger_markdown(&text, view, history.count ? history.runs : NULL);
+	ledger_markdown(&text, &job->ledger, history.count ? history.runs : NULL);
 	return run_job_write(job, "hypothesis.md", &text, err);
 }

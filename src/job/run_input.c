@@ -53,7 +53,7 @@ static int golden_check(struct run_job *job, const char *path, struct err *err)
 
 int run_input_check(struct run_job *job, struct err *err)
 {
-	const char *input = cli_value(job->cli, "input"), *golden = cli_value(job->cli, "golden");
+	const char *input = job->options.input, *golden = job->options.golden;
 	int r = 0;
 
 	if (input)
@@ -95,7 +95,7 @@ static int unreadable(int code, struct err *err)
 }
 
 /* All of stdin to a file; how many bytes that were. */
-static int64_t input_copy(struct io_writer *writer, struct err *err)
+static int64_t input_copy(const struct run_job *job, struct io_writer *writer, struct err *err)
 {
 	char piece[PIECE];
 	uint64_t bytes = 0;
@@ -104,7 +104,7 @@ static int64_t input_copy(struct io_writer *writer, struct err *err)
 	while ((got = read(STDIN_FILENO, piece, sizeof(piece))) != 0) {
 		int r;
 
-		if (got < 0 && errno == EINTR && !cli_interrupted().count)
+		if (got < 0 && errno == EINTR && !job_interrupted(job->host).count)
 			continue;
 		if (got < 0)
 			return unreadable(errno, err);
@@ -128,9 +128,9 @@ static int input_spool(struct run_job *job, struct err *err)
 
 	if (r < 0)
 		return r;
-	cli_progress(job->cli, "reading stdin");
-	bytes = input_copy(&writer, err);
-	cli_progress(job->cli, NULL);
+	job_progress(job->host, "reading stdin");
+	bytes = input_copy(job, &writer, err);
+	job_progress(job->host, NULL);
 	r = io_writer_close(&writer, bytes < 0 ? (int)bytes : 0, err->code ? &late : err);
 	if (r < 0)
 		return r;

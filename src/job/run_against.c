@@ -9,7 +9,7 @@
 
 int run_against_open(struct run_job *job, struct err *err)
 {
-	const char *name = cli_value(job->cli, "against");
+	const char *name = job->options.against;
 	int r;
 
 	if (!name)
@@ -53,22 +53,21 @@ static bool reached_find(struct run_job *job, struct causal_gain *ret_gain)
 	return round_reached(&evidence, job->before.promise.function, &job->arena, ret_gain);
 }
 
-int run_against_compare(struct run_job *job, struct fingerprint_comparison *comparison,
-	double next_score, struct round_view *ret_view, struct err *err)
+int run_against_compare(struct run_job *job, struct err *err)
 {
 	struct causal_gain reached;
 	struct round_input input = {
 		.before = &job->before,
 		.after = &job->manifest,
 		.after_run = job->evidence.piece[EVIDENCE_BASELINE].run,
-		.next_score = next_score,
+		.next_score = job->manifest.promise.score,
 	};
 
 	job->before_run = before_load(job, "baseline.assay");
 	input.before_run = job->before_run;
 	if (reached_find(job, &reached))
 		input.reached = &reached;
-	return round_make(&input, comparison, &job->arena, ret_view, err);
+	return round_make(&input, &job->comparison, &job->arena, &job->round, err);
 }
 
 static int history_show(const struct rounds *rounds, const char *path, struct err *err)
@@ -105,16 +104,17 @@ static int history_of_root(struct run_job *job, const struct round_row *row, str
 	return history_show(&all, arena_format(&job->arena, "%s/HISTORY.md", root), err);
 }
 
-int run_history_keep(
-	struct run_job *job, const struct round_view *round, const char *first, struct err *err)
+int run_history_keep(struct run_job *job, struct err *err)
 {
-	struct round_row row = round_row_of(&job->manifest, round, first);
+	const struct hotspot *first = job->answer.first;
+	struct round_row row = round_row_of(
+		&job->manifest, job->has_round ? &job->round : NULL, first ? first->location : "");
 	rounds_auto struct rounds chain = {0};
 	str_auto struct str lines = {0};
 	struct err ignored = {0};
 	int r;
 
-	if (round)
+	if (job->has_round)
 		(void)rounds_load(&chain,
 			arena_format(&job->arena, "%s/" ROUNDS_FILE, job->against_path), &ignored);
 	vec_push(&chain.rows, row);
