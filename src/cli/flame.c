@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "analyze/sample_walk.h"
-#include "base/io.h"
+#include "job/flame.h"
 #include "model/run.h"
 #include "profile_options.h"
 #include "render/flame.h"
@@ -100,20 +100,6 @@ static int flame_make(struct flame_job *job, struct err *err)
 	return 0;
 }
 
-static int flame_write(struct flame_job *job, struct err *err)
-{
-	struct io_writer writer;
-	struct stream out = {.write = io_writer_write, .context = &writer};
-	int r = io_writer_open(&writer, str_equal(job->path, "-") ? "/dev/stdout" : job->path, err);
-
-	if (r < 0)
-		return r;
-	flame_svg(&out, &job->view, &job->look);
-	r = stream_end(&out);
-	job->bytes = out.given_bytes;
-	return io_writer_close(&writer, r, err);
-}
-
 static void side_json(struct jsonw *w, const struct call_tree *tree)
 {
 	const struct profile_samples *samples = &tree->samples;
@@ -197,7 +183,8 @@ static int flame_run(struct cli *cli, struct err *err)
 	if (r >= 0)
 		r = flame_make(&job, err);
 	if (r >= 0)
-		r = flame_write(&job, err);
+		r = job_write_flame(&job.view, &job.look,
+			str_equal(job.path, "-") ? "/dev/stdout" : job.path, &job.bytes, err);
 	if (r >= 0)
 		r = flame_show(&job, err);
 	flame_job_done(&job);

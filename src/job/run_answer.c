@@ -1,16 +1,14 @@
 /* run_answer.c - what the phases left: joined, judged, written into the directory. */
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <unistd.h>
 
 #include "analyze/bench.h"
 #include "analyze/hypothesis.h"
-#include "render/answer.h"
+#include "base/clock.h"
+#include "job/flame.h"
+#include "job/status.h"
 #include "render/answer_json.h"
-#include "render/job.h"
+#include "render/flame.h"
 #include "render/markdown.h"
-#include "render/round.h"
 #include "run_job.h"
 
 static int result_make(struct run_job *job, struct err *err)
@@ -80,12 +78,30 @@ static int baseline_write(struct run_job *job, struct err *err)
 	return run_job_write(job, "BASELINE.md", &text, err);
 }
 
+static int flame_write(struct run_job *job, const struct run *profile, struct err *err)
+{
+	call_tree_auto struct call_tree tree = {0};
+	flame_view_auto struct flame_view view = {0};
+	int r = call_tree_make(profile, &(struct call_tree_options){0}, &tree, err);
+
+	if (r < 0)
+		return r;
+	call_tree_sort(&tree, CALL_TREE_BY_NAME);
+	flame_view_make(&tree, &(struct flame_view_options){0}, &view);
+	return job_write_flame(&view, &(struct flame_options){.target = job->manifest.target},
+		directory_path(&job->directory, "flame.svg"), NULL, err);
+}
+
+/* What `assay flame` would draw, of the profile that is loaded already. */
 static int flame_draw(struct run_job *job, struct err *err)
 {
+	const struct run *profile = job->evidence.piece[EVIDENCE_PROFILE].run;
 	struct run_step step = {.name = "flame", .file = "flame.svg", .planned_s = (double)NAN};
-	int r;
+	uint64_t start_ns = clock_monotonic_ns();
+	struct phase_result result = {0};
 
-	if (!job->evidence.piece[EVIDENCE_PROFILE].run || job->unwritten.code) {
+	(void)err;
+	if (!profile || job->unwritten.code) {
 		run_step_skip(job, "flame", "there is no profile to draw", "");
 		return 0;
 	}
@@ -93,8 +109,13 @@ static int flame_draw(struct run_job *job, struct err *err)
 	run_words_add(&step.words, directory_path(&job->directory, "profile.assay"));
 	run_words_add(&step.words, "-o");
 	run_words_add(&step.words, directory_path(&job->directory, "flame.svg"));
-	r = run_step_do(job, &step, err);
-	return r < 0 ? r : 0;
+	run_step_begin(job, &step, NULL);
+	if (flame_write(job, profile, &result.failure) < 0)
+		result.status = result.failure.kind == ERR_OUTPUT ? EXIT_NOT_WRITTEN : EXIT_USAGE;
+	result.wall_ns = clock_monotonic_ns() - start_ns;
+	run_step_finish(job, &step, &result);
+	vec_done(&step.words.at);
+	return 0;
 }
 
 static int golden_write(struct run_job *job, struct err *err)

@@ -1,6 +1,6 @@
 /* run_job.h - what `assay run` works on: the directory, its manifest, the plan, what was measured.
  *
- * Owns: everything it made or loaded, until run_job_done(). */
+ * Owns: everything it made or loaded, until run_result_done(). */
 #pragma once
 
 #include "analyze/answer.h"
@@ -43,8 +43,8 @@ struct run_job {
 	struct err unwritten; /* .code: the first result that could not be written */
 	struct plan_step planned[RUN_PHASES]; /* as it was shown */
 	bool done[RUN_PHASES];
-	uint32_t step, step_count; /* the phase that runs, for the progress line */
-	struct run *runs[EVIDENCE_KINDS];
+	uint32_t step, step_count;	  /* the phase that runs, for the progress line */
+	struct run *runs[EVIDENCE_KINDS]; /* see run_phase_file() */
 	struct evidence evidence;
 	struct signals signals;
 	struct hypothesis_book *book;
@@ -104,6 +104,11 @@ struct run_step {
  * started at all. */
 int run_step_do(struct run_job *job, struct run_step *step, struct err *err);
 
+/* The two ends of it, for what we do ourselves: its row, and what came of it. */
+void run_step_begin(struct run_job *job, const struct run_step *step, const char *setting);
+void run_step_finish(
+	struct run_job *job, const struct run_step *step, const struct phase_result *result);
+
 /* A phase that was not started. */
 void run_step_skip(struct run_job *job, const char *name, const char *reason, const char *fix);
 
@@ -117,8 +122,12 @@ struct manifest_phase *run_step_find(struct run_job *job, const char *name);
 int run_phases_check(struct run_job *job, struct err *err); /* --phase, --skip */
 void run_phases_plan(struct run_job *job);		    /* and has it shown */
 int run_phases_do(struct run_job *job, struct err *err);
-/* Load what they left; what is not there gets its reason. */
+/* What they left as evidence; what is not there gets its reason. */
 void run_phases_load(struct run_job *job);
+/* Whether the baseline failed because the program never prints the same: it is repeated then. */
+bool run_baseline_varies(struct run_job *job);
+/* The run file that the phase of a kind left, loaded once; NULL with the reason in `err`. */
+const struct run *run_phase_file(struct run_job *job, enum evidence_kind kind, struct err *err);
 
 /* run_answer.c: join and write. */
 int run_answer(struct run_job *job, struct err *err);

@@ -14,7 +14,6 @@
 #include "code/names.h"
 #include "drive/causal_sites.h"
 #include "job/status.h"
-#include "model/store.h"
 #include "run_job.h"
 #include "source/pmu.h"
 
@@ -79,13 +78,11 @@ static double fact_of(const struct run *run, const char *name)
  * had all of them missing, 42 % of its CPU time. */
 static bool tasks_are_short(struct run_job *job)
 {
-	run_auto struct run *observed = NULL;
 	struct err ignored = {0};
+	const struct run *observed = run_phase_file(job, EVIDENCE_OBSERVED, &ignored);
 
-	if (store_load(directory_path(&job->directory, "observed.assay"), &observed, &ignored) < 0)
-		return false;
-	return fact_of(observed, "threads_seen") >=
-	       SHORT_TASKS * fmax(fact_of(observed, "threads_most"), 2);
+	return observed && fact_of(observed, "threads_seen") >=
+				   SHORT_TASKS * fmax(fact_of(observed, "threads_most"), 2);
 }
 
 static void profile_words(
@@ -137,20 +134,18 @@ static void counters_words(
  * library, of a child) is left out; without any causal looks for lines itself. */
 static void causal_add_targets(struct run_job *job, struct run_words *words)
 {
-	const char *file = directory_path(&job->directory, "profile.assay"), *program;
-	run_auto struct run *profile = NULL;
-	struct evidence_piece piece = {.path = file};
-	const char *functions[EXPERIMENT_FUNCTIONS];
+	struct err ignored = {0};
+	struct evidence_piece piece = {
+		.run = run_phase_file(job, EVIDENCE_PROFILE, &ignored), .path = ""};
+	const char *functions[EXPERIMENT_FUNCTIONS], *program;
 	const struct scope everything = {0};
 	struct causal_sites *sites = NULL;
-	struct err ignored = {0};
 	uint32_t count;
 
-	if (store_load(file, &profile, &ignored) < 0 ||
+	if (!piece.run ||
 		binary_find(job->options.program[0], &job->arena, &program, &ignored) < 0 ||
 		causal_sites_open(program, &everything, &sites, &ignored) < 0)
 		return;
-	piece.run = profile;
 	count = hotspot_functions(
 		&piece, EXPERIMENT_SHARE, &job->arena, functions, EXPERIMENT_FUNCTIONS);
 	for (uint32_t i = 0; i < count; i++) {
@@ -389,16 +384,13 @@ static int phase_do(struct run_job *job, unsigned i, const struct plan_step *pla
 
 /* The baseline compares each output with the first; where that is never the same, it is told once
  * and no longer asked for. */
-static bool output_varies(struct run_job *job)
+bool run_baseline_varies(struct run_job *job)
 {
-	run_auto struct run *run = NULL;
 	struct err ignored = {0};
+	const struct run *run = run_phase_file(job, EVIDENCE_BASELINE, &ignored);
 
-	if (job_load_run(job->host, directory_path(&job->directory, "baseline.assay"), &run,
-		    &ignored) < 0)
-		return false;
-	vec_foreach (const struct execution_packed, execution, &run->executions)
-		if (execution->flags & EXECUTION_WRONG_OUTPUT)
+	for (uint32_t i = 0; run && i < run->executions.count; i++)
+		if (run->executions.at[i].flags & EXECUTION_WRONG_OUTPUT)
 			return true;
 	return false;
 }
@@ -411,6 +403,8 @@ static int baseline_again(struct run_job *job, unsigned i, struct err *err)
 	job->manifest.output_sha256 = "";
 	job->manifest.phases.count--; /* it is made again without the comparison */
 	unlink(directory_path(&job->directory, phases[i].file));
+	run_close(job->runs[EVIDENCE_BASELINE]);
+	job->runs[EVIDENCE_BASELINE] = NULL;
 	job->done[i] = false;
 	plan_now(job, steps);
 	job->done[i] = true;
@@ -447,7 +441,8 @@ int run_phases_do(struct run_job *job, struct err *err)
 			continue;
 		}
 		r = phase_do(job, i, &steps[i], err);
-		if (phases[i].kind == EVIDENCE_BASELINE && r == PHASE_FAILED && output_varies(job))
+		if (phases[i].kind == EVIDENCE_BASELINE && r == PHASE_FAILED &&
+			run_baseline_varies(job))
 			r = baseline_again(job, i, err);
 		if (r >= 0)
 			r = run_job_keep(job, err);
@@ -457,13 +452,27 @@ int run_phases_do(struct run_job *job, struct err *err)
 
 /* ---- what they left ---- */
 
-/* Experiments that came to nothing: the file says why. */
-static void reason_of_notes(struct manifest_phase *row, struct run_job *job, const char *path)
+const struct run *run_phase_file(struct run_job *job, enum evidence_kind kind, struct err *err)
 {
-	run_auto struct run *run = NULL;
-	struct err ignored = {0};
+	const struct run_phase *phase = phases;
 
-	if (row->status != EXIT_INCONCLUSIVE || job_load_run(job->host, path, &run, &ignored) < 0)
+	while (phase->kind != kind)
+		phase++;
+	if (!job->runs[kind])
+		(void)job_load_run(job->host, directory_path(&job->directory, phase->file),
+			&job->runs[kind], err);
+	return job->runs[kind];
+}
+
+/* Experiments that came to nothing: the file says why. */
+static void reason_of_notes(struct run_job *job, struct manifest_phase *row)
+{
+	struct err ignored = {0};
+	const struct run *run = row->status == EXIT_INCONCLUSIVE
+					? run_phase_file(job, EVIDENCE_CAUSAL, &ignored)
+					: NULL;
+
+	if (!run)
 		return;
 	row->reason = "no experiment came to its end";
 	row->fix = "name what progress is with assay causal --progress FUNCTION";
@@ -493,7 +502,6 @@ void run_phases_load(struct run_job *job)
 		const struct run_phase *phase = &phases[i];
 		struct evidence_piece *piece = &job->evidence.piece[phase->kind];
 		struct manifest_phase *row = run_step_find(job, phase->name);
-		const char *path = directory_path(&job->directory, phase->file);
 		struct err why = {0};
 		bool made = row && (row->outcome == PHASE_DONE || row->outcome == PHASE_WATCHED ||
 					   row->outcome == PHASE_INTERRUPTED);
@@ -501,8 +509,9 @@ void run_phases_load(struct run_job *job)
 		*piece = (struct evidence_piece){.path = phase->file,
 			.reason = "the run ended before this phase",
 			.fix = ""};
-		if (made && job_load_run(job->host, path, &job->runs[phase->kind], &why) >= 0) {
-			piece->run = job->runs[phase->kind];
+		if (made)
+			piece->run = run_phase_file(job, phase->kind, &why);
+		if (piece->run) {
 			piece->reason = "";
 			if (phase->kind == EVIDENCE_PROFILE)
 				profile_doubts(job, piece->run);
@@ -512,10 +521,11 @@ void run_phases_load(struct run_job *job)
 			continue;
 		if (made && !*row->reason)
 			row->reason = arena_text(&job->arena, why.text, strlen(why.text));
-		reason_of_notes(row, job, path);
+		if (phase->kind == EVIDENCE_CAUSAL) {
+			reason_of_notes(job, row);
+			job->evidence.no_experiments = row->outcome == PHASE_FAILED;
+		}
 		piece->reason = row->reason;
 		piece->fix = row->fix;
-		if (phase->kind == EVIDENCE_CAUSAL)
-			job->evidence.no_experiments = row->outcome == PHASE_FAILED;
 	}
 }

@@ -165,8 +165,8 @@ static void reason_find(
 	}
 }
 
-static void row_finish(
-	struct run_job *job, struct run_step *step, const struct phase_result *result)
+void run_step_finish(
+	struct run_job *job, const struct run_step *step, const struct phase_result *result)
 {
 	struct manifest_phase *row = &job->manifest.phases.at[job->manifest.phases.count - 1];
 
@@ -199,6 +199,21 @@ static int step_unwritten(struct run_job *job, const struct err *err)
 	return PHASE_FAILED;
 }
 
+void run_step_begin(struct run_job *job, const struct run_step *step, const char *setting)
+{
+	vec_push(&job->manifest.phases, (struct manifest_phase){
+						.name = step->name,
+						.command = command_words(job, step, setting),
+						.file = step->file,
+						.reason = "",
+						.fix = "",
+						.outcome = PHASE_FAILED,
+						.status = -1,
+						.planned_s = step->planned_s,
+						.seconds = (double)NAN,
+					});
+}
+
 int run_step_do(struct run_job *job, struct run_step *step, struct err *err)
 {
 	const char *folder = job->directory.path;
@@ -206,19 +221,9 @@ int run_step_do(struct run_job *job, struct run_step *step, struct err *err)
 	mem_auto char *whole = step->tells_events ? realpath(folder, NULL) : NULL;
 	const char *events =
 		whole ? arena_format(&job->arena, "ASSAY_EVENTS=%s/" RUN_EVENTS, whole) : NULL;
-	struct manifest_phase row = {
-		.name = step->name,
-		.command = command_words(job, step, events),
-		.file = step->file,
-		.reason = "",
-		.fix = "",
-		.outcome = PHASE_FAILED,
-		.status = -1,
-		.planned_s = step->planned_s,
-		.seconds = (double)NAN,
-	};
 	const char *log = arena_format(&job->arena, "%s/log/%s.txt", folder, step->name);
 	const char *output = arena_format(&job->arena, "%s/log/%s.stdout", folder, step->name);
+	const struct manifest_phase *row;
 	vec_of(const char *) argv = {0};
 	struct phase_result result;
 	int r;
@@ -227,7 +232,7 @@ int run_step_do(struct run_job *job, struct run_step *step, struct err *err)
 	vec_foreach (const char *, word, &step->words.at)
 		vec_push(&argv, *word);
 	vec_push(&argv, NULL);
-	vec_push(&job->manifest.phases, row);
+	run_step_begin(job, step, events);
 	r = phase_run(
 		&(struct phase_options){
 			.path = "/proc/self/exe",
@@ -249,10 +254,10 @@ int run_step_do(struct run_job *job, struct run_step *step, struct err *err)
 		return step_unwritten(job, err);
 	if (r < 0)
 		return r;
-	row_finish(job, step, &result);
-	row = job->manifest.phases.at[job->manifest.phases.count - 1];
-	output_check(job, step, output, row.outcome == PHASE_DONE);
-	return (int)row.outcome;
+	run_step_finish(job, step, &result);
+	row = &job->manifest.phases.at[job->manifest.phases.count - 1];
+	output_check(job, step, output, row->outcome == PHASE_DONE);
+	return (int)row->outcome;
 }
 
 void run_step_skip(struct run_job *job, const char *name, const char *reason, const char *fix)
