@@ -1,5 +1,5 @@
-/* tune_job.c - see tune_job.h.  What was asked for goes in, rows come out. */
-#include "tune_job.h"
+/* tune.c - see tune.h.  What was asked for goes in, rows come out. */
+#include "job/tune.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -8,24 +8,28 @@
 
 #include "drive/cpu_list.h"
 #include "model/run.h"
-#include "render/machine_json.h"
-#include "render/tune.h"
+#include "tune_parts.h"
 
-bool tune_job_asks(const struct tune_job *job, const struct knob *knob)
+/* Only settings of the program itself were asked for. */
+static bool is_private(const struct tune_job_options *asked)
+{
+	return !asked->only && !asked->has_yes && str_equal(asked->action, "run") &&
+	       (asked->cpus || asked->no_aslr || asked->fifo || asked->awake);
+}
+
+bool tune_asks(const struct tune_job *job, const struct knob *knob)
 {
 	vec_foreach (const char *const, name, &job->names)
 		if (str_equal(*name, knob->name) || str_equal(*name, knob->group))
 			return true;
-	return !knob->only && !job->names.count && !job->private;
+	return !knob->only && !job->names.count && !is_private(&job->options);
 }
 
-/* The words of `option`, each one a list with commas. */
-static int names_take(struct tune_job *job, const char *option, struct err *err)
+/* Each of them is a list with commas. */
+static int names_take(struct tune_job *job, const char *const *lists, struct err *err)
 {
-	const char *value;
-
-	for (unsigned i = 0; (value = cli_value_at(job->cli, option, i)); i++) {
-		char *rest = arena_format(&job->arena, "%s", value), *name;
+	for (; lists && *lists; lists++) {
+		char *rest = arena_format(&job->arena, "%s", *lists), *name;
 
 		while ((name = strsep(&rest, ","))) {
 			if (knob_check_name(&job->book, name, err) < 0)
@@ -44,7 +48,7 @@ static const char *approver(struct tune_job *job)
 
 	return arena_format(&job->arena, "uid %u%s%s, %s", (unsigned)getuid(),
 		plain ? ", sudo by " : "", plain ? user : "",
-		cli_has(job->cli, "yes") ? "--yes" : "asked at a terminal");
+		job->options.has_yes ? "--yes" : "asked at a terminal");
 }
 
 static int cpus_check(const char *list, struct err *err)
@@ -54,19 +58,27 @@ static int cpus_check(const char *list, struct err *err)
 	if (!list || cpu_list_parse(list, &cpus) >= 0)
 		return 0;
 	err_set(err, ERR_USAGE, EINVAL, "'%s' is no list of processors", list);
-	err_hint(err, "write --cpus 2 or --cpus 0,2-3");
-	return -EINVAL;
+	return err_hint(err, "write --cpus 2 or --cpus 0,2-3");
 }
 
-int tune_job_open(struct tune_job *job, struct err *err)
+void tune_job_open(
+	struct tune_job *job, const struct tune_job_options *options, const struct job_host *host)
 {
-	/* Another tree of /sys and /proc, for tests. */
-	const char *root = getenv("ASSAY_TUNE_ROOT");
-	struct tune_options options = {
-		.root = root ? root : "", .cpus = cli_value(job->cli, "cpus"), .by = approver(job)};
+	*job = (struct tune_job){.options = *options,
+		.host = host,
+		.run = run_open(),
+		.tune = {.folder = -1, .file = -1},
+		.view = {.action = options->action}};
+}
 
-	if (knob_book_load(&job->book, err) < 0 || names_take(job, "only", err) < 0 ||
-		names_take(job, "yes", err) < 0 || cpus_check(options.cpus, err) < 0)
+int tune_prepare(struct tune_job *job, struct err *err)
+{
+	const struct tune_job_options *asked = &job->options;
+	struct tune_options options = {
+		.root = asked->root ? asked->root : "", .cpus = asked->cpus, .by = approver(job)};
+
+	if (knob_book_load(&job->book, err) < 0 || names_take(job, asked->only, err) < 0 ||
+		names_take(job, asked->yes, err) < 0 || cpus_check(options.cpus, err) < 0)
 		return -EINVAL;
 	vec_foreach (const struct knob, knob, &job->book.knobs)
 		vec_push(&job->knobs, (struct tune_knob){.name = knob->name,
@@ -109,7 +121,7 @@ void tune_job_take_rows(struct tune_job *job, struct knob_view *view, bool asked
 	vec_foreach (const struct tune_item, item, &job->tune.items) {
 		const struct knob *knob =
 			item->knob < job->book.knobs.count ? &job->book.knobs.at[item->knob] : NULL;
-		bool asked = !knob || tune_job_asks(job, knob);
+		bool asked = !knob || tune_asks(job, knob);
 
 		if (!asked && (asked_only || job->names.count))
 			continue;
@@ -128,7 +140,7 @@ void tune_job_take_rows(struct tune_job *job, struct knob_view *view, bool asked
 	}
 }
 
-void tune_job_note_states(struct tune_job *job, const struct knob_view *view)
+void tune_note_states(struct tune_job *job, const struct knob_view *view)
 {
 	static const struct {
 		const char *state, *code, *text, *hint;
@@ -151,43 +163,4 @@ void tune_job_note_states(struct tune_job *job, const struct knob_view *view)
 			"passed over, and what they changed is not brought back",
 			arena_format(&job->arena, "look at %s or %s.broken", job->tune.journal_path,
 				job->tune.journal_path));
-}
-
-int tune_job_show(struct tune_job *job, struct err *err)
-{
-	struct cli *cli = job->cli;
-	struct cli_page page = {.run = job->run, .to_stderr = cli->program != NULL};
-	struct err ignored = {0};
-
-	if (cli_has(cli, "json"))
-		job_take_fingerprint(job->run, &ignored);
-	while (cli_page_next(cli, &page)) {
-		if (page.json)
-			tune_json(page.json, &job->view);
-		else if (cli->mode == CLI_AGENT)
-			tune_agent(page.paper, &job->view);
-		else if (!cli->quiet)
-			tune_text(page.paper, &job->view);
-	}
-	return cli_page_end(cli, &page, err);
-}
-
-const char *tune_job_command(struct tune_job *job, const char *before, const char *after)
-{
-	str_auto struct str text = {0};
-
-	str_add(&text, before);
-	for (char **word = job->cli->argv; *word; word++) {
-		bool plain = **word && !(*word)[strspn(*word, "abcdefghijklmnopqrstuvwxyz"
-							      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-							      "0123456789_./=:,@%+-")];
-
-		str_addf(&text, "%s%s", text.len ? " " : "", plain ? "" : "'");
-		for (const char *at = *word; *at; at++)
-			str_add(&text, *at == '\'' ? "'\\''" : (char[]){*at, '\0'});
-		str_add(&text, plain ? "" : "'");
-		if (*word == job->cli->operands.at[0])
-			str_add(&text, after);
-	}
-	return arena_format(&job->arena, "%s", str_text(&text));
 }

@@ -3,19 +3,36 @@
  *
  * All answers are taken before the first write, so that a no in the end finds nothing changed. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "base/io.h"
-#include "render/tune.h"
-#include "tune_job.h"
+#include "tune_parts.h"
 
-int tune_job_need_root(struct tune_job *job, const char *path, struct err *err)
+/* The command line as a shell would read it again, with `before` it and `after` the action. */
+static const char *command_text(struct tune_job *job, const char *before, const char *after)
+{
+	str_auto struct str text = {0};
+
+	str_add(&text, before);
+	for (char **word = job->host->argv; word && *word; word++) {
+		bool plain = **word && !(*word)[strspn(*word, "abcdefghijklmnopqrstuvwxyz"
+							      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+							      "0123456789_./=:,@%+-")];
+
+		str_addf(&text, "%s%s", text.len ? " " : "", plain ? "" : "'");
+		for (const char *at = *word; *at; at++)
+			str_add(&text, *at == '\'' ? "'\\''" : (char[]){*at, '\0'});
+		str_add(&text, plain ? "" : "'");
+		if (*word == job->options.action)
+			str_add(&text, after);
+	}
+	return arena_format(&job->arena, "%s", str_text(&text));
+}
+
+int tune_need_root(struct tune_job *job, const char *path, struct err *err)
 {
 	err_set(err, ERR_UNAVAILABLE, EACCES, "only root may change %s", path);
-	err_hint(err, "%s", tune_job_command(job, "sudo", ""));
-	return -EACCES;
+	return err_hint(err, "%s", command_text(job, "sudo", ""));
 }
 
 /* Choose what was asked for and would change; how many, or that we may not. */
@@ -25,10 +42,10 @@ static int items_choose(struct tune_job *job, struct err *err)
 
 	tune_look(&job->tune);
 	vec_foreach (struct tune_item, item, &job->tune.items) {
-		if (!tune_job_asks(job, &job->book.knobs.at[item->knob]))
+		if (!tune_asks(job, &job->book.knobs.at[item->knob]))
 			continue;
 		if (item->state == TUNE_DENIED && geteuid() != 0)
-			return tune_job_need_root(job, item->path, err);
+			return tune_need_root(job, item->path, err);
 		item->chosen = item->state == TUNE_CHANGE;
 		count += item->chosen;
 	}
@@ -44,32 +61,6 @@ static uint32_t group_count(const struct tune_job *job, const char *group)
 	return count;
 }
 
-/* One question; only y or yes is a yes. */
-static bool group_agreed(const char *group, uint32_t count)
-{
-	char answer[64] = "";
-	ssize_t got;
-
-	dprintf(STDERR_FILENO, "Change %u setting%s of the group %s? [y/N] ", count,
-		count == 1 ? "" : "s", group);
-	got = read(STDIN_FILENO, answer, sizeof(answer) - 1);
-	if (got <= 0) {
-		dprintf(STDERR_FILENO, "\n");
-		return false;
-	}
-	return strcasecmp(str_trim(answer), "y") == 0 || strcasecmp(str_trim(answer), "yes") == 0;
-}
-
-static void plan_print(struct tune_job *job)
-{
-	str_auto struct str text = {0};
-	struct paper paper = {.out = &text};
-
-	tune_job_take_rows(job, &job->view, true);
-	tune_text(&paper, &job->view);
-	(void)io_write_all(STDERR_FILENO, str_text(&text), text.len);
-}
-
 /* Ask for each group with something chosen.  Returns how many changes were agreed to. */
 static int consent_ask(struct tune_job *job, struct err *err)
 {
@@ -77,21 +68,20 @@ static int consent_ask(struct tune_job *job, struct err *err)
 	bool agreed = false;
 	int count = 0;
 
-	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
+	if (!job->options.ask) {
 		err_set(err, ERR_USAGE, EINVAL,
 			"nothing is changed without a yes, and there is no terminal to ask at");
-		err_hint(err, "look at `assay tune plan`, then agree with: %s",
-			tune_job_command(job, "", " --yes"));
-		return -EINVAL;
+		return err_hint(err, "look at `assay tune plan`, then agree with: %s",
+			command_text(job, "", " --yes"));
 	}
-	plan_print(job);
 	vec_foreach (const struct knob, knob, &job->book.knobs) {
 		uint32_t changes = group_count(job, knob->group);
 
 		if (!changes || (asked && str_equal(asked, knob->group)))
 			continue;
 		asked = knob->group;
-		agreed = !cli_interrupted().count && group_agreed(asked, changes);
+		agreed = !job_interrupted(job->host).count &&
+			 job->options.ask(job->options.context, job, asked, changes);
 		vec_foreach (struct tune_item, item, &job->tune.items)
 			if (str_equal(job->book.knobs.at[item->knob].group, asked))
 				item->chosen = item->chosen && agreed;
@@ -100,11 +90,11 @@ static int consent_ask(struct tune_job *job, struct err *err)
 	return count;
 }
 
-int tune_job_agree(struct tune_job *job, bool *ret_declined, struct err *err)
+int tune_agree(struct tune_job *job, bool *ret_declined, struct err *err)
 {
 	int wanted = items_choose(job, err), agreed = wanted;
 
-	if (wanted > 0 && !cli_has(job->cli, "yes"))
+	if (wanted > 0 && !job->options.has_yes)
 		agreed = consent_ask(job, err);
 	*ret_declined = wanted > 0 && agreed == 0;
 	return agreed;
