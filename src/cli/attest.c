@@ -107,8 +107,8 @@ static int terminal_ask(struct attest_job *job, struct err *err)
 			continue;
 		dprintf(STDERR_FILENO, "\n");
 		err_set(err, ERR_USAGE, EINTR, "the questions were not answered to the end");
-		err_hint(err, "nothing was written; answers can also come from a file: --answers");
-		return -EINTR;
+		return err_hint(
+			err, "nothing was written; answers can also come from a file: --answers");
 	}
 	return 0;
 }
@@ -133,9 +133,8 @@ static int answers_take(struct attest_job *job, struct err *err)
 		return 0;
 	err_set(err, ERR_USAGE, EINVAL, "these are for a person to answer: %s",
 		attest_open_keys(&job->view, arena));
-	err_hint(err, "fill in `assay attest --template %s` and pass it with --answers FILE",
+	return err_hint(err, "fill in `assay attest --template %s` and pass it with --answers FILE",
 		job->cli->operands.at[0]);
-	return -EINVAL;
 }
 
 static int document_digest(struct attest_document *document, struct arena *arena, struct err *err)
@@ -292,20 +291,15 @@ static int words_check(struct cli *cli, struct err *err)
 {
 	bool template = cli_has(cli, "template"), verifies = cli_has(cli, "verify");
 
-	if (template && verifies) {
-		err_set(err, ERR_USAGE, EINVAL, "--template and --verify are two different jobs");
-		err_hint(err, "give one of them");
-		return -EINVAL;
-	}
-	if (verifies && cli->operands.count) {
-		err_set(err, ERR_USAGE, EINVAL, "--verify takes one document and nothing else");
-		err_hint(err, "usage: assay attest --verify DOC");
-		return -EINVAL;
-	}
+	if (template && verifies)
+		return err_refuse(
+			err, "--template and --verify are two different jobs", "give one of them");
+	if (verifies && cli->operands.count)
+		return err_refuse(err, "--verify takes one document and nothing else",
+			"usage: assay attest --verify DOC");
 	if (!template && !verifies && !cli->operands.count) {
 		err_set(err, ERR_USAGE, EINVAL, "assay attest was given no file");
-		err_hint(err, "usage: assay attest %s", cli->command->usage);
-		return -EINVAL;
+		return err_hint(err, "usage: assay attest %s", cli->command->usage);
 	}
 	return cli_output_as_json(cli, err);
 }

@@ -25,27 +25,23 @@ static int image_check(struct image *image, struct err *err)
 
 	if (image->len < EI_NIDENT + 4 || memcmp(ident, ELFMAG, SELFMAG) != 0) {
 		err_set(err, ERR_UNAVAILABLE, ENOEXEC, "%s is not an ELF program", image->path);
-		err_hint(err, "name the program itself");
-		return -ENOEXEC;
+		return err_hint(err, "name the program itself");
 	}
 	if (ident[EI_CLASS] != ELFCLASS64) {
 		err_set(err, ERR_UNAVAILABLE, ENOEXEC,
 			"%s is a 32-bit program, assay measures 64-bit programs", image->path);
-		err_hint(err, "build it for 64 bits");
-		return -ENOEXEC;
+		return err_hint(err, "build it for 64 bits");
 	}
 	if (ident[EI_DATA] != ELFDATA2LSB) {
 		err_set(err, ERR_UNAVAILABLE, ENOEXEC,
 			"%s is for big-endian machines, assay reads little-endian programs",
 			image->path);
-		err_hint(err, "build it for this machine");
-		return -ENOEXEC;
+		return err_hint(err, "build it for this machine");
 	}
 	if (image->len < sizeof(image->head)) {
 		err_set(err, ERR_UNAVAILABLE, ENOEXEC,
 			"%s is cut short: its ELF header is not whole", image->path);
-		err_hint(err, "build or copy it again");
-		return -ENOEXEC;
+		return err_hint(err, "build or copy it again");
 	}
 	return 0;
 }

@@ -97,9 +97,9 @@ static int symbols_hidden(const char *path, bool any, struct err *err)
 		return err_set(err, ERR_UNAVAILABLE, EINVAL, "%s has no kernel symbols", path);
 	err_set(err, ERR_UNAVAILABLE, EPERM, "kernel addresses are hidden: %s shows only zeros",
 		path);
-	err_hint(err, "run `sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1`, or "
-		      "run as root");
-	return -EPERM;
+	return err_hint(err,
+		"run `sudo sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1`, or "
+		"run as root");
 }
 
 int names_open_kernel(const char *path, struct names **ret_names, struct err *err)

@@ -61,10 +61,9 @@ static int import_results(const char *path, struct run **ret_run, struct err *er
 	if (report.holds != IMPORT_BENCHMARK) {
 		err_set(err, ERR_USAGE, EINVAL, "%s (%s) holds no times of whole runs", path,
 			report.kind);
-		err_hint(err,
+		return err_hint(err,
 			"it takes a run file of `assay bench -o`, or the JSON of hyperfine or "
 			"Google Benchmark");
-		return -EINVAL;
 	}
 	run->partial = *report.damage || report.skipped[IMPORT_TRUNCATED];
 	run->command = run_intern(run, "import");
@@ -86,9 +85,8 @@ static int load_run_file(
 	if (!run->commands.count) {
 		err_set(err, ERR_USAGE, EINVAL, "%s is a run of `assay %s` and holds no benchmark",
 			path, run->command ? run_text(run, run->command) : "?");
-		err_hint(err,
+		return err_hint(err,
 			"measure with `assay bench -o RUN CMD...` or `assay ab -o RUN A -- B`");
-		return -EINVAL;
 	}
 	*ret_run = run;
 	run = NULL;
@@ -149,8 +147,7 @@ static int add_folder(struct results *results, const char *path, struct err *err
 
 		err_set(err, ERR_USAGE, code, "cannot read the folder %s: %s", path,
 			err_words(code));
-		err_hint(err, "check its permissions, or name the files in it");
-		return -code;
+		return err_hint(err, "check its permissions, or name the files in it");
 	}
 	for (int i = 0; i < count; i++) {
 		str_auto struct str file = {0};
@@ -165,8 +162,8 @@ static int add_folder(struct results *results, const char *path, struct err *err
 	if (results->inputs.count)
 		return 0;
 	err_set(err, ERR_USAGE, EINVAL, "the folder %s holds no file of results", path);
-	err_hint(err, "it takes run files (*.assay) and the JSON of hyperfine or Google Benchmark");
-	return -EINVAL;
+	return err_hint(
+		err, "it takes run files (*.assay) and the JSON of hyperfine or Google Benchmark");
 }
 
 int results_add_all(struct results *results, const char *path, struct err *err)

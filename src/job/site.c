@@ -28,8 +28,7 @@ static int pmu_check(struct err *err)
 	if (r != 0)
 		return r < 0 ? r : 0;
 	err_set(err, ERR_UNAVAILABLE, ENOENT, "this machine shows no PMU");
-	err_hint(err, "`assay doctor` tells what would bring one; --engine sim needs none");
-	return -ENOENT;
+	return err_hint(err, "`assay doctor` tells what would bring one; --engine sim needs none");
 }
 
 static int engine_choose(struct site_job *job, enum job_engine *ret_engine, struct err *err)

@@ -40,8 +40,7 @@ int topdown_pmu_check(const struct pmu_report *report, struct err *err)
 				return 0; /* cycles or instructions */
 	err_set(err, ERR_UNAVAILABLE, ENODEV,
 		"this PMU counts neither cycles nor instructions rightly");
-	err_hint(err, "`assay doctor` shows what its self-test found");
-	return -ENODEV;
+	return err_hint(err, "`assay doctor` shows what its self-test found");
 }
 
 static int engine_choose(struct topdown_job *job, struct pmu_report *report, struct err *err)

@@ -55,8 +55,7 @@ static int check_storage(const char *path, struct err *err)
 	code = errno;
 	err_set(err, ERR_USAGE, code, "cannot describe the file system of %s: %s", path,
 		err_words(code));
-	err_hint(err, "name a file or folder that exists");
-	return -code;
+	return err_hint(err, "name a file or folder that exists");
 }
 
 int fingerprint_take(

@@ -170,8 +170,7 @@ int pmu_encode(struct arena *arena, const char *pmu, const char *terms, struct e
 
 	if (r < 0) {
 		err_set(err, ERR_USAGE, ENOENT, "this machine has no PMU named '%s'", pmu);
-		err_hint(err, "ls " PMU_DEVICES " lists the ones it has");
-		return -ENOENT;
+		return err_hint(err, "ls " PMU_DEVICES " lists the ones it has");
 	}
 	r = terms_put(arena, pmu, terms, spec, 0, err);
 	if (r < 0)
