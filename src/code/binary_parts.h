@@ -3,7 +3,7 @@
 
 #include "base/str.h"
 #include "code/binary.h"
-#include "debug_file.h"
+#include "debug_set.h"
 #include "image_parts.h"
 
 /* What the dynamic section says. */

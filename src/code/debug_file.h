@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/vec.h"
-#include "image_search.h"
+#include "image_parts.h"
 #include "names_span.h"
 
 struct debug_spec {
@@ -147,20 +147,6 @@ struct debug_file {
 struct debug_file *debug_file_open(
 	struct image *image, struct debug_file *alternate, bool is_split);
 void debug_file_close(struct debug_file *file);
-
-/* All debug information of a program: where it stands, then opened. */
-struct debug_set {
-	struct image *image;	 /* that has it, or should: the program or `separate`; borrowed */
-	struct image *separate;	 /* the debug file, NULL: none */
-	struct image *shared;	 /* by dwz, NULL: none */
-	const char *shared_name; /* of the last, found or not; NULL: nothing is shared */
-	struct debug_file *file, *alternate;
-};
-
-/* Find the files; `program` stays the caller's. */
-void debug_set_find(struct debug_set *set, struct image_search *search, struct image *program);
-void debug_set_open(struct debug_set *set); /* `file` stays NULL where there is none */
-void debug_set_done(struct debug_set *set);
 
 /* The unit that covers `addr`, or NULL. */
 struct debug_unit *debug_unit_of_addr(struct debug_file *file, uint64_t addr);

@@ -1,5 +1,5 @@
-/* debug_set.c - the debug information of a program, from whichever files have it. */
-#include "debug_file.h"
+/* debug_set.c - see debug_set.h. */
+#include "debug_set.h"
 
 void debug_set_find(struct debug_set *set, struct image_search *search, struct image *program)
 {

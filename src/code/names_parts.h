@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "code/names.h"
-#include "debug_file.h"
+#include "debug_set.h"
 #include "names_span.h"
 
 enum symbol_binding { SYMBOL_LOCAL, SYMBOL_WEAK, SYMBOL_GLOBAL };
