@@ -84,15 +84,15 @@ static int interval_choose(const struct cli *cli, uint64_t *ret_ns, struct err *
 
 static void interval_show(void *context, struct stat_job *job)
 {
-	uint32_t *shown = context;
+	uint32_t *counts_shown = context;
 	str_auto struct str text = {0};
 	struct paper paper = {.out = &text};
 	arena_auto struct arena arena = {0};
 	struct stat_view view;
 
-	stat_view_make(job->run, &job->book, &arena, &view);
-	for (; *shown < view.interval_count; ++*shown)
-		stat_interval_text(&paper, &view, &view.intervals[*shown]);
+	stat_view_more(job->run, counts_shown, &arena, &view);
+	for (uint32_t i = 0; i < view.interval_count; i++)
+		stat_interval_text(&paper, &view, &view.intervals[i]);
 	(void)io_write_all(STDERR_FILENO, str_text(&text), text.len);
 }
 
@@ -154,8 +154,8 @@ static int options_read(struct cli *cli, struct stat_options *options, struct er
 
 static int stat_run_job(struct cli *cli, struct stat_job *job, struct err *err)
 {
-	uint32_t shown_intervals = 0;
-	struct stat_options options = {.context = &shown_intervals};
+	uint32_t counts_shown = 0;
+	struct stat_options options = {.context = &counts_shown};
 	struct err late = {0};
 	int r = options_read(cli, &options, err), shown;
 

@@ -11,6 +11,8 @@
 #include <cmocka.h>
 
 #include "analyze/metric.h"
+#include "analyze/stat.h"
+#include "model/run.h"
 
 #define assert_near(a, b, tolerance) assert_true(fabs((a) - (b)) <= (tolerance))
 
@@ -417,6 +419,42 @@ static void a_malformed_text_is_refused_with_its_line(void **state)
 	}
 }
 
+static void interval_add(struct run *run, uint64_t at_ns)
+{
+	for (row_id event = 1; event <= run->events.count; event++)
+		run_add_count(run, &(struct count_row){.event = event,
+					   .execution = 1,
+					   .at_ns = at_ns,
+					   .value = at_ns + event});
+}
+
+static void an_interval_is_looked_at_once_and_costs_as_much_as_the_first(void **state)
+{
+	enum { INTERVALS = 1000, EVENTS = 3 };
+	run_auto struct run *run = run_open();
+	uint32_t seen = 0;
+	size_t bytes = 0;
+
+	(void)state;
+	for (int i = 0; i < EVENTS; i++)
+		run_add_event(run,
+			&(struct event_row){.name = run_intern(run, "page-faults"), .scale = 1});
+	for (uint64_t at = 1; at <= INTERVALS; at++) {
+		arena_auto struct arena arena = {0};
+		struct stat_view view;
+
+		interval_add(run, at);
+		stat_view_more(run, &seen, &arena, &view);
+		assert_int_equal(view.interval_count, 1);
+		assert_int_equal(view.intervals[0].at_ns, at);
+		assert_near(view.intervals[0].values[2], (double)at + 3, 0);
+		bytes = at == 1 ? arena.used : bytes;
+		assert_int_equal(arena.used, bytes);
+		stat_view_more(run, &seen, &arena, &view);
+		assert_int_equal(view.interval_count, 0);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -438,6 +476,7 @@ int main(void)
 		cmocka_unit_test(a_run_too_short_for_a_rate_is_not_judged),
 		cmocka_unit_test(the_events_of_a_metric_are_one_group),
 		cmocka_unit_test(a_malformed_text_is_refused_with_its_line),
+		cmocka_unit_test(an_interval_is_looked_at_once_and_costs_as_much_as_the_first),
 	};
 
 	return cmocka_run_group_tests_name("metric", tests, load, unload);

@@ -32,15 +32,6 @@ static double count_value(const struct event_row *event, const struct count_row 
 	return value;
 }
 
-double stat_count_value(const struct run *run, uint32_t count_index)
-{
-	const struct count_row *count = &run->counts.at[count_index];
-
-	if (!count->event || count->event > run->events.count)
-		return (double)NAN;
-	return count_value(&run->events.at[count->event - 1], count);
-}
-
 struct sample {
 	double *values;
 	uint32_t count;
@@ -197,14 +188,17 @@ static void interval_take(const struct run *run, const struct count_row *count, 
 	last->values[count->event - 1] = value;
 }
 
-static void counts_take(const struct run *run, struct arena *arena, struct stat_view *view)
+/* Of the run's counts those from `first` on. */
+static void counts_take(
+	const struct run *run, uint32_t first, struct arena *arena, struct stat_view *view)
 {
 	uint32_t in_intervals = 0;
 
-	vec_foreach (const struct count_row, count, &run->counts)
-		in_intervals += count->at_ns != 0;
+	for (uint32_t i = first; i < run->counts.count; i++)
+		in_intervals += run->counts.at[i].at_ns != 0;
 	view->intervals = arena_take(arena, sizeof(*view->intervals) * in_intervals);
-	vec_foreach (const struct count_row, count, &run->counts) {
+	for (uint32_t i = first; i < run->counts.count; i++) {
+		const struct count_row *count = &run->counts.at[i];
 		struct stat_event *event;
 		double value;
 
@@ -340,10 +334,19 @@ void stat_view_make(const struct run *run, const struct metric_book *book, struc
 	executions_make(run, arena, ret_view);
 	medians_make(ret_view, &sample);
 	events_make(run, arena, ret_view);
-	counts_take(run, arena, ret_view);
+	counts_take(run, 0, arena, ret_view);
 	events_finish(ret_view, &sample);
 	metrics_make(book, arena, ret_view);
 	facts_make(run, arena, ret_view);
 	ret_view->next = next_command(run, ret_view, arena);
 	free(sample.values);
+}
+
+void stat_view_more(const struct run *run, uint32_t *counts_seen, struct arena *arena,
+	struct stat_view *ret_view)
+{
+	*ret_view = (struct stat_view){.target = run_text(run, run->target)};
+	events_make(run, arena, ret_view);
+	counts_take(run, *counts_seen, arena, ret_view);
+	*counts_seen = run->counts.count;
 }

@@ -76,5 +76,7 @@ struct stat_view {
 void stat_view_make(const struct run *run, const struct metric_book *book, struct arena *arena,
 	struct stat_view *ret_view);
 
-/* The values of one interval or execution as counted so far, for a live line. */
-double stat_count_value(const struct run *run, uint32_t count_index);
+/* Of a run that still grows: its events by name and unit, and the intervals that came since
+ * `*counts_seen` of its counts, which moves on; 0 at first.  Costs as much as what is new. */
+void stat_view_more(const struct run *run, uint32_t *counts_seen, struct arena *arena,
+	struct stat_view *ret_view);
