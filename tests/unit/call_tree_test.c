@@ -137,29 +137,60 @@ static void frames_beyond_the_depth_are_counted_as_cut(void **state)
 
 	(void)state;
 	make(&down, run, (struct call_tree_options){.depth = 2});
-	assert_node(&down, "main;twice", 30, 30);
-	assert_node(&down, "main;work", 30, 30);
+	assert_node(&down, "main;twice", 0, 30); /* nothing ended there */
+	assert_node(&down, "main;work", 0, 30);
 	assert_int_equal(down.cut, 60);
 	make(&up, run, (struct call_tree_options){.depth = 2, .inverted = true});
-	assert_node(&up, "leaf;twice", 30, 30);
+	assert_node(&up, "leaf;twice", 0, 30);
 	assert_node(&up, "", 0, 66);
+	assert_int_equal(down.left_out + up.left_out, 0);
 }
 
-static void a_bound_on_nodes_keeps_every_sample(void **state)
+/* The node of `tree` that node `index` of the whole tree is, NULL: it is not there. */
+static const struct call_tree_node *same_node(
+	const struct call_tree *tree, const struct call_tree *whole, uint32_t index)
+{
+	const struct call_tree_node *node = &whole->nodes.at[index], *above;
+
+	if (!index)
+		return tree->nodes.at;
+	above = same_node(tree, whole, node->parent);
+	for (uint32_t child = above ? above->first_child : 0; child;
+		child = tree->nodes.at[child].next_sibling)
+		if (tree->nodes.at[child].label == node->label)
+			return &tree->nodes.at[child];
+	return NULL;
+}
+
+/* Told as what it is: not as depth, and not by where a stack stands in the file. */
+static void a_bound_on_nodes_leaves_out_the_lightest_and_says_so(void **state)
 {
 	run_auto struct run *run = profile_text_run(shop);
-	struct call_tree_options options = {0};
+	unsigned bounded = 0;
 
 	(void)state;
-	for (options.nodes = 1; options.nodes < 12; options.nodes++)
-		for (unsigned i = 0; i < 2; i++) {
-			call_tree_auto struct call_tree tree = {0};
+	for (unsigned i = 0; i < 24; i++) {
+		call_tree_auto struct call_tree tree = {0}, whole = {0};
 
-			options.inverted = i;
-			make(&tree, run, options);
-			assert_int_equal(tree.nodes.at[0].total.samples, 66);
-			assert_in_range(tree.nodes.count, 1, options.nodes + 1);
+		make(&whole, run, (struct call_tree_options){.inverted = i % 2});
+		make(&tree, run, (struct call_tree_options){.inverted = i % 2, .nodes = 1 + i / 2});
+		assert_int_equal(tree.nodes.at[0].total.samples, 66);
+		assert_int_equal(tree.cut, 0);
+		for (uint32_t n = 0; n < whole.nodes.count; n++) {
+			const struct call_tree_node *same = same_node(&tree, &whole, n);
+
+			if (whole.nodes.at[n].total.weight > tree.least)
+				assert_non_null(same);
+			if (same) {
+				assert_int_equal(
+					same->total.weight, whole.nodes.at[n].total.weight);
+				assert_int_equal(same->self.weight, whole.nodes.at[n].self.weight);
+			}
 		}
+		assert_int_equal(tree.left_out > 0, tree.nodes.count < whole.nodes.count);
+		bounded += tree.left_out > 0;
+	}
+	assert_in_range(bounded, 4, 20);
 }
 
 static void children_are_put_in_order(void **state)
@@ -245,7 +276,7 @@ int main(void)
 		cmocka_unit_test(callees_of_a_recursive_function_count_each_sample_once),
 		cmocka_unit_test(callers_of_a_function_lead_outwards_from_its_outermost_call),
 		cmocka_unit_test(frames_beyond_the_depth_are_counted_as_cut),
-		cmocka_unit_test(a_bound_on_nodes_keeps_every_sample),
+		cmocka_unit_test(a_bound_on_nodes_leaves_out_the_lightest_and_says_so),
 		cmocka_unit_test(children_are_put_in_order),
 		cmocka_unit_test(a_tree_by_line_tells_lines_of_one_function_apart),
 		cmocka_unit_test(a_deep_recursion_is_one_chain),

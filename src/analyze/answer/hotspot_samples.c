@@ -28,7 +28,7 @@ struct place {
 	uint32_t function; /* label */
 	enum hotspot_category category;
 	uint64_t weight, samples;
-	vec_of(uint32_t) stacks;
+	vec_of(struct profile_stack) stacks;
 };
 
 struct place_line {
@@ -189,10 +189,10 @@ static unsigned own_frame(
 	return known < count ? known : nameless < count ? nameless : 0;
 }
 
-static void stack_place(struct placer *p, row_id stack)
+static void stack_place(struct placer *p, const struct profile_stack *at)
 {
 	uint32_t functions[FRAMES_MOST], lines[FRAMES_MOST];
-	unsigned count = stack_frames(p, stack, functions, lines), own, inside;
+	unsigned count = stack_frames(p, at->stack, functions, lines), own, inside;
 	enum hotspot_category category = HOTSPOT_CPU;
 	struct place *place;
 
@@ -211,9 +211,9 @@ static void stack_place(struct placer *p, row_id stack)
 		p->functions.labels.at[functions[0] - 1].flags & LABEL_KERNEL)
 		category = HOTSPOT_SYSCALL; /* in the kernel, without a known name on the way */
 	place = place_of(p, functions[own], category);
-	place->weight += p->samples.by_stack[stack].weight;
-	place->samples += p->samples.by_stack[stack].samples;
-	vec_push(&place->stacks, stack);
+	place->weight += at->cost.weight;
+	place->samples += at->cost.samples;
+	vec_push(&place->stacks, *at);
 }
 
 /* The hottest line of the function within the place's stacks. */
@@ -223,12 +223,12 @@ static struct place_line place_hottest(const struct placer *p, const struct plac
 	uint64_t *weights = mem_new((size_t)p->lines.labels.count + 1, sizeof(*weights));
 	struct place_line best = {.file = ""};
 
-	vec_foreach (const uint32_t, stack, &place->stacks) {
-		unsigned count = stack_frames(p, *stack, functions, lines);
+	vec_foreach (const struct profile_stack, at, &place->stacks) {
+		unsigned count = stack_frames(p, at->stack, functions, lines);
 
 		for (unsigned i = 0; i < count; i++)
 			if (functions[i] == place->function) {
-				weights[lines[i]] += p->samples.by_stack[*stack].weight;
+				weights[lines[i]] += at->cost.weight;
 				break;
 			}
 	}
@@ -249,13 +249,13 @@ static void stacks_sql(const struct place *place, struct str *out)
 		uint32_t j = i + 1;
 
 		while (j < place->stacks.count &&
-			place->stacks.at[j] == place->stacks.at[j - 1] + 1)
+			place->stacks.at[j].stack == place->stacks.at[j - 1].stack + 1)
 			j++;
 		if (j - i > 1)
-			str_addf(out, "%sstack BETWEEN %u AND %u", before, place->stacks.at[i],
-				place->stacks.at[j - 1]);
+			str_addf(out, "%sstack BETWEEN %u AND %u", before,
+				place->stacks.at[i].stack, place->stacks.at[j - 1].stack);
 		else
-			str_addf(out, "%sstack = %u", before, place->stacks.at[i]);
+			str_addf(out, "%sstack = %u", before, place->stacks.at[i].stack);
 		before = " OR ";
 		i = j;
 	}
@@ -361,9 +361,8 @@ void hotspots_from_samples(
 	label_book_init(&p.lines, p.run, LABEL_LINE);
 	p.classes = function_book_open();
 	p.class_of = mem_new((size_t)p.functions.labels.count + 1, 1);
-	for (row_id stack = 1; stack <= p.run->stacks.count; stack++)
-		if (p.samples.by_stack[stack].samples)
-			stack_place(&p, stack);
+	vec_foreach (const struct profile_stack, at, &p.samples.stacks)
+		stack_place(&p, at);
 	vec_foreach (const struct place, place, &p.places)
 		if ((double)place->weight >= 0.005 * (double)p.samples.total.weight)
 			place_draft(&p, place, profile->path, arena, drafts);

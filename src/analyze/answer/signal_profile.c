@@ -192,9 +192,9 @@ static bool class_leaf(
 		*ret_leaf = leaf_unknown(facts->reason, "NULL");
 		return true;
 	}
-	for (uint32_t i = 1; i <= reader->run->stacks.count; i++)
-		if ((leaf ? facts->at_leaf : facts->on_stack)[i] & (1U << class))
-			weight += facts->samples.by_stack[i].weight;
+	vec_foreach (const struct profile_stack, at, &facts->samples.stacks)
+		if ((leaf ? facts->at_leaf : facts->on_stack)[at->stack] & (1U << class))
+			weight += at->cost.weight;
 	sql = share_sql(reader, facts, class_condition(reader, facts, class, leaf));
 	*ret_leaf = class_is_kernel(class) && *facts->kernel_reason
 			    ? leaf_unknown(facts->kernel_reason, sql)
@@ -271,9 +271,9 @@ static struct leaf join_leaf(
 	for (uint32_t i = 1; i <= run->functions.count; i++)
 		if (joined[i])
 			str_addf(&ids, "%s%u", ids.len ? ", " : "", i);
-	for (uint32_t i = 1; i <= run->stacks.count; i++)
-		if (facts->samples.by_stack[i].weight && stack_is_in(run, i, joined))
-			weight += facts->samples.by_stack[i].weight;
+	vec_foreach (const struct profile_stack, at, &facts->samples.stacks)
+		if (stack_is_in(run, at->stack, joined))
+			weight += at->cost.weight;
 	return leaf_known((double)weight / (double)facts->samples.total.weight,
 		share_sql(reader, facts,
 			arena_format(reader->arena,

@@ -150,13 +150,13 @@ static void stack_take(struct joining *j, row_id location, double ns, uint64_t s
 
 static void samples_join(struct joining *j, const struct profile_samples *samples, double ns_each)
 {
-	for (uint32_t i = 0; i <= j->clock->stacks.count; i++) {
-		const struct profile_cost *cost = &samples->by_stack[i];
+	const struct profile_cost *none = &samples->no_stack;
 
-		if (cost->samples)
-			stack_take(j, i ? j->clock->stacks.at[i - 1].location : 0,
-				(double)cost->weight * ns_each / j->executions, cost->samples);
-	}
+	if (none->samples)
+		stack_take(j, 0, (double)none->weight * ns_each / j->executions, none->samples);
+	vec_foreach (const struct profile_stack, at, &samples->stacks)
+		stack_take(j, j->clock->stacks.at[at->stack - 1].location,
+			(double)at->cost.weight * ns_each / j->executions, at->cost.samples);
 }
 
 /* Most time first; what has none by instructions. */

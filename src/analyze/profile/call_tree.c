@@ -1,10 +1,10 @@
 /* call_tree.c - see call_tree.h.
  *
- * A stack's caller is an older row, so one pass in the order of the rows finds the node of every
- * stack from that of its caller; nodes too stand behind their parents, so one pass backwards sums
- * the totals.  Children are found through one hash table over (parent, label).  An inverted tree
- * has to walk each sampled stack outwards, which a file made for it could make long: hence the
- * bounds on depth and nodes. */
+ * The tree is made level by level: a step stands for the stacks that go on from a node, and each
+ * level takes every step one frame further.  When a level is done the totals of all nodes are
+ * final, so where there are too many of them the lightest are not followed: no child is heavier
+ * than its parent, and the order of the stacks in the file does not matter.  Children are found
+ * through one hash table over (parent, label). */
 #include "analyze/call_tree.h"
 
 #include <stdlib.h>
@@ -13,11 +13,16 @@
 #include "base/mem.h"
 #include "profile_parts.h"
 
-enum { DEPTH_DEFAULT = 1024, NODES_DEFAULT = 4 << 20, TABLE_FIRST = 1024 };
+enum { DEPTH_DEFAULT = 1024, NODES_DEFAULT = 1 << 20, TABLE_FIRST = 1024 };
 
-/* Where a stack stands in the tree, beside the index of a node. */
-#define OUTSIDE UINT32_MAX	    /* the root's function was not met yet */
-#define CUT_BIT (UINT32_C(1) << 31) /* frames are missing below the node */
+#define OUTERMOST UINT32_MAX /* frame of a location */
+
+struct step {
+	uint32_t knot; /* whose samples they are */
+	row_id stack;
+	uint32_t frame; /* the next one, of those at the stack's location: 0 is the innermost */
+	uint32_t node;	/* its parent */
+};
 
 struct builder {
 	const struct run *run;
@@ -26,7 +31,11 @@ struct builder {
 	uint32_t *table; /* indices of nodes, 0: free */
 	uint32_t room;	 /* a power of two */
 	uint32_t depth, nodes;
+	bool inverted;
 	const bool *root; /* by label; NULL: whole stacks */
+	vec_of(struct step) steps;
+	vec_of(struct step) next; /* of the next level */
+	uint32_t weigh_at;	  /* so many nodes are too many */
 };
 
 static uint32_t pair_hash(uint32_t parent, uint32_t label)
@@ -60,7 +69,6 @@ static void table_grow(struct builder *b)
 	}
 }
 
-/* The child of `parent` with this label; `parent` with CUT_BIT when there is no room for it. */
 static uint32_t tree_child(struct builder *b, uint32_t parent, uint32_t label)
 {
 	struct call_tree *tree = b->tree;
@@ -70,8 +78,6 @@ static uint32_t tree_child(struct builder *b, uint32_t parent, uint32_t label)
 	if (known)
 		return known;
 	node.depth = tree->nodes.at[parent].depth + 1;
-	if (node.depth > b->depth || tree->nodes.count > b->nodes)
-		return parent | CUT_BIT;
 	node.next_sibling = tree->nodes.at[parent].first_child;
 	*slot = tree->nodes.at[parent].first_child = tree->nodes.count;
 	vec_push(&tree->nodes, node);
@@ -81,125 +87,186 @@ static uint32_t tree_child(struct builder *b, uint32_t parent, uint32_t label)
 	return tree->nodes.count - 1;
 }
 
-static void tree_take(struct builder *b, uint32_t place, const struct profile_cost *cost)
+/* ---- steps ---- */
+
+/* Inverted, whole stacks count where they end; all others with what they called. */
+static const struct profile_cost *step_cost(const struct builder *b, const struct step *step)
 {
-	if (place == OUTSIDE)
+	const struct stack_knot *knot = &b->forest->knots[step->knot];
+
+	return b->inverted && !b->root ? &knot->self : &knot->total;
+}
+
+/* What the node's last frame of a stack called. */
+static void steps_in(struct builder *b, const struct step *step, uint32_t node)
+{
+	const struct stack_knot *knots = b->forest->knots;
+
+	if (step->stack < knots[step->knot].last) {
+		vec_push(&b->next, (struct step){step->knot, step->stack + 1, OUTERMOST, node});
 		return;
-	profile_cost_add(&b->tree->nodes.at[place & ~CUT_BIT].self, cost);
-	b->tree->cut += place & CUT_BIT ? cost->samples : 0;
-}
+	}
+	profile_cost_add(&b->tree->nodes.at[node].self, &knots[step->knot].self);
+	for (uint32_t i = 0; i < knots[step->knot].child_count; i++) {
+		uint32_t child = knots[step->knot].first_child + i;
 
-/* The function at `place` really stands there: it was not inlined. */
-static void place_is_call(struct builder *b, uint32_t place)
-{
-	if (place != OUTSIDE && !(place & CUT_BIT))
-		b->tree->nodes.at[place].called = true;
-}
-
-/* One frame further in from `place`. */
-static uint32_t place_step(struct builder *b, uint32_t place, uint32_t label)
-{
-	if (place == OUTSIDE)
-		return b->root && b->root[label] ? tree_child(b, 0, label) : OUTSIDE;
-	return place & CUT_BIT ? place : tree_child(b, place, label);
-}
-
-static void build_down(struct builder *b)
-{
-	const struct run *run = b->run;
-	mem_auto uint32_t *places = mem_new((size_t)run->stacks.count + 1, sizeof(*places));
-	uint32_t labels[LABEL_INLINES_MAX];
-
-	places[0] = b->root ? OUTSIDE : 0;
-	for (row_id stack = 1; stack <= run->stacks.count; stack++) {
-		const struct stack_row *row = &run->stacks.at[stack - 1];
-		unsigned count;
-
-		if (!b->forest->total[stack].samples)
-			continue;
-		count = label_book_at(&b->tree->labels, row->location, labels);
-		places[stack] = place_step(b, places[row->parent], labels[--count]);
-		place_is_call(b, places[stack]);
-		while (count)
-			places[stack] = place_step(b, places[stack], labels[--count]);
-		tree_take(b, places[stack], &b->tree->samples.by_stack[stack]);
+		vec_push(&b->next, (struct step){child, knots[child].first, OUTERMOST, node});
 	}
 }
 
-/* From frame `inner` of a stack's location (0: the innermost) outwards. */
-static void build_chain_up(
-	struct builder *b, row_id stack, unsigned inner, const struct profile_cost *cost)
+/* What called the node's first frame of a stack. */
+static void step_out(struct builder *b, const struct step *step, uint32_t node)
 {
-	uint32_t labels[LABEL_INLINES_MAX], place = 0;
+	row_id parent = b->run->stacks.at[step->stack - 1].parent;
 
-	for (; stack && !(place & CUT_BIT); stack = b->run->stacks.at[stack - 1].parent) {
-		unsigned count = label_book_at(
+	if (parent)
+		vec_push(&b->next, (struct step){step->knot, parent, 0, node});
+	else
+		profile_cost_add(&b->tree->nodes.at[node].self, step_cost(b, step));
+}
+
+static void step_take(struct builder *b, const struct step *step)
+{
+	uint32_t labels[LABEL_INLINES_MAX], node, frame = step->frame;
+	uint32_t last = label_book_at(&b->tree->labels, b->run->stacks.at[step->stack - 1].location,
+				labels) -
+			1;
+
+	frame = frame == OUTERMOST ? last : frame;
+	node = tree_child(b, step->node, labels[frame]);
+	profile_cost_add(&b->tree->nodes.at[node].total, step_cost(b, step));
+	b->tree->nodes.at[node].called |= frame == last; /* it stands there, it was not inlined */
+	if (b->inverted && frame < last)
+		vec_push(&b->next, (struct step){step->knot, step->stack, frame + 1, node});
+	else if (b->inverted)
+		step_out(b, step, node);
+	else if (frame)
+		vec_push(&b->next, (struct step){step->knot, step->stack, frame - 1, node});
+	else
+		steps_in(b, step, node);
+}
+
+/* The first frame on the way in that is the root's function, as a step; false: none in the knot. */
+static bool root_find(const struct builder *b, uint32_t knot, struct step *ret_step)
+{
+	const struct stack_knot *rows = &b->forest->knots[knot];
+	uint32_t labels[LABEL_INLINES_MAX];
+
+	for (row_id stack = rows->first; stack <= rows->last; stack++) {
+		unsigned frame = label_book_at(
 			&b->tree->labels, b->run->stacks.at[stack - 1].location, labels);
 
-		for (; inner < count && !(place & CUT_BIT); inner++)
-			place = tree_child(b, place, labels[inner]);
-		place_is_call(b, place);
-		inner = 0;
+		while (frame--)
+			if (b->root[labels[frame]]) {
+				*ret_step = (struct step){knot, stack, frame, 0};
+				return true;
+			}
 	}
-	tree_take(b, place, cost);
+	return false;
 }
 
-static void build_up(struct builder *b)
+/* A step for each outermost call of the root's function; `next` holds the knots to look at. */
+static void steps_from_root(struct builder *b)
 {
-	for (row_id stack = 1; stack <= b->run->stacks.count; stack++)
-		if (b->tree->samples.by_stack[stack].samples)
-			build_chain_up(b, stack, 0, &b->tree->samples.by_stack[stack]);
-}
+	const struct stack_knot *knots = b->forest->knots;
+	uint32_t knot = 0;
+	struct step at = {0};
 
-/* Upwards from where the root's function is first met on the way in, with all that it called. */
-static void build_callers(struct builder *b)
-{
-	const struct run *run = b->run;
-	mem_auto bool *met = mem_new((size_t)run->stacks.count + 1, sizeof(*met));
-	uint32_t labels[LABEL_INLINES_MAX];
-
-	for (row_id stack = 1; stack <= run->stacks.count; stack++) {
-		const struct stack_row *row = &run->stacks.at[stack - 1];
-		unsigned count;
-
-		met[stack] = met[row->parent];
-		if (met[stack] || !b->forest->total[stack].samples)
-			continue;
-		count = label_book_at(&b->tree->labels, row->location, labels);
-		while (count && !b->root[labels[count - 1]])
-			count--;
-		met[stack] = count > 0;
-		if (count)
-			build_chain_up(b, stack, count - 1, &b->forest->total[stack]);
+	for (;;) {
+		if (knot && root_find(b, knot, &at))
+			vec_push(&b->steps, at);
+		else
+			for (uint32_t i = 0; i < knots[knot].child_count; i++)
+				vec_push(&b->next,
+					(struct step){.knot = knots[knot].first_child + i});
+		if (!b->next.count)
+			return;
+		knot = b->next.at[--b->next.count].knot;
 	}
 }
 
-static void tree_build(struct builder *b, const struct call_tree_options *options)
+static void steps_begin(struct builder *b)
+{
+	const struct stack_knot *knots = b->forest->knots;
+
+	if (b->root)
+		steps_from_root(b);
+	for (uint32_t i = 1; b->inverted && !b->root && i <= b->forest->count; i++)
+		if (knots[i].self.samples)
+			vec_push(&b->steps, (struct step){i, knots[i].last, 0, 0});
+	if (!b->inverted && !b->root)
+		for (uint32_t i = 1; i <= knots[0].child_count; i++)
+			vec_push(&b->steps, (struct step){i, knots[i].first, OUTERMOST, 0});
+	vec_foreach (const struct step, step, &b->steps)
+		profile_cost_add(&b->tree->nodes.at[0].total, step_cost(b, step));
+}
+
+/* ---- the tree ---- */
+
+static int compare_weights(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x < y) - (x > y);
+}
+
+/* The weight of the `limit`-th heaviest node.  A child is never heavier than its parent, so the
+ * nodes above it are connected. */
+static uint64_t weight_at(const struct call_tree *tree, uint32_t limit)
+{
+	mem_auto uint64_t *weights = mem_new(tree->nodes.count, sizeof(*weights));
+
+	for (uint32_t i = 1; i < tree->nodes.count; i++)
+		weights[i - 1] = tree->nodes.at[i].total.weight;
+	qsort(weights, tree->nodes.count - 1, sizeof(*weights), compare_weights);
+	return weights[limit - 1];
+}
+
+/* Steps from nodes that are too light end here.  A tie goes as a whole. */
+static void light_leave(struct builder *b)
+{
+	uint32_t kept = 0;
+
+	if (b->tree->nodes.count > b->weigh_at) {
+		b->tree->least = weight_at(b->tree, b->nodes);
+		b->weigh_at = b->tree->nodes.count + b->nodes / 4;
+	}
+	if (!b->tree->least)
+		return;
+	vec_foreach (const struct step, step, &b->steps)
+		if (b->tree->nodes.at[step->node].total.weight > b->tree->least)
+			b->steps.at[kept++] = *step;
+	b->tree->left_out += b->steps.count - kept;
+	b->steps.count = kept;
+}
+
+static void tree_build(struct builder *b)
 {
 	struct call_tree *tree = b->tree;
 
 	vec_push(&tree->nodes, (struct call_tree_node){0});
 	table_grow(b);
-	if (!b->root && tree->samples.by_stack[0].samples) {
-		uint32_t place = tree_child(b, 0, LABEL_NO_STACK);
+	if (!b->root && tree->samples.no_stack.samples) {
+		struct call_tree_node *node = &tree->nodes.at[tree_child(b, 0, LABEL_NO_STACK)];
 
-		place_is_call(b, place);
-		tree_take(b, place, &tree->samples.by_stack[0]);
+		node->called = true;
+		node->self = node->total = tree->nodes.at[0].total = tree->samples.no_stack;
 	}
-	if (!options->inverted)
-		build_down(b);
-	else if (!b->root)
-		build_up(b);
-	else
-		build_callers(b);
-	for (uint32_t i = tree->nodes.count; i-- > 0;) {
-		struct call_tree_node *node = &tree->nodes.at[i];
-
-		profile_cost_add(&node->total, &node->self);
-		if (i)
-			profile_cost_add(&tree->nodes.at[node->parent].total, &node->total);
+	steps_begin(b);
+	for (uint32_t level = 0; b->steps.count && level < b->depth; level++) {
+		b->next.count = 0;
+		vec_foreach (const struct step, step, &b->steps)
+			step_take(b, step);
+		b->steps.count = 0;
+		vec_foreach (const struct step, step, &b->next)
+			vec_push(&b->steps, *step);
+		light_leave(b);
 	}
+	vec_foreach (const struct step, step, &b->steps)
+		tree->cut += step_cost(b, step)->samples;
 	free(b->table);
+	vec_done(&b->steps);
+	vec_done(&b->next);
 }
 
 int call_tree_make(const struct run *run, const struct call_tree_options *options,
@@ -212,6 +279,7 @@ int call_tree_make(const struct run *run, const struct call_tree_options *option
 		.run = run,
 		.tree = &tree,
 		.forest = &forest,
+		.inverted = options->inverted,
 		.depth = options->depth ? options->depth : DEPTH_DEFAULT,
 		.nodes = options->nodes ? options->nodes : NODES_DEFAULT,
 	};
@@ -228,7 +296,8 @@ int call_tree_make(const struct run *run, const struct call_tree_options *option
 		builder.root = root;
 	}
 	stack_forest_init(&forest, run, &tree.samples);
-	tree_build(&builder, options);
+	builder.weigh_at = builder.nodes;
+	tree_build(&builder);
 	*ret_tree = tree;
 	tree = (struct call_tree){0};
 	return 0;
@@ -297,25 +366,6 @@ void call_tree_sort(struct call_tree *tree, enum call_tree_order order)
 }
 
 /* ---- what is worth showing ---- */
-
-static int compare_weights(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x < y) - (x > y);
-}
-
-/* The weight of the `limit`-th heaviest node.  A child is never heavier than its parent, so the
- * nodes above it are connected. */
-static uint64_t weight_at(const struct call_tree *tree, uint32_t limit)
-{
-	mem_auto uint64_t *weights = mem_new(tree->nodes.count, sizeof(*weights));
-
-	for (uint32_t i = 1; i < tree->nodes.count; i++)
-		weights[i - 1] = tree->nodes.at[i].total.weight;
-	qsort(weights, tree->nodes.count - 1, sizeof(*weights), compare_weights);
-	return weights[limit - 1];
-}
 
 uint32_t call_tree_pick(
 	const struct call_tree *tree, uint32_t limit, double min_share, uint32_t *ret_nodes)

@@ -11,7 +11,8 @@
 #include "analyze/label.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "model/run.h"
+#include "profile_parts.h"
+#include "row_set.h"
 
 /* What a first pass over all samples tells, whatever the filter. */
 struct survey {
@@ -214,17 +215,19 @@ static bool sieve_passes(const struct sieve *sieve, const struct sample_row *sam
 	       (sieve->side == PROFILE_BOTH_SIDES || kernel == (sieve->side == PROFILE_KERNEL));
 }
 
-static void sample_take(struct profile_samples *sums, const struct sample_row *sample)
+static void sample_take(struct profile_samples *sums, const struct row_set *sampled,
+	const struct sample_row *sample)
 {
 	struct profile_cost cost = {1, sums->weighted ? sample->period : 1};
+	struct profile_cost *at = &sums->no_stack;
 
-	sums->total.samples++;
-	sums->total.weight += cost.weight;
+	if (sample->stack)
+		at = &sums->stacks.at[row_set_rank(sampled, sample->stack)].cost;
+	profile_cost_add(at, &cost);
+
+	profile_cost_add(&sums->total, &cost);
 	sums->weight_squares += (double)cost.weight * (double)cost.weight;
-	sums->by_stack[sample->stack].samples++;
-	sums->by_stack[sample->stack].weight += cost.weight;
-	sums->by_thread[sample->thread].samples++;
-	sums->by_thread[sample->thread].weight += cost.weight;
+	profile_cost_add(&sums->by_thread[sample->thread], &cost);
 	sums->truncated += (sample->flags & SAMPLE_TRUNCATED) != 0;
 	sums->broken += (sample->flags & SAMPLE_BROKEN) != 0;
 	sums->kernel += (sample->flags & SAMPLE_KERNEL) != 0;
@@ -263,11 +266,27 @@ static void samples_describe(const struct run *run, const struct survey *survey,
 	sums->unit = sums->weighted ? weight_unit(sums->name, run_text(run, row->unit)) : "samples";
 }
 
+/* The stacks of the samples that pass, each once. */
+static void stacks_list(const struct run *run, const struct sieve *sieve, struct row_set *sampled,
+	struct profile_samples *sums)
+{
+	vec_foreach (const struct sample_row, sample, &run->samples)
+		if (sample->stack && sieve_passes(sieve, sample))
+			row_set_add(sampled, sample->stack);
+	row_set_count(sampled);
+	for (uint32_t word = 0; word < sampled->words; word++)
+		for (uint64_t bits = sampled->bits[word]; bits; bits &= bits - 1)
+			vec_push(&sums->stacks,
+				(struct profile_stack){
+					.stack = word * 64 + (uint32_t)__builtin_ctzll(bits)});
+}
+
 int profile_samples_take(const struct run *run, const struct profile_filter *filter,
 	struct profile_samples *ret_samples, struct err *err)
 {
 	survey_auto struct survey survey = {0};
 	sieve_auto struct sieve sieve = {0};
+	row_set_auto struct row_set sampled = {0};
 	struct profile_samples sums = {.first_ns = UINT64_MAX};
 	int r;
 
@@ -280,16 +299,16 @@ int profile_samples_take(const struct run *run, const struct profile_filter *fil
 	samples_describe(run, &survey, sieve.event, &sums);
 	sums.by_event = survey.by_event;
 	survey.by_event = NULL;
-	sums.by_stack = mem_new((size_t)run->stacks.count + 1, sizeof(*sums.by_stack));
 	sums.by_thread = mem_new((size_t)run->threads.count + 1, sizeof(*sums.by_thread));
+	row_set_init(&sampled, run->stacks.count);
+	stacks_list(run, &sieve, &sampled, &sums);
 	vec_foreach (const struct sample_row, sample, &run->samples)
 		if (sieve_passes(&sieve, sample))
-			sample_take(&sums, sample);
-	sums.unnamed = sums.by_stack[0].samples;
-	for (uint32_t i = 0; i < run->stacks.count; i++)
-		if (sums.by_stack[i + 1].samples &&
-			!location_is_named(run, run->stacks.at[i].location))
-			sums.unnamed += sums.by_stack[i + 1].samples;
+			sample_take(&sums, &sampled, sample);
+	sums.unnamed = sums.no_stack.samples;
+	vec_foreach (const struct profile_stack, at, &sums.stacks)
+		if (!location_is_named(run, run->stacks.at[at->stack - 1].location))
+			sums.unnamed += at->cost.samples;
 	if (!sums.total.samples)
 		sums.first_ns = 0;
 	*ret_samples = sums;
@@ -298,10 +317,10 @@ int profile_samples_take(const struct run *run, const struct profile_filter *fil
 
 void profile_samples_done(struct profile_samples *samples)
 {
-	free(samples->by_stack);
+	vec_done(&samples->stacks);
 	free(samples->by_thread);
 	free(samples->by_event);
-	samples->by_stack = samples->by_thread = NULL;
+	samples->by_thread = NULL;
 	samples->by_event = NULL;
 }
 

@@ -23,7 +23,7 @@ struct call_tree_options {
 	bool inverted;
 	const char *root; /* a function, see label_book_find(); NULL: whole stacks */
 	uint32_t depth;	  /* frames from the root that are kept, 0: 1024 */
-	uint32_t nodes;	  /* at most, 0: 4 million */
+	uint32_t nodes;	  /* the heaviest that are followed further, 0: a million */
 };
 
 struct call_tree_node {
@@ -40,7 +40,11 @@ struct call_tree {
 	struct label_book labels;
 	vec_of(struct call_tree_node) nodes; /* at[0] is the root, parents stand before children */
 	struct profile_samples samples;	     /* what was let through; the root may hold less */
-	uint64_t cut;	  /* samples that lost frames beyond `depth` or `nodes` */
+	uint64_t cut;			     /* samples that lost frames beyond `depth` */
+	/* Where there are more than `nodes`: what was not heavier than this was not followed, which
+	 * left out so many nodes and all below them.  0, 0: everything is here. */
+	uint64_t least;
+	uint32_t left_out;
 	uint32_t deepest; /* the largest depth of a node */
 };
 

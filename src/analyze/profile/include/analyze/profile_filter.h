@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/vec.h"
 
 struct run;
 
@@ -32,6 +33,12 @@ struct profile_cost {
 	uint64_t weight;
 };
 
+/* A stack that samples were taken at. */
+struct profile_stack {
+	uint32_t stack; /* its id */
+	struct profile_cost cost;
+};
+
 struct profile_samples {
 	uint32_t event;	  /* row id */
 	const char *name; /* of the event */
@@ -41,9 +48,10 @@ struct profile_samples {
 	uint64_t truncated, broken, kernel, unnamed; /* samples; unnamed: the innermost frame */
 	uint64_t first_ns, last_ns;		     /* of the samples let through */
 	struct profile_cost total;
-	struct profile_cost *by_stack;	/* by the stack's id, 0: samples without one */
-	struct profile_cost *by_thread; /* by the thread's id, 0: unknown */
-	uint64_t *by_event;		/* all samples of each event, filtered or not */
+	struct profile_cost no_stack;	     /* samples without one */
+	vec_of(struct profile_stack) stacks; /* by their ids */
+	struct profile_cost *by_thread;	     /* by the thread's id, 0: unknown */
+	uint64_t *by_event;		     /* all samples of each event, filtered or not */
 };
 
 /* -EINVAL with the nearest name when an event, thread, module or function is not in the run, or
