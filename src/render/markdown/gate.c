@@ -17,9 +17,7 @@ static void item_line(
 	str_add(out, " | ");
 	gate_percent(out, one->effect);
 	str_add(out, " | ");
-	gate_percent(out, one->lo);
-	str_add(out, " .. ");
-	gate_percent(out, one->hi);
+	gate_interval(out, one);
 	str_addf(out, " | %s%s%s |\n", compare_outcome_name(one->outcome),
 		item->severity ? ", " : "",
 		item->severity ? gate_severity_name(item->severity) : "");

@@ -5,6 +5,7 @@
 #include <math.h>
 
 #include "render/bench.h"
+#include "render/gate.h"
 
 enum { AGENT_NAME = 40 };
 
@@ -39,14 +40,6 @@ static const char *outcome_word(const struct ab_view *ab, uint32_t metric)
 	return metric < ab->deciding_count ? compare_outcome_name(outcome) : words[outcome];
 }
 
-static void percent(struct str *out, double share)
-{
-	if (isfinite(share))
-		str_addf(out, "%+.2f %%", share * 100);
-	else
-		str_add(out, "no bound");
-}
-
 static char *metric_number(char *buf, size_t room, const char *name, double value)
 {
 	if (str_equal(name, "memory"))
@@ -61,13 +54,11 @@ static void metric_row(struct table *table, const struct ab_view *ab, uint32_t m
 	str_auto struct str effect = {0}, interval = {0};
 	char a[32], b[32];
 
-	percent(&effect, one->effect);
+	gate_percent(&effect, one->effect);
 	if (one->constant) {
 		str_add(&interval, "never varies");
 	} else {
-		percent(&interval, one->lo);
-		str_add(&interval, " .. ");
-		percent(&interval, one->hi);
+		gate_interval(&interval, one);
 	}
 	table_cell(table, INK_PLAIN, "%s", one->name);
 	table_cell(table, INK_PLAIN, "%s", metric_number(a, sizeof(a), one->name, one->median_a));
@@ -83,13 +74,7 @@ static void metrics_table(struct paper *paper, const struct ab_view *ab)
 {
 	table_auto struct table table = {0};
 
-	table_column(&table, "", false);
-	table_column(&table, "A", true);
-	table_column(&table, "B", true);
-	table_column(&table, "B over A", true);
-	table_column(&table, "95 % interval", true);
-	table_column(&table, "p", true);
-	table_column(&table, "", false);
+	table_columns(&table, "", ">A", ">B", ">B over A", ">95 % interval", ">p", "", NULL);
 	for (uint32_t i = 0; i < ab->metric_count; i++)
 		metric_row(&table, ab, i);
 	table_print(&table, paper, 2);

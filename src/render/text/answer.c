@@ -136,14 +136,8 @@ static void hotspot_rows(struct paper *paper, const struct hotspot *rows, uint32
 {
 	table_auto struct table table = {0};
 
-	table_column(&table, "rank", true);
-	table_column(&table, "where", false);
-	table_column(&table, "function", false);
-	table_column(&table, "kind", false);
-	table_column(&table, "share", true);
-	table_column(&table, "gain, %", true);
-	table_column(&table, "agree", false);
-	table_column(&table, "score", true);
+	table_columns(&table, ">rank", "where", "function", "kind", ">share", ">gain, %", "agree",
+		">score", NULL);
 	for (uint32_t i = 0; i < count; i++) {
 		str_auto struct str gain = {0}, agree = {0}, name = {0};
 

@@ -61,10 +61,7 @@ static void types_table(struct paper *paper, const struct branches_view *view)
 {
 	table_auto struct table table = {0};
 
-	table_column(&table, "mispredicted", true);
-	table_column(&table, "seen", true);
-	table_column(&table, "rate", true);
-	table_column(&table, "type", false);
+	table_columns(&table, ">mispredicted", ">seen", ">rate", "type", NULL);
 	vec_foreach (const struct branch_type_row, row, &view->types) {
 		tally_cells(&table, &row->tally);
 		table_cell(&table, INK_PLAIN, "%s",
@@ -100,14 +97,10 @@ static void sites_table(struct paper *paper, const struct branches_page *page)
 	table_auto struct table table = {0};
 	uint32_t shown = 0;
 
-	table_column(&table, "mispredicted", true);
-	table_column(&table, view->witness == BRANCHES_SIMULATED ? "executed" : "seen", true);
-	table_column(&table, "rate", true);
-	table_column(&table, "share", true);
-	table_column(&table, "type", false);
-	table_column(&table, "cycles", true);
-	table_column(&table, "ipc", true);
-	table_column(&table, view->witness == BRANCHES_STACKS ? "from -> to" : "place", false);
+	table_columns(&table, ">mispredicted",
+		view->witness == BRANCHES_SIMULATED ? ">executed" : ">seen", ">rate", ">share",
+		"type", ">cycles", ">ipc",
+		view->witness == BRANCHES_STACKS ? "from -> to" : "place", NULL);
 	vec_foreach (const struct branch_site, site, &view->sites) {
 		str_auto struct str place = {0};
 
@@ -122,9 +115,7 @@ static void sites_table(struct paper *paper, const struct branches_page *page)
 		table_cell(&table, INK_PLAIN, "%s", str_text(&place));
 	}
 	table_print(&table, paper, 2);
-	if (page->limit && view->site_count_all > page->limit)
-		paper_ink(paper, INK_DIM, "  %u of %u sites (--limit 0 shows all)\n", page->limit,
-			view->site_count_all);
+	site_limit_line(paper, page->limit, view->site_count_all);
 }
 
 void branches_text(struct paper *paper, const struct branches_page *page)
@@ -152,8 +143,7 @@ void branches_agent(struct paper *paper, const struct branches_page *page)
 	str_auto struct str witness = {0};
 	uint32_t shown = 0;
 
-	paper_add(paper, "target: %.200s\nengine: %s%s\n", page->summary->target,
-		page->summary->engine, page->summary->simulated ? " (simulated)" : "");
+	site_head_agent(paper, page->summary);
 	site_metrics_agent(paper, page->summary);
 	branches_witness_add(&witness, view);
 	paper_add(paper, "sites: %s\n", witness.at);

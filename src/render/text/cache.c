@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "render/site.h"
+#include "render/stat.h"
 #include "render/verdict.h"
 
 enum { AGENT_SITES = 10, PLACE_COLUMNS = 48 };
@@ -81,19 +82,17 @@ static void level_cells(struct table *table, const struct cache_level_row *row)
 		table_cell(table, INK_DIM, "%s", "-");
 	else
 		table_cell(table, INK_BOLD, "%.3g", row->mpki);
-	table_cell(table, site_assessment_ink(row->assessment), "%s",
+	table_cell(table, metric_ink(row->assessment), "%s",
 		row->assessment == METRIC_NONE ? "" : metric_assessment_word(row->assessment));
 	table_cell(table, INK_DIM, "%s", str_text(&words));
 }
 
 static void levels_table(struct paper *paper, const struct cache_view *view)
 {
-	static const char *const heads[] = {
-		"level", "size", "accesses", "misses", "rate", "per 1,000 instr.", "", ""};
 	table_auto struct table table = {0};
 
-	for (unsigned i = 0; i < 8; i++)
-		table_column(&table, heads[i], i >= 2 && i <= 5);
+	table_columns(&table, "level", "size", ">accesses", ">misses", ">rate", ">per 1,000 instr.",
+		"", "", NULL);
 	for (unsigned i = 0; i < CACHE_LEVELS; i++)
 		level_cells(&table, &view->levels[i]);
 	table_print(&table, paper, 2);
@@ -127,9 +126,7 @@ static void answers_table(struct paper *paper, const struct cache_view *view)
 
 	if (view->witness != CACHE_ACCESSES)
 		return;
-	table_column(&table, "answered by", false);
-	table_column(&table, "accesses", true);
-	table_column(&table, "share", true);
+	table_columns(&table, "answered by", ">accesses", ">share", NULL);
 	for (unsigned i = 0; i < ACCESS_LEVELS; i++) {
 		if (!view->all.levels[i])
 			continue;
@@ -169,20 +166,17 @@ static void site_cells(
 static void sites_table(struct paper *paper, const struct cache_page *page)
 {
 	static const char *const heads[][2] = {
-		[CACHE_ACCESSES] = {"samples", "latency"},
-		[CACHE_SAMPLED] = {"samples", "misses"},
-		[CACHE_SIMULATED] = {"LL misses", "L1 misses"},
-		[CACHE_UNSEEN] = {"", ""},
+		[CACHE_ACCESSES] = {">samples", ">latency"},
+		[CACHE_SAMPLED] = {">samples", ">misses"},
+		[CACHE_SIMULATED] = {">LL misses", ">L1 misses"},
+		[CACHE_UNSEEN] = {">", ">"},
 	};
 	const struct cache_view *view = page->view;
 	table_auto struct table table = {0};
 	uint32_t shown = 0;
 
-	table_column(&table, "share", true);
-	table_column(&table, heads[view->witness][0], true);
-	table_column(&table, heads[view->witness][1], true);
-	table_column(&table, view->witness == CACHE_ACCESSES ? "answered by" : "", false);
-	table_column(&table, "place", false);
+	table_columns(&table, ">share", heads[view->witness][0], heads[view->witness][1],
+		view->witness == CACHE_ACCESSES ? "answered by" : "", "place", NULL);
 	vec_foreach (const struct cache_site, site, &view->sites) {
 		str_auto struct str place = {0};
 
@@ -193,9 +187,7 @@ static void sites_table(struct paper *paper, const struct cache_page *page)
 		table_cell(&table, INK_PLAIN, "%s", str_text(&place));
 	}
 	table_print(&table, paper, 2);
-	if (page->limit && view->site_count_all > page->limit)
-		paper_ink(paper, INK_DIM, "  %u of %u sites (--limit 0 shows all)\n", page->limit,
-			view->site_count_all);
+	site_limit_line(paper, page->limit, view->site_count_all);
 }
 
 void cache_text(struct paper *paper, const struct cache_page *page)
@@ -241,8 +233,7 @@ void cache_agent(struct paper *paper, const struct cache_page *page)
 	str_auto struct str witness = {0};
 	uint32_t shown = 0;
 
-	paper_add(paper, "target: %.200s\nengine: %s%s\n", page->summary->target,
-		page->summary->engine, page->summary->simulated ? " (simulated)" : "");
+	site_head_agent(paper, page->summary);
 	for (unsigned i = 0; i < CACHE_LEVELS; i++)
 		agent_level(paper, &view->levels[i]);
 	cache_witness_add(&witness, view);

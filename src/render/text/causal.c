@@ -26,18 +26,13 @@ static void table_targets(
 	struct paper *paper, const struct causal_view *view, uint32_t from, uint32_t to)
 {
 	table_auto struct table table = {0};
-	unsigned width = paper->width ? paper->width : 100;
+	unsigned width = paper_width(paper);
 	bool narrow = width < WIDE;
 	/* What the other columns take with bounds of usual width. */
 	unsigned others = narrow ? OTHER_COLUMNS : OTHER_COLUMNS + SAMPLES_COLUMNS;
 	unsigned room = width > others + NAME_LEAST ? width - others : NAME_LEAST;
 
-	table_column(&table, "target", false);
-	table_column(&table, "kind", false);
-	table_column(&table, "25 %", true);
-	table_column(&table, "50 %", true);
-	table_column(&table, "75 %", true);
-	table_column(&table, "gone", true);
+	table_columns(&table, "target", "kind", ">25 %", ">50 %", ">75 %", ">gone", NULL);
 	if (!narrow)
 		table_column(&table, "of samples", true);
 	table_column(&table, "pairs", true);

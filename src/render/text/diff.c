@@ -104,19 +104,12 @@ static void row_cells(struct table *table, const struct diff_row *row, const str
 static void rows_table(struct paper *paper, const struct diff_page *page)
 {
 	const struct diff_view *view = page->view;
-	unsigned width = paper->width ? paper->width : 100;
+	unsigned width = paper_width(paper);
 	table_auto struct table table = {0};
 	uint32_t shown = 0;
 
-	table_column(&table, "A", true);
-	table_column(&table, "B", true);
-	table_column(&table, "change", true);
-	table_column(&table, "95 %", true);
-	table_column(&table, "cost A", true);
-	table_column(&table, "change", true);
-	table_column(&table, "95 %", true);
-	table_column(&table, "", false);
-	table_column(&table, report_by_word(view->by), false);
+	table_columns(&table, ">A", ">B", ">change", ">95 %", ">cost A", ">change", ">95 %", "",
+		report_by_word(view->by), NULL);
 	vec_foreach (const struct diff_row, row, &view->rows) {
 		if (row->verdict != DIFF_CHANGED && !page->all)
 			break;

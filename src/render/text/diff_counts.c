@@ -3,15 +3,13 @@
 
 #include <math.h>
 
+#include "render/report.h"
+
 enum { AGENT_ROWS = 8 };
 
 static const char *value_text(char *buf, size_t room, double value, const char *unit)
 {
-	if (isnan(value))
-		return "-";
-	if (str_equal(unit, "ns"))
-		return paper_time(buf, room, value);
-	return paper_count(buf, room, value);
+	return isnan(value) ? "-" : weight_text(buf, room, value, unit);
 }
 
 static void interval_add(struct str *out, const struct diff_count_row *row)
@@ -64,15 +62,13 @@ static void factors_line(struct paper *paper, const struct diff_counts_view *vie
 void diff_counts_text(struct paper *paper, const struct diff_counts_view *view)
 {
 	table_auto struct table table = {0};
-	static const char *const heads[] = {"event", "A", "B", "change", "95 %", "explains", ""};
 
 	paper_ink(paper, INK_BOLD, "counts");
 	paper_add(paper, ": %u runs of A, %u of B\n", view->executions_a, view->executions_b);
 	paper_wrap(paper, 0, INK_PLAIN, view->explanation.text);
 	factors_line(paper, view);
 	paper_add(paper, "\n");
-	for (unsigned i = 0; i < 7; i++)
-		table_column(&table, heads[i], i >= 1 && i <= 5);
+	table_columns(&table, "event", ">A", ">B", ">change", ">95 %", ">explains", "", NULL);
 	row_cells(&table, &view->time);
 	for (uint32_t i = 0; i < view->row_count; i++)
 		row_cells(&table, &view->rows[i]);

@@ -30,6 +30,13 @@ void gate_percent(struct str *out, double share)
 		str_add(out, "no bound");
 }
 
+void gate_interval(struct str *out, const struct comparison *one)
+{
+	gate_percent(out, one->lo);
+	str_add(out, " .. ");
+	gate_percent(out, one->hi);
+}
+
 void gate_value(struct str *out, enum gate_metric metric, bool share, double value)
 {
 	char text[32];
@@ -51,9 +58,7 @@ static void item_row(struct table *table, const struct gate_item *item)
 	gate_value(&then, item->metric, false, one->median_a);
 	gate_value(&now, item->metric, false, one->median_b);
 	gate_percent(&change, one->effect);
-	gate_percent(&interval, one->lo);
-	str_add(&interval, " .. ");
-	gate_percent(&interval, one->hi);
+	gate_interval(&interval, one);
 	table_cell(table, INK_PLAIN, "%s", one->name);
 	table_cell(table, INK_PLAIN, "%s", str_text(&then));
 	table_cell(table, INK_PLAIN, "%s", str_text(&now));
@@ -67,8 +72,6 @@ static void item_row(struct table *table, const struct gate_item *item)
 
 static void command_text(struct paper *paper, const struct gate_command *command)
 {
-	static const char *const headings[] = {
-		"", "baseline", "now", "change", "95 % interval", "p", ""};
 	table_auto struct table table = {0};
 	str_auto struct str name = {0};
 
@@ -79,8 +82,7 @@ static void command_text(struct paper *paper, const struct gate_command *command
 	if (command->baseline_runs)
 		paper_add(paper, ", %u then", command->baseline_runs);
 	paper_add(paper, "\n");
-	for (unsigned i = 0; i < sizeof(headings) / sizeof(*headings); i++)
-		table_column(&table, headings[i], i > 0 && i < 6);
+	table_columns(&table, "", ">baseline", ">now", ">change", ">95 % interval", ">p", "", NULL);
 	for (uint32_t i = 0; i < command->item_count; i++)
 		item_row(&table, &command->items[i]);
 	if (command->item_count)
@@ -143,9 +145,7 @@ static void item_words(struct str *out, const struct gate_page *page)
 	str_add(out, " ");
 	gate_percent(out, one->effect);
 	str_add(out, " (");
-	gate_percent(out, one->lo);
-	str_add(out, " .. ");
-	gate_percent(out, one->hi);
+	gate_interval(out, one);
 	str_add(out, ")");
 	if (verdict->severity)
 		str_addf(out, ", %s", gate_severity_name(verdict->severity));

@@ -8,13 +8,6 @@
 
 enum { ROWS = 20, AGENT_ROWS = 12, NAME_COLUMNS = 48, TIME_ROOM = 32 };
 
-static void time_cell(struct table *table, enum ink ink, double ns)
-{
-	char text[TIME_ROOM];
-
-	table_cell(table, ink, "%s", isfinite(ns) ? paper_time(text, sizeof(text), ns) : "-");
-}
-
 static void command_row(struct table *table, const struct bench_command *command)
 {
 	str_auto struct str name = {0};
@@ -26,14 +19,14 @@ static void command_row(struct table *table, const struct bench_command *command
 		str_flatten(name.at);
 	table_cell(table, INK_PLAIN, "%s", str_text(&name));
 	table_cell(table, INK_PLAIN, "%u", command->used_count);
-	time_cell(table, INK_BOLD, wall->median);
-	time_cell(table, INK_DIM, wall->min);
-	time_cell(table, INK_DIM, wall->max);
+	table_time(table, INK_BOLD, wall->median);
+	table_time(table, INK_DIM, wall->min);
+	table_time(table, INK_DIM, wall->max);
 	if (isfinite(wall->variation))
 		table_cell(table, INK_PLAIN, "%.1f %%", wall->variation * 100);
 	else
 		table_cell(table, INK_PLAIN, "-");
-	time_cell(table, INK_PLAIN, command->cpu.median);
+	table_time(table, INK_PLAIN, command->cpu.median);
 	table_cell(table, INK_PLAIN, "%s",
 		isfinite(command->rss.median)
 			? paper_bytes(bytes, sizeof(bytes), command->rss.median)
@@ -57,13 +50,10 @@ void imported_runs_text(
 	struct paper *paper, const struct bench_view *view, const char *path, const char *stored)
 {
 	table_auto struct table table = {0};
-	static const char *const headings[] = {
-		"runs", "median", "min", "max", "spread", "user+sys", "peak RSS"};
 	uint32_t rows = paper->ascii ? AGENT_ROWS : ROWS;
 
-	table_column(&table, "command", false);
-	for (unsigned i = 0; i < sizeof(headings) / sizeof(*headings); i++)
-		table_column(&table, headings[i], true);
+	table_columns(&table, "command", ">runs", ">median", ">min", ">max", ">spread", ">user+sys",
+		">peak RSS", NULL);
 	for (uint32_t i = 0; i < view->command_count && i < rows; i++)
 		command_row(&table, &view->commands[i]);
 	table_print(&table, paper, 2);

@@ -11,7 +11,7 @@
 
 enum { PAPER_WIDTH = 100 };
 
-static unsigned paper_width(const struct paper *paper)
+unsigned paper_width(const struct paper *paper)
 {
 	return paper->width ? paper->width : PAPER_WIDTH;
 }
@@ -136,10 +136,9 @@ void paper_hang(struct paper *paper, unsigned indent, const char *text)
 
 void paper_target(struct paper *paper, const char *words)
 {
-	unsigned width = paper->width ? paper->width : 100;
 	str_auto struct str text = {0};
 
-	words_shorten(words, 2 * width - 20, &text);
+	words_shorten(words, 2 * paper_width(paper) - 20, &text);
 	paper_ink(paper, INK_BOLD, "%s", str_text(&text));
 }
 
@@ -147,6 +146,17 @@ void table_column(struct table *table, const char *heading, bool right)
 {
 	table->headings[table->columns] = heading;
 	table->right[table->columns++] = right;
+}
+
+void table_columns(struct table *table, ...)
+{
+	const char *heading;
+	va_list args;
+
+	va_start(args, table);
+	while ((heading = va_arg(args, const char *)))
+		table_column(table, heading + (*heading == '>'), *heading == '>');
+	va_end(args);
 }
 
 void table_cell(struct table *table, enum ink ink, const char *format, ...)
@@ -158,6 +168,13 @@ void table_cell(struct table *table, enum ink ink, const char *format, ...)
 	str_addv(&text, format, args);
 	va_end(args);
 	vec_push(&table->cells, (struct table_cell){mem_copy_text(str_text(&text), text.len), ink});
+}
+
+void table_time(struct table *table, enum ink ink, double ns)
+{
+	char text[32];
+
+	table_cell(table, ink, "%s", isfinite(ns) ? paper_time(text, sizeof(text), ns) : "-");
 }
 
 static size_t table_column_width(const struct table *table, unsigned column)

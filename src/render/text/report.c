@@ -77,7 +77,7 @@ static void row_name(
 /* Columns left for the names beside everything else in the widest row. */
 static unsigned name_columns(const struct paper *paper, const struct profile_view *view, bool bars)
 {
-	unsigned width = paper->width ? paper->width : 100, module = 0;
+	unsigned width = paper_width(paper), module = 0;
 	unsigned used = 2 + 8 + 11 + (bars ? BAR_COLUMNS + 2 : 0) + 8 + 11;
 
 	if (view->by == PROFILE_FUNCTION || view->by == PROFILE_LINE)
@@ -120,11 +120,6 @@ static void row_cells(struct table *table, const struct profile_row *row,
 
 static void rows_table(struct paper *paper, const struct profile_view *view, uint32_t limit)
 {
-	static const char *const words[] = {[PROFILE_FUNCTION] = "function",
-		[PROFILE_LINE] = "line",
-		[PROFILE_MODULE] = "module",
-		[PROFILE_FILE] = "file",
-		[PROFILE_THREAD] = "thread"};
 	table_auto struct table table = {0};
 	bool bars = paper->width && !paper->ascii;
 	unsigned columns = name_columns(paper, view, bars);
@@ -133,10 +128,7 @@ static void rows_table(struct paper *paper, const struct profile_view *view, uin
 	table_column(
 		&table, str_equal(view->quality.unit, "ns") ? "time" : view->quality.unit, true);
 	table_column(&table, "", false); /* the bar; a column without text is left out */
-	table_column(&table, "total", true);
-	table_column(&table, "samples", true);
-	table_column(&table, "module", false);
-	table_column(&table, words[view->by], false);
+	table_columns(&table, ">total", ">samples", "module", report_by_word(view->by), NULL);
 	for (uint32_t i = 0; i < view->rows.count && (!limit || i < limit); i++)
 		row_cells(&table, &view->rows.at[i], view, columns, bars);
 	table_print(&table, paper, 2);
@@ -147,7 +139,7 @@ static void tree_lines(struct paper *paper, const struct report_page *page)
 	const struct call_tree *tree = page->tree;
 	mem_auto uint32_t *nodes = mem_new(tree->nodes.count, sizeof(*nodes));
 	uint32_t count = call_tree_pick(tree, page->limit, page->min_share, nodes);
-	unsigned width = paper->width ? paper->width : 100;
+	unsigned width = paper_width(paper);
 
 	paper_ink(paper, INK_DIM, "   total    self  %s of %s\n",
 		page->callers ? "callers" : "callees", page->function);

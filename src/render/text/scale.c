@@ -98,18 +98,13 @@ static void points_table(struct paper *paper, const struct scale_view *view)
 	table_auto struct table table = {0};
 	bool threads = view->options.threads;
 
-	table_column(&table, threads ? "threads" : "n", true);
-	table_column(&table, "runs", true);
-	table_column(&table, "median", true);
-	table_column(&table, "+-", true);
-	table_column(&table, "p95", true);
-	table_column(&table, "p99", true);
-	table_column(&table, "worst", true);
-	table_column(&table, "per s", true);
-	table_column(&table, threads ? "speed-up" : view->p95_known ? "p95 x" : "median x", true);
-	table_column(&table, threads ? "efficiency" : "per unit", true);
-	table_column(&table, threads ? "CPUs used" : "law", true);
-	table_column(&table, threads ? "" : "off", !threads);
+	table_columns(&table, threads ? ">threads" : ">n", ">runs", ">median", ">+-", ">p95",
+		">p99", ">worst", ">per s",
+		threads		  ? ">speed-up"
+		: view->p95_known ? ">p95 x"
+				  : ">median x",
+		threads ? ">efficiency" : ">per unit", threads ? ">CPUs used" : ">law",
+		threads ? "" : ">off", NULL);
 	for (uint32_t i = 0; i < view->point_count; i++)
 		(threads ? thread_row : size_row)(&table, view, i);
 	table_print(&table, paper, 2);

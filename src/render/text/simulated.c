@@ -63,17 +63,11 @@ static void function_row(struct table *table, const struct simulated_site *site)
 
 static void functions_table(struct paper *paper, const struct simulated_view *view)
 {
-	static const struct {
-		const char *heading;
-		bool right;
-	} columns[] = {{"time", true}, {"instructions*", true}, {"ns/ins", true},
-		{"L1 miss*", true}, {"LL miss*", true}, {"ns/miss", true}, {"mispred*", true},
-		{"ns/mis", true}, {"cause", false}, {"function", false}};
 	table_auto struct table table = {0};
 	uint32_t count = simulated_rows_shown(view, SIMULATED_ROWS);
 
-	for (unsigned i = 0; i < sizeof(columns) / sizeof(*columns); i++)
-		table_column(&table, columns[i].heading, columns[i].right);
+	table_columns(&table, ">time", ">instructions*", ">ns/ins", ">L1 miss*", ">LL miss*",
+		">ns/miss", ">mispred*", ">ns/mis", "cause", "function", NULL);
 	for (uint32_t i = 0; i < count; i++)
 		function_row(&table, &view->functions[i]);
 	table_print(&table, paper, 2);

@@ -1,7 +1,8 @@
-/* site.c - see site_parts.h. */
+/* site.c - see site.h. */
 #include "render/site.h"
 
 #include "render/shorten.h"
+#include "render/stat.h"
 
 void site_place_add(struct str *out, const struct site_place *place, unsigned columns)
 {
@@ -14,16 +15,6 @@ void site_place_add(struct str *out, const struct site_place *place, unsigned co
 	if (*place->module)
 		str_addf(out, place->module[0] == '[' ? "%s " : "[%s] ", label_base(place->module));
 	str_addf(out, "0x%llx", (unsigned long long)place->addr);
-}
-
-enum ink site_assessment_ink(enum metric_assessment assessment)
-{
-	static const enum ink inks[] = {[METRIC_NONE] = INK_PLAIN,
-		[METRIC_HEALTHY] = INK_GOOD,
-		[METRIC_WATCH] = INK_WARN,
-		[METRIC_INVESTIGATE] = INK_BAD};
-
-	return inks[assessment];
 }
 
 void site_metric_value(struct str *out, const struct metric_result *row)
@@ -50,7 +41,7 @@ static void metric_row(struct table *table, const struct metric_result *row)
 	table_cell(table, INK_BOLD, "%s", value.at);
 	table_cell(table, INK_PLAIN, "%s",
 		str_equal(row->metric->unit, "share") ? "" : row->metric->unit);
-	table_cell(table, site_assessment_ink(row->assessment), "%s",
+	table_cell(table, metric_ink(row->assessment), "%s",
 		row->assessment == METRIC_NONE ? "" : metric_assessment_word(row->assessment));
 	table_cell(table, INK_DIM, "%s", row->metric->threshold);
 }
@@ -78,8 +69,7 @@ void site_metrics_table(struct paper *paper, const struct site_summary *summary)
 	table_auto struct table table = {0};
 	str_auto struct str missing = {0};
 
-	for (unsigned i = 0; i < 5; i++)
-		table_column(&table, "", i == 1);
+	table_columns(&table, "", ">", "", "", "", NULL);
 	for (uint32_t i = 0; i < summary->metric_count; i++)
 		if (summary->metrics[i].known)
 			metric_row(&table, &summary->metrics[i]);
@@ -107,6 +97,18 @@ void site_metrics_agent(struct paper *paper, const struct site_summary *summary)
 	}
 	if (metrics_missing(summary, &missing))
 		paper_add(paper, "%s\n", missing.at);
+}
+
+void site_limit_line(struct paper *paper, uint32_t limit, uint32_t all)
+{
+	if (limit && all > limit)
+		paper_ink(paper, INK_DIM, "  %u of %u sites (--limit 0 shows all)\n", limit, all);
+}
+
+void site_head_agent(struct paper *paper, const struct site_summary *summary)
+{
+	paper_add(paper, "target: %.200s\nengine: %s%s\n", summary->target, summary->engine,
+		summary->simulated ? " (simulated)" : "");
 }
 
 void site_head_text(struct paper *paper, const struct site_summary *summary)

@@ -22,13 +22,6 @@ static void evidence_cell(struct table *table, const struct paper *paper, const 
 	table_cell(table, INK_DIM, "%s", paper->ascii ? str_text(&text) : evidence);
 }
 
-static void time_cell(struct table *table, enum ink ink, double ns)
-{
-	char text[NUMBER_ROOM];
-
-	table_cell(table, ink, "%s", isfinite(ns) ? paper_time(text, sizeof(text), ns) : "-");
-}
-
 static void span_row(
 	struct table *table, const struct paper *paper, uint32_t rank, const struct span_view *span)
 {
@@ -39,32 +32,26 @@ static void span_row(
 	table_cell(table, INK_DIM, "%u", rank);
 	table_cell(table, INK_BOLD, "%s", str_text(&name));
 	table_cell(table, INK_PLAIN, "%s", span->category);
-	time_cell(table, INK_BOLD, span->total_ns);
+	table_time(table, INK_BOLD, span->total_ns);
 	if (isfinite(span->share))
 		table_cell(table, INK_PLAIN, "%.1f %%", span->share * 100);
 	else
 		table_cell(table, INK_PLAIN, "-");
 	table_cell(table, INK_PLAIN, "%s", paper_count(text, sizeof(text), (double)span->count));
-	time_cell(table, INK_PLAIN, span->p50_ns);
-	time_cell(table, INK_PLAIN, span->p95_ns);
-	time_cell(table, INK_PLAIN, span->p99_ns);
-	time_cell(table, INK_DIM, span->max_ns);
+	table_time(table, INK_PLAIN, span->p50_ns);
+	table_time(table, INK_PLAIN, span->p95_ns);
+	table_time(table, INK_PLAIN, span->p99_ns);
+	table_time(table, INK_DIM, span->max_ns);
 	table_cell(table, INK_DIM, "%s", paper->ascii ? "" : span->evidence); /* it would wrap */
 }
 
 static void spans_table(struct paper *paper, const struct spans_view *view)
 {
-	static const struct {
-		const char *heading;
-		bool right;
-	} columns[] = {{"", true}, {"span", false}, {"category", false}, {"cumulative", true},
-		{"share", true}, {"count", true}, {"p50", true}, {"p95", true}, {"p99", true},
-		{"max", true}, {"evidence", false}};
 	table_auto struct table table = {0};
 	uint32_t rows = rows_of(paper);
 
-	for (unsigned i = 0; i < sizeof(columns) / sizeof(*columns); i++)
-		table_column(&table, columns[i].heading, columns[i].right);
+	table_columns(&table, ">", "span", "category", ">cumulative", ">share", ">count", ">p50",
+		">p95", ">p99", ">max", "evidence", NULL);
 	for (uint32_t i = 0; i < view->span_count && i < rows; i++)
 		span_row(&table, paper, i + 1, &view->spans[i]);
 	table_print(&table, paper, 2);
@@ -80,9 +67,7 @@ static void claims_table(struct paper *paper, const struct spans_view *view)
 	table_auto struct table table = {0};
 	uint32_t rows = rows_of(paper);
 
-	table_column(&table, "what the program says", false);
-	table_column(&table, "verdict", false);
-	table_column(&table, "evidence", false);
+	table_columns(&table, "what the program says", "verdict", "evidence", NULL);
 	for (uint32_t i = 0; i < view->claim_count && i < rows; i++) {
 		str_auto struct str name = {0};
 

@@ -63,10 +63,7 @@ static void events_table(struct paper *paper, const struct stat_view *view)
 {
 	table_auto struct table table = {0};
 
-	table_column(&table, "", false);
-	table_column(&table, "", true);
-	table_column(&table, "", true);
-	table_column(&table, "", false);
+	table_columns(&table, "", ">", ">", "", NULL);
 	for (uint32_t i = 0; i < view->event_count; i++)
 		event_row(&table, &view->events[i]);
 	table_print(&table, paper, 2);
@@ -127,10 +124,7 @@ static void usage_table(struct paper *paper, const struct stat_view *view)
 	table_auto struct table table = {0};
 	char value[64];
 
-	table_column(&table, "", false);
-	table_column(&table, "", true);
-	table_column(&table, "", true);
-	table_column(&table, "", false);
+	table_columns(&table, "", ">", ">", "", NULL);
 	usage_row(&table, view->simulated ? "simulation" : "wall",
 		paper_time(value, sizeof(value), view->wall_ns), view->wall_spread);
 	table_cell(&table, INK_DIM, "%s", view->simulated ? "not the program's own time" : "");
@@ -139,7 +133,7 @@ static void usage_table(struct paper *paper, const struct stat_view *view)
 	table_print(&table, paper, 2);
 }
 
-static enum ink assessment_ink(enum metric_assessment assessment)
+enum ink metric_ink(enum metric_assessment assessment)
 {
 	static const enum ink inks[] = {[METRIC_NONE] = INK_PLAIN,
 		[METRIC_HEALTHY] = INK_GOOD,
@@ -167,7 +161,7 @@ static void metric_row(struct table *table, const struct metric_result *row)
 		table_cell(table, INK_BOLD, "%.4g", row->value);
 	table_cell(table, INK_PLAIN, "%s",
 		bytes || str_equal(metric->unit, "share") ? "" : metric->unit);
-	table_cell(table, assessment_ink(row->assessment), "%s%s%s",
+	table_cell(table, metric_ink(row->assessment), "%s%s%s",
 		row->assessment == METRIC_NONE ? "" : metric_assessment_word(row->assessment),
 		alarming ? ": " : "", alarming ? metric->meaning : "");
 }
@@ -176,10 +170,7 @@ static void metrics_table(struct paper *paper, const struct stat_view *view)
 {
 	table_auto struct table table = {0};
 
-	table_column(&table, "", false);
-	table_column(&table, "", true);
-	table_column(&table, "", false);
-	table_column(&table, "", false);
+	table_columns(&table, "", ">", "", "", NULL);
 	for (uint32_t i = 0; i < view->metric_count; i++)
 		if (view->metrics[i].known)
 			metric_row(&table, &view->metrics[i]);
@@ -221,9 +212,7 @@ static void facts_text(struct paper *paper, const struct stat_view *view)
 	const char *told = "";
 	char value[64];
 
-	table_column(&table, "", false);
-	table_column(&table, "", true);
-	table_column(&table, "", false);
+	table_columns(&table, "", ">", "", NULL);
 	for (uint32_t i = 0; i < view->fact_count; i++) {
 		const struct stat_fact *fact = &view->facts[i];
 

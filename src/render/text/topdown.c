@@ -3,17 +3,8 @@
 
 #include <math.h>
 
+#include "render/stat.h"
 #include "render/verdict.h"
-
-static enum ink node_ink(const struct topdown_node *node)
-{
-	static const enum ink inks[] = {[METRIC_NONE] = INK_PLAIN,
-		[METRIC_HEALTHY] = INK_GOOD,
-		[METRIC_WATCH] = INK_WARN,
-		[METRIC_INVESTIGATE] = INK_BAD};
-
-	return inks[node->assessment];
-}
 
 /* What stands behind the number: what is wrong with it first, then what to think of it. */
 static void node_words(struct str *out, const struct topdown_node *node)
@@ -38,7 +29,7 @@ static void node_words(struct str *out, const struct topdown_node *node)
 static void node_row(struct table *table, const struct topdown_node *node)
 {
 	str_auto struct str words = {0};
-	enum ink ink = *node->flag ? INK_WARN : node_ink(node);
+	enum ink ink = *node->flag ? INK_WARN : metric_ink(node->assessment);
 
 	node_words(&words, node);
 	table_cell(table, node->level == 1 ? INK_BOLD : INK_PLAIN, "%*s%s",
@@ -72,10 +63,7 @@ static void tree_text(struct paper *paper, const struct topdown_tree *tree)
 	}
 	paper_ink(paper, INK_DIM, "  shares of the %s%s\n", tree->basis,
 		tree->whole ? "" : ", which overlap and do not add up to 100 %");
-	table_column(&table, "", false);
-	table_column(&table, "", true);
-	table_column(&table, "", true);
-	table_column(&table, "", false);
+	table_columns(&table, "", ">", ">", "", NULL);
 	for (uint32_t i = 0; i < tree->node_count; i++)
 		node_row(&table, &tree->nodes[i]);
 	table_print(&table, paper, 2);
@@ -90,8 +78,7 @@ static void steps_text(struct paper *paper, const struct topdown_view *view)
 {
 	table_auto struct table table = {0};
 
-	table_column(&table, "", false);
-	table_column(&table, "", false);
+	table_columns(&table, "", "", NULL);
 	for (uint32_t i = 0; i < view->step_count; i++) {
 		const struct topdown_step *step = &view->steps[i];
 

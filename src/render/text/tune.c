@@ -82,12 +82,8 @@ static void rows_text(struct paper *paper, const struct knob_view *view)
 {
 	table_auto struct table table = {0};
 
-	table_column(&table, "group", false);
-	table_column(&table, "knob", false);
-	table_column(&table, "files", true);
-	table_column(&table, is_way_back(view) ? "value" : "now -> wanted", false);
-	table_column(&table, "state", false);
-	table_column(&table, "", false);
+	table_columns(&table, "group", "knob", ">files",
+		is_way_back(view) ? "value" : "now -> wanted", "state", "", NULL);
 	for (uint32_t i = 0, count; i < view->rows.count; i += count) {
 		const struct knob_row *row = &view->rows.at[i];
 		str_auto struct str values = {0}, note = {0};
@@ -167,8 +163,7 @@ static void reasons_text(struct paper *paper, const struct knob_view *view)
 {
 	table_auto struct table table = {0};
 
-	table_column(&table, "", false);
-	table_column(&table, "", false);
+	table_columns(&table, "", "", NULL);
 	for (uint32_t i = 0; i < view->rows.count; i += rows_alike(view, i)) {
 		const struct knob_row *row = &view->rows.at[i];
 

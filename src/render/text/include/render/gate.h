@@ -25,6 +25,8 @@ void gate_sentence(struct str *out, const struct gate_page *page);
 
 /* "+1.23 %", "no bound". */
 void gate_percent(struct str *out, double share);
+/* "+1.20 % .. +3.40 %". */
+void gate_interval(struct str *out, const struct comparison *one);
 /* A value of a metric, or a share of change: "1.23 ms". */
 void gate_value(struct str *out, enum gate_metric metric, bool share, double value);
 

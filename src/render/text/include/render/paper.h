@@ -19,6 +19,8 @@ struct paper {
 	unsigned width; /* columns, 0: 100 */
 };
 
+unsigned paper_width(const struct paper *paper);
+
 /* Formatted text in an ink; no newline of its own. */
 void paper_ink(struct paper *paper, enum ink ink, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
@@ -53,8 +55,11 @@ struct table {
 };
 
 void table_column(struct table *table, const char *heading, bool right);
+/* Some headings and NULL; one that starts with '>' goes right. */
+void table_columns(struct table *table, ...) __attribute__((sentinel));
 void table_cell(struct table *table, enum ink ink, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+void table_time(struct table *table, enum ink ink, double ns); /* "1.23 ms", "-": not known */
 /* The last column is wrapped when the line gets wider than the paper. */
 void table_print(const struct table *table, struct paper *paper, unsigned indent);
 void table_done(struct table *table);

@@ -14,8 +14,10 @@ void site_metrics_agent(struct paper *paper, const struct site_summary *summary)
 
 /* The name of the target, and what is not said by the numbers: simulated, user side only. */
 void site_head_text(struct paper *paper, const struct site_summary *summary);
+void site_head_agent(struct paper *paper, const struct site_summary *summary);
 
-enum ink site_assessment_ink(enum metric_assessment assessment);
+/* How many of the sites the table shows, unless all. */
+void site_limit_line(struct paper *paper, uint32_t limit, uint32_t all);
 
 void site_metric_name(struct str *out, const struct metric_result *row);
 void site_metric_value(struct str *out, const struct metric_result *row);

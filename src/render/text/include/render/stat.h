@@ -4,6 +4,9 @@
 #include "analyze/stat.h"
 #include "render/paper.h"
 
+/* Of a metric, in every table of them. */
+enum ink metric_ink(enum metric_assessment assessment);
+
 void stat_text(struct paper *paper, const struct stat_view *view);
 void stat_agent(struct paper *paper, const struct stat_view *view);
 
