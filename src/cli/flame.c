@@ -9,6 +9,7 @@
 #include "render/flame.h"
 
 #define FLAME_FILE "assay.flame.svg"
+enum { FLAME_NODES = 1 << 18 }; /* more than are drawn, of any run */
 
 struct flame_job {
 	struct cli *cli;
@@ -62,6 +63,7 @@ static int flame_options_read(struct flame_job *job, struct err *err)
 	job->how.inverted = cli_has(cli, "inverted");
 	job->how.root = cli_value(cli, "root");
 	job->how.depth = (uint32_t)depth;
+	job->how.nodes = FLAME_NODES;
 	job->look.title = cli_value(cli, "title");
 	job->look.width = (uint32_t)width;
 	job->look.icicle = cli_has(cli, "icicle");
@@ -147,7 +149,8 @@ static void flame_text(struct paper *paper, const struct flame_job *job)
 	paper_ink(paper, INK_BOLD, "%s", str_equal(job->path, "-") ? "stdout" : job->path);
 	paper_add(paper, " (%s)\n", paper_bytes(bytes, sizeof(bytes), (double)job->bytes));
 	if (job->view.left_out)
-		paper_add(paper, "%s boxes narrower than %.3g %% are left out%s\n",
+		paper_add(paper, "%s%s boxes narrower than %.3g %% are left out%s\n",
+			job->view.is_more ? "more than " : "",
 			paper_count(count, sizeof(count), job->view.left_out),
 			job->view.narrowest * 100,
 			job->cut.min_share > 0 ? "" : ", to bound the file");

@@ -1,6 +1,7 @@
 """`assay flame`: an SVG that is well formed whatever the names, true to the report, and alive."""
 import json
 import os
+import random
 import re
 import shutil
 import xml.etree.ElementTree as xml
@@ -231,6 +232,25 @@ def _():
     dom = browser('const f = document.querySelector(".frames"); f.focus();' + keys)
     status = re.search(r'role="status"[^>]*>([^<]*)<', dom)[1]
     assert status.startswith("work") and "100.0 % of this view" in status, status
+
+
+@case("a tree with too many boxes to hold loses the narrowest, and is not told to be too deep")
+def _():
+    chance, names = random.Random(7), [f"f{i}" for i in range(90)]
+    with open("many.folded", "w", encoding="ascii") as f:
+        f.write("main;wide 200\n")
+        for _ in range(115000):  # 4.5 million boxes: stacks that share next to nothing
+            f.write(f"{';'.join(chance.choices(names, k=40))} 1\n")
+        f.write("main;late 100\n")
+    assert assay("import", "many.folded", "-o", "many.assay").status == 0
+    r = assay("flame", "many.assay", "-o", "flame.svg", "--json=flame.json")
+    assert r.status == 0 and "deeper than" not in r.out and " are left out" in r.out, r
+    with open("flame.json", encoding="utf-8") as file:
+        d = json.load(file)["data"]
+    assert d["samples_cut_at_depth"] == 0 and d["boxes_left_out"] > 100000, d
+    _, data = drawn("many.assay")
+    total = dict(zip(names_of(data), data["a"]["totalSamples"]))
+    assert total["wide"] > 0 and total["late"] > 0 and total["main"] == 2, total
 
 
 main()

@@ -131,13 +131,28 @@ static void children_of(struct walker *w, const struct pair *of)
 		vec_push(&w->children, (struct pair){a, ABSENT, of->depth + 1});
 }
 
+/* What a tree of too many nodes did not follow: boxes are not wider, and not all are there. */
+static double width_followed(const struct call_tree *tree)
+{
+	return tree && tree->least ? (double)tree->least / (double)tree->nodes.at[0].total.weight
+				   : 0;
+}
+
 static void boxes_collect(struct walker *w, struct flame_view *view)
 {
+	double least = (width_followed(w->a) + width_followed(w->b)) / (w->b ? 2 : 1);
+
 	vec_push(&w->todo, (struct pair){0, w->b ? 0 : ABSENT, 0});
 	while (w->todo.count) {
 		struct pair pair = w->todo.at[--w->todo.count];
+		struct flame_box box = box_make(w, &pair);
 
-		vec_push(&view->boxes, box_make(w, &pair));
+		if (least > 0 && box.width <= least) {
+			view->left_out++;
+			view->narrowest = nextafter(least, 2);
+			continue;
+		}
+		vec_push(&view->boxes, box);
 		children_of(w, &pair);
 		for (uint32_t i = w->children.count; i; i--)
 			vec_push(&w->todo, w->children.at[i - 1]);
@@ -179,8 +194,9 @@ static void narrow_leave_out(struct flame_view *view, const struct flame_view_op
 	for (uint32_t i = 1; i < view->boxes.count; i++)
 		if (view->boxes.at[i].width >= cut)
 			view->boxes.at[kept++] = view->boxes.at[i];
-	view->left_out = view->boxes.count - kept;
-	view->narrowest = view->left_out ? cut : 0;
+	view->left_out += view->boxes.count - kept;
+	if (kept < view->boxes.count && cut > view->narrowest)
+		view->narrowest = cut;
 	view->boxes.count = kept;
 	vec_foreach (const struct flame_box, box, &view->boxes)
 		view->deepest = box->depth > view->deepest ? box->depth : view->deepest;
@@ -192,7 +208,12 @@ void flame_view_make(const struct call_tree *tree, const struct flame_view_optio
 	struct walker walker = {.a = tree};
 
 	*ret_view = (struct flame_view){
-		.by = tree->labels.kind, .samples_a = &tree->samples, .cut_samples = tree->cut};
+		.by = tree->labels.kind,
+		.samples_a = &tree->samples,
+		.left_out = tree->left_out,
+		.is_more = tree->left_out,
+		.cut_samples = tree->cut,
+	};
 	boxes_collect(&walker, ret_view);
 	narrow_leave_out(ret_view, options);
 }
@@ -210,6 +231,8 @@ void flame_view_compare(struct call_tree *a, struct call_tree *b,
 		.compared = true,
 		.samples_a = &a->samples,
 		.samples_b = &b->samples,
+		.left_out = a->left_out + b->left_out,
+		.is_more = a->left_out || b->left_out,
 		.cut_samples = a->cut + b->cut,
 	};
 	boxes_collect(&walker, ret_view);

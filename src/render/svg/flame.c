@@ -325,7 +325,8 @@ static unsigned add_notes(struct str *out, const struct flame_view *view)
 	unsigned y = 44, start = y;
 
 	if (view->left_out)
-		str_addf(&lines, "%s boxes narrower than %.3g %% of the whole are left out\n",
+		str_addf(&lines, "%s%s boxes narrower than %.3g %% of the whole are left out\n",
+			view->is_more ? "more than " : "",
 			paper_count(count, sizeof(count), view->left_out), view->narrowest * 100);
 	if (view->cut_samples)
 		str_addf(&lines, "%s samples have more frames than are shown here (--depth)\n",

@@ -39,6 +39,7 @@ struct flame_view {
 	vec_of(struct flame_box) boxes;			     /* callers before callees */
 	uint32_t deepest;
 	uint32_t left_out;    /* boxes narrower than `narrowest` */
+	bool is_more;	      /* and more: not all of them were counted */
 	double narrowest;     /* share; 0: everything is here */
 	uint64_t cut_samples; /* that lost frames beyond the tree's depth */
 };
