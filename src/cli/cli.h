@@ -156,6 +156,7 @@ void help_command(struct paper *paper, const struct command *command);
 void help_man(struct str *out, const struct command *command);	/* NULL: assay(1) itself */
 void help_json(struct jsonw *w, const struct command *command); /* NULL: all commands */
 void help_agent(struct paper *paper, const struct command *command);
+void version_write(struct str *out, bool verbose);
 const struct command *command_find(const char *name);
 int command_unknown(const char *name, struct err *err);
 

@@ -137,11 +137,12 @@ static int print_help(const struct command *command)
 	return print_text(text.at, text.len);
 }
 
-static int print_version(void)
+static int print_version(bool verbose)
 {
-	static const char text[] = "assay " ASSAY_VERSION "\n";
+	str_auto struct str text = {0};
 
-	return print_text(text, sizeof(text) - 1);
+	version_write(&text, verbose);
+	return print_text(text.at, text.len);
 }
 
 static int run_command(struct cli *cli, char **words)
@@ -184,7 +185,7 @@ int main(int argc, char **argv)
 	if (str_equal(name, "--help") || str_equal(name, "-h"))
 		return print_help(NULL);
 	if (str_equal(name, "--version"))
-		return print_version();
+		return print_version(argc > 2 && str_equal(argv[2], "--verbose"));
 	if (str_equal(name, "--"))
 		name = "run";
 	cli.command = command_find(name);

@@ -66,6 +66,18 @@ static int library_open(struct decoder *decoder, struct err *err)
 	return library_missing(err);
 }
 
+bool disassemble_version(int *ret_major, int *ret_minor)
+{
+	void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_LOCAL);
+	__typeof__(&cs_version) version = NULL;
+
+	if (library)
+		*(void **)&version = dlsym(library, "cs_version");
+	if (version)
+		version(ret_major, ret_minor);
+	return version;
+}
+
 static int decoder_open(
 	struct decoder *decoder, const struct disassemble_options *options, struct err *err)
 {

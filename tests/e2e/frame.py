@@ -19,6 +19,22 @@ def _():
     assert r.status == 0 and re.fullmatch(r"assay \d+\.\d+\.\d+\n", r.out) and not r.err, r
 
 
+@case("--version --verbose names the libraries with the versions that are in use")
+def _():
+    r = assay("--version", "--verbose")
+    assert r.status == 0 and not r.err and r.out.startswith(assay("--version").out), r
+    versions = dict(line.split(maxsplit=1) for line in r.out.splitlines()[1:])
+    assert list(versions) == ["glibc", "elfutils", "libbpf", "sqlite", "zstd", "zlib", "liblzma",
+                              "jansson", "capstone"], versions
+    assert all(re.fullmatch(r"\d+\.\d+(\.\d+)*|not installed", v) for v in versions.values()), r
+    for name, package in (("elfutils", "libdw"), ("libbpf", "libbpf"), ("sqlite", "sqlite3"),
+                          ("zstd", "libzstd"), ("zlib", "zlib"), ("liblzma", "liblzma"),
+                          ("jansson", "jansson"), ("capstone", "capstone")):
+        built = run(need("pkg-config"), "--modversion", package).out
+        assert built.startswith(versions[name]) or versions[name] == "not installed", (name, built)
+    assert versions["glibc"] == os.confstr("CS_GNU_LIBC_VERSION").split()[1], r
+
+
 @case("--help and no words at all list every command, and only on stdout")
 def _():
     for r in (assay("--help"), assay("-h"), assay(), assay("help")):

@@ -45,3 +45,6 @@ struct disassembly {
 /* Decode all of the bytes.  ERR_UNAVAILABLE for a machine that is none of the two. */
 int disassemble(const struct disassemble_options *options, const struct image_bytes *code,
 	struct arena *arena, struct disassembly *ret_rows, struct err *err);
+
+/* The version of the library that decodes; false when it is not installed. */
+bool disassemble_version(int *ret_major, int *ret_minor);
