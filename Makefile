@@ -8,7 +8,8 @@ SHELL := /bin/bash
 # Quiet when there is nothing to say; warnings and errors come through.
 NINJA = ninja -C $(BUILD) --quiet | { grep -v '^ninja: no work to do' || true; }
 
-.PHONY: all demo test test-arm64 check bench format install setup clean help
+.PHONY: all demo test test-arm64 check bench format install dist deb \
+	setup clean help
 .DEFAULT_GOAL := all
 
 all: ## build; the program stands at build/assay
@@ -53,6 +54,13 @@ install: all ## install below PREFIX (/usr/local), under DESTDIR
 	@$(NINJA)
 	@DESTDIR=$(DESTDIR) meson install -C $(BUILD) --no-rebuild --quiet
 	@echo "installed below $(DESTDIR)$(abspath $(PREFIX))"
+
+dist: ## the source of HEAD as build-dist/assay-VERSION.tar.gz, the same bytes each time
+	@tools/dist build-dist
+
+deb: ## the Debian package of HEAD, in build-deb
+	@tools/setup build release
+	@tools/deb build-deb
 
 setup: ## only install what is missing (ASSAY_NO_APT=1: only say what is)
 	@tools/setup build demo test check

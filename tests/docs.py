@@ -141,20 +141,4 @@ def _():
     assert listed == make_targets(), (listed, make_targets())
 
 
-def first(pattern, path):
-    found = re.search(pattern, read(path), re.MULTILINE)
-    assert found, (pattern, path)
-    return found[1]
-
-
-@case("the version is the same everywhere")
-def _():
-    versions = {
-        "assay --version": assay("--version").out.removeprefix("assay ").strip(),
-        "meson.build": first(r"^  version: '([^']+)'", "meson.build"),
-        "CHANGELOG.md": first(r"^## (\S+)", "CHANGELOG.md"),
-    }
-    assert len(set(versions.values())) == 1, versions
-
-
 main()
