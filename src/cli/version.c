@@ -2,10 +2,9 @@
  *
  *     assay --version --verbose
  *
- * Asked are the libraries themselves, not the headers of the build: what a bug report needs.
- * libelf has no answer of its own; it is released with libdw.  libiberty is linked in. */
+ * The libraries are asked, not the headers of the build: what a bug report needs.  libiberty is
+ * linked in and has no version. */
 #include <bpf/libbpf.h>
-#include <elfutils/libdwfl.h>
 #include <gnu/libc-version.h>
 #include <jansson.h>
 #include <lzma.h>
@@ -21,7 +20,6 @@ static void add_libraries(struct str *out)
 	const char *bpf = libbpf_version_string(); /* "v1.1" */
 	const char *const libraries[][2] = {
 		{"glibc", gnu_get_libc_version()},
-		{"elfutils", dwfl_version(NULL)},
 		{"libbpf", bpf + (*bpf == 'v')},
 		{"sqlite", sqlite3_libversion()},
 		{"zstd", ZSTD_versionString()},

@@ -27,7 +27,7 @@ def _():
     assert list(versions) == ["glibc", "elfutils", "libbpf", "sqlite", "zstd", "zlib", "liblzma",
                               "jansson", "capstone"], versions
     assert all(re.fullmatch(r"\d+\.\d+(\.\d+)*|not installed", v) for v in versions.values()), r
-    for name, package in (("elfutils", "libdw"), ("libbpf", "libbpf"), ("sqlite", "sqlite3"),
+    for name, package in (("libbpf", "libbpf"), ("sqlite", "sqlite3"),
                           ("zstd", "libzstd"), ("zlib", "zlib"), ("liblzma", "liblzma"),
                           ("jansson", "jansson"), ("capstone", "capstone")):
         built = run(need("pkg-config"), "--modversion", package).out
