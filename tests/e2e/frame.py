@@ -24,7 +24,7 @@ def _():
     r = assay("--version", "--verbose")
     assert r.status == 0 and not r.err and r.out.startswith(assay("--version").out), r
     versions = dict(line.split(maxsplit=1) for line in r.out.splitlines()[1:])
-    assert list(versions) == ["glibc", "elfutils", "libbpf", "sqlite", "zstd", "zlib", "liblzma",
+    assert list(versions) == ["glibc", "libbpf", "sqlite", "zstd", "zlib", "liblzma",
                               "jansson", "capstone"], versions
     assert all(re.fullmatch(r"\d+\.\d+(\.\d+)*|not installed", v) for v in versions.values()), r
     for name, package in (("libbpf", "libbpf"), ("sqlite", "sqlite3"),
