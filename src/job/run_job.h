@@ -122,6 +122,9 @@ struct manifest_phase *run_step_find(struct run_job *job, const char *name);
 int run_phases_check(struct run_job *job, struct err *err); /* --phase, --skip */
 void run_phases_plan(struct run_job *job);		    /* and has it shown */
 int run_phases_do(struct run_job *job, struct err *err);
+/* The command of the phase at `i` of the table, which is that of job->planned. */
+void run_phase_words(
+	struct run_job *job, unsigned i, const struct plan_step *plan, struct run_words *words);
 /* What they left as evidence; what is not there gets its reason. */
 void run_phases_load(struct run_job *job);
 /* Whether the baseline failed because the program never prints the same: it is repeated then. */

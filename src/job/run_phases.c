@@ -358,6 +358,16 @@ static uint64_t limit_of(
 	return limit < most ? limit : most;
 }
 
+void run_phase_words(
+	struct run_job *job, unsigned i, const struct plan_step *plan, struct run_words *words)
+{
+	phases[i].words(job, plan, words);
+	run_words_add(words, "-o");
+	run_words_add(words, directory_path(&job->directory, phases[i].file));
+	if (!phases[i].has_no_program)
+		run_words_add_program(job, words, phases[i].splits_one);
+}
+
 static int phase_do(struct run_job *job, unsigned i, const struct plan_step *plan, struct err *err)
 {
 	const struct run_phase *phase = &phases[i];
@@ -374,11 +384,7 @@ static int phase_do(struct run_job *job, unsigned i, const struct plan_step *pla
 	};
 
 	job->step++;
-	phase->words(job, plan, &step.words);
-	run_words_add(&step.words, "-o");
-	run_words_add(&step.words, directory_path(&job->directory, phase->file));
-	if (!phase->has_no_program)
-		run_words_add_program(job, &step.words, phase->splits_one);
+	run_phase_words(job, i, plan, &step.words);
 	return run_step_do(job, &step, err);
 }
 
