@@ -134,9 +134,8 @@ struct cli_page {
 };
 
 /* What is measured, in words for people: the program and its words, or "process 12", "thread 12",
- * "the whole machine", and during what.  The second is the same, interned in `run`. */
+ * "the whole machine", and during what. */
 void cli_target_text(const struct cli *cli, struct str *out);
-uint32_t cli_target_words(const struct cli *cli, struct run *run);
 
 /* -o FILE is --json=FILE for a command whose product is the document. */
 int cli_output_as_json(struct cli *cli, struct err *err);

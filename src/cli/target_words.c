@@ -1,7 +1,6 @@
 /* target_words.c - what is measured, in words for people. */
 #include "base/words.h"
 #include "cli.h"
-#include "model/run.h"
 
 void cli_target_text(const struct cli *cli, struct str *out)
 {
@@ -9,8 +8,8 @@ void cli_target_text(const struct cli *cli, struct str *out)
 
 	for (unsigned i = 0; i < 2; i++)
 		if (cli_has(cli, watched[i]))
-			str_addf(out, "%s %s", i ? "thread" : "process",
-				cli_value(cli, watched[i]));
+			str_addf(
+				out, "%s %s", i ? "thread" : "process", cli_value(cli, watched[i]));
 	if (cli_has(cli, "all-cpus"))
 		str_add(out, "the whole machine");
 	if (out->len && cli->program)
@@ -19,9 +18,4 @@ void cli_target_text(const struct cli *cli, struct str *out)
 		str_add(out, word == cli->program ? "" : " ");
 		word_quote(*word, out); /* it is shown in commands that can be typed */
 	}
-}
-
-text_id cli_target_words(const struct cli *cli, struct run *run)
-{
-	return run_intern(run, cli->host.target);
 }

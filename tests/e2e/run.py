@@ -175,7 +175,8 @@ def _():
 
 @case("a phase that failed is not explained by what the program said")
 def _():
-    path = script("sly", 'if [ -n "$ASSAY_EVENTS" ]; then echo "assay: all is well" >&2; exit 3; fi')
+    path = script("sly", 'if [ -n "$ASSAY_EVENTS" ]', "then",
+                  '    echo "assay: all is well" >&2', "    exit 3", "fi")
     r = assay("run", *SHORT, "--phase", "observed", "-o", "d", "--", path)
     assert r.status in (0, 3), r
     row = phase("observed", "d")
