@@ -111,7 +111,7 @@ static int bench_show(struct cli *cli, struct bench_job *job, struct err *err)
 	struct cli_page page = {.run = job->run, .to_stderr = bench_job_shares_stdout(job)};
 	struct bench_view view;
 	struct err late = {0};
-	int r = bench_view_make(job->run, job->options.ignore_failure, &job->arena, &view, err);
+	int r = bench_view_make(job->run, job->runs.ignore_failure, &job->arena, &view, err);
 	int exported;
 
 	if (r < 0)

@@ -52,24 +52,23 @@ static int options_read(struct cli *cli, struct causal_job_options *options, str
 	uint64_t pid = 0, period_us = 0;
 
 	*options = (struct causal_job_options){
-		.program = cli->program,
+		.run = {.argv = cli->program, .engine = engine_of(cli_value(cli, "engine"))},
 		.progress = cli_value(cli, "progress"),
 		.scope = cli_values(cli, "scope"),
 		.fixed = cli_values(cli, "fixed"),
 		.waits = cli_values(cli, "waits"),
-		.engine = engine_of(cli_value(cli, "engine")),
 		.output = cli_value(cli, "output"),
 	};
 	if (cli_has(cli, "pid") && cli->program)
 		return err_refuse(err, "-p and a program exclude each other",
 			"attach to the process, or start the program under assay");
 	if (cli_number(cli, "pid", 1, INT32_MAX, 0, &pid, err) < 0 ||
-		cli_duration(cli, "budget", 0, &options->budget_ns, err) < 0 ||
+		cli_duration(cli, "budget", 0, &options->run.budget_ns, err) < 0 ||
 		cli_number(cli, "period", 50, 100000, 0, &period_us, err) < 0 ||
 		levels_read(cli, &options->levels, err) < 0)
 		return -err->code;
-	options->pid = (pid_t)pid;
-	options->period_ns = period_us * 1000;
+	options->run.id = (pid_t)pid;
+	options->run.period_ns = period_us * 1000;
 	return 0;
 }
 

@@ -46,7 +46,8 @@ static int view_make(
 	struct ab_job *ab, struct arena *arena, struct ab_view *ret_view, struct err *err)
 {
 	struct bench_view *view = arena_take(arena, sizeof(*view));
-	int r = bench_view_make(ab->job.run, ab->options.bench.ignore_failure, arena, view, err);
+	int r = bench_view_make(
+		ab->job.run, ab->options.bench.runs.ignore_failure, arena, view, err);
 
 	return r < 0 ? r : ab_view_make(view, &ab->rule, arena, ret_view, err);
 }

@@ -22,7 +22,7 @@ static int step_load(struct ab_job *ab, const char *path, struct ab_view *ret_vi
 		err_set(err, ERR_USAGE, EINVAL, "%s holds no comparison of two commands", path);
 		return err_hint(err, "--after takes a run that `assay ab -o RUN.assay` kept");
 	}
-	r = bench_view_make(run, ab->options.bench.ignore_failure, &ab->job.arena, view, err);
+	r = bench_view_make(run, ab->options.bench.runs.ignore_failure, &ab->job.arena, view, err);
 	return r < 0 ? r : ab_view_make(view, &rule, &ab->job.arena, ret_view, err);
 }
 

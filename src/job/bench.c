@@ -29,7 +29,8 @@ enum { REFRESH_NS = 100000000, RUNS_MIN_DEFAULT = 10 };
 void bench_job_open(
 	struct bench_job *job, const struct bench_job_options *options, const struct job_host *host)
 {
-	*job = (struct bench_job){.options = *options, .host = host, .run = run_open()};
+	*job = (struct bench_job){
+		.options = *options, .host = host, .run = run_open(), .runs = options->runs};
 	job->run->command = run_intern(job->run, host->command);
 	job->run->started_ns = clock_realtime_ns();
 }
@@ -284,7 +285,7 @@ static int asides_add(struct bench_job *job, const char *given, bool once, uint3
  * comparable. */
 static void note_cache(struct bench_job *job)
 {
-	const char *state = job->options.cache, *const *file = job->options.cold_files;
+	const char *state = job->options.cache, *const *file = job->runs.cold_files;
 	str_auto struct str text = {0};
 
 	str_add(&text, state ? state : file ? "cold files:" : "");
@@ -300,13 +301,13 @@ static int contradictions_check(const struct bench_job *job, struct err *err)
 	const struct bench_job_options *options = &job->options;
 	const char *name = options->save;
 
-	if (options->cache && str_equal(options->cache, "warm") && options->cold_files)
+	if (options->cache && str_equal(options->cache, "warm") && job->runs.cold_files)
 		return err_refuse(
 			err, "--cache warm and --cold-file contradict", "leave one of them out");
-	if (options->golden && options->golden_save)
+	if (job->runs.golden_path && job->runs.golden_save_path)
 		return err_refuse(err, "--golden and --golden-save contradict",
 			"--golden-save writes the file, --golden FILE then checks with it");
-	if ((options->golden || options->golden_save) && !job->runs.keep_errors)
+	if ((job->runs.golden_path || job->runs.golden_save_path) && !job->runs.keep_errors)
 		return err_refuse(err, "the output cannot be compared and go elsewhere too",
 			"leave out --program-output");
 	if (options->output && name)
@@ -338,7 +339,6 @@ static int commands_complete(struct bench_job *job, struct err *err)
 
 static int runs_choose(struct bench_job *job, struct err *err)
 {
-	const struct bench_job_options *options = &job->options;
 	struct bench_options *runs = &job->runs;
 	int r = streams_choose(job, err);
 
@@ -347,14 +347,8 @@ static int runs_choose(struct bench_job *job, struct err *err)
 	if (r >= 0)
 		r = commands_complete(job, err);
 	note_cache(job);
-	runs->limit_ns = options->limit_ns;
-	runs->drop_caches = options->cache && str_equal(options->cache, "cold");
-	runs->cold_files = options->cold_files;
-	runs->golden_path = options->golden;
-	runs->golden_save_path = options->golden_save;
-	runs->warmups = options->warmups;
+	runs->drop_caches = job->options.cache && str_equal(job->options.cache, "cold");
 	runs->can_be_enough = job->look != NULL;
-	runs->ignore_failure = options->ignore_failure;
 	runs->seed = clock_monotonic_ns();
 	runs->interrupted = job->host->interrupted;
 	return r;
@@ -459,7 +453,7 @@ static void history_add(struct bench_job *job)
 	struct history_row *rows;
 	size_t count = 0;
 	struct err err = {0};
-	int r = bench_view_make(job->run, job->options.ignore_failure, &arena, &view, &err);
+	int r = bench_view_make(job->run, job->runs.ignore_failure, &arena, &view, &err);
 
 	if (r >= 0) {
 		rows = arena_take(&arena, view.command_count * sizeof(*rows));

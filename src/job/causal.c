@@ -232,13 +232,11 @@ static int target_choose(
 	char path[PATH_MAX];
 	int r;
 
-	if (job->options.program) {
-		r = binary_find(job->options.program[0], &job->arena, &options->path, err);
-		options->argv = job->options.program;
+	if (options->argv) {
+		r = binary_find(options->argv[0], &job->arena, &options->path, err);
 		job->path = options->path;
 		return r;
 	}
-	options->id = job->options.pid;
 	r = causal_check_process(options->id, err);
 	if (r >= 0)
 		r = causal_process_path(options->id, path, sizeof(path), err);
@@ -262,10 +260,9 @@ static int job_prepare(struct causal_job *job, struct causal_run_options *option
 		search_prepare(job, options);
 	if (r >= 0 && asked->output)
 		r = store_create(asked->output, &job->store, err);
-	options->budget_ns = asked->budget_ns ? asked->budget_ns : BUDGET_DEFAULT_NS;
-	options->stop_target = asked->budget_ns;
-	options->period_ns = asked->period_ns;
-	options->engine = asked->engine;
+	options->stop_target = options->budget_ns;
+	if (!options->budget_ns)
+		options->budget_ns = BUDGET_DEFAULT_NS;
 	options->points = job->points.at;
 	options->point_count = job->points.count;
 	options->waits = asked->waits;
@@ -372,21 +369,20 @@ static void notes_add(struct causal_job *job, const struct causal_summary *summa
 int causal_job_measure(struct causal_job *job, struct err *err)
 {
 	struct wire_sink sink = ingest_sink(&job->ingest);
-	struct causal_run_options options = {
-		.stdout_to_stderr = job->host->json_on_stdout,
-		.interrupted = job->host->interrupted,
-		.seen = spots_take,
-		.own = code_is_own,
-		.next = pair_choose,
-		.done = pair_done,
-		.context = job,
-	};
+	struct causal_run_options options = job->options.run;
 	struct causal_summary summary = {0};
 	struct err late = {0};
 	int r = job_prepare(job, &options, err), stored = 0;
 
 	if (r < 0)
 		return r;
+	options.stdout_to_stderr = job->host->json_on_stdout;
+	options.interrupted = job->host->interrupted;
+	options.seen = spots_take;
+	options.own = code_is_own;
+	options.next = pair_choose;
+	options.done = pair_done;
+	options.context = job;
 	r = causal_run(&options, &sink, &summary, err);
 	job_progress(job->host, NULL);
 	job->run->partial = r != 0;

@@ -158,7 +158,7 @@ static int view_load(struct gate_job *job, const char *name, const char *path, s
 
 	if (r >= 0)
 		r = bench_view_make(
-			run, job->options.bench.ignore_failure, &job->arena, ret_view, err);
+			run, job->options.bench.runs.ignore_failure, &job->arena, ret_view, err);
 	if (r >= 0)
 		r = view_check(job, name, run, ret_view, err);
 	if (r < 0)
@@ -228,8 +228,8 @@ static void counts_choose(const struct gate_job *job, struct bench_job *bench)
 		const struct bench_command *one = &job->views.at[0]->commands[i];
 
 		most = one->used_count > most ? one->used_count : most;
-		if (one->warmup_count > bench->options.warmups && !bench->options.has_warmups)
-			bench->options.warmups = one->warmup_count;
+		if (one->warmup_count > bench->runs.warmups && !bench->options.has_warmups)
+			bench->runs.warmups = one->warmup_count;
 	}
 	bench->runs.rounds_max = exact ? exact : most ? most : RUNS_DEFAULT;
 	bench->runs.rounds_min = bench->runs.rounds_max;
@@ -254,7 +254,7 @@ static int measure(struct gate_job *job, struct bench_job *bench, bool is_extra,
 	end = bench_job_run(bench, err);
 	if (end < 0)
 		return end;
-	r = bench_view_make(bench->run, bench->options.ignore_failure, &job->arena, ret_view, err);
+	r = bench_view_make(bench->run, bench->runs.ignore_failure, &job->arena, ret_view, err);
 	return r < 0 ? r : end;
 }
 

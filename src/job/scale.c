@@ -225,7 +225,7 @@ static int view_make(struct scale_job *scale, struct err *err)
 	struct arena *arena = &scale->bench.arena;
 	struct bench_view *bench = arena_take(arena, sizeof(*bench));
 	int r = bench_view_make(
-		scale->bench.run, scale->options.bench.ignore_failure, arena, bench, err);
+		scale->bench.run, scale->options.bench.runs.ignore_failure, arena, bench, err);
 
 	if (r >= 0)
 		r = scale_view_make(bench, &scale->sizes, &scale->how, arena, &scale->view, err);

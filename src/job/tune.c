@@ -13,8 +13,10 @@
 /* Only settings of the program itself were asked for. */
 static bool is_private(const struct tune_job_options *asked)
 {
+	const struct tune_process_options *own = &asked->process;
+
 	return !asked->only && !asked->has_yes && str_equal(asked->action, "run") &&
-	       (asked->cpus || asked->no_aslr || asked->fifo || asked->awake);
+	       (own->cpus || own->no_aslr || own->fifo || own->awake);
 }
 
 bool tune_asks(const struct tune_job *job, const struct knob *knob)
@@ -74,8 +76,9 @@ void tune_job_open(
 int tune_prepare(struct tune_job *job, struct err *err)
 {
 	const struct tune_job_options *asked = &job->options;
-	struct tune_options options = {
-		.root = asked->root ? asked->root : "", .cpus = asked->cpus, .by = approver(job)};
+	struct tune_options options = {.root = asked->root ? asked->root : "",
+		.cpus = asked->process.cpus,
+		.by = approver(job)};
 
 	if (knob_book_load(&job->book, err) < 0 || names_take(job, asked->only, err) < 0 ||
 		names_take(job, asked->yes, err) < 0 || cpus_check(options.cpus, err) < 0)

@@ -6,7 +6,6 @@
 
 #include "base/io.h"
 #include "code/binary.h"
-#include "drive/tune_process.h"
 #include "model/run.h"
 #include "tune_parts.h"
 
@@ -112,7 +111,7 @@ static void process_notes(struct tune_job *job)
 			"nice has no effect against programs of other sessions: "
 			"kernel.sched_autogroup_enabled is 1",
 			"write the nice value to /proc/PID/autogroup, or --only autogroup");
-	if (job->options.fifo &&
+	if (job->options.process.fifo &&
 		io_read_line("/proc/sys/kernel/sched_rt_runtime_us", text, sizeof(text)) > 0 &&
 		!str_equal(text, "-1"))
 		run_add_note(job->run, "tune-fifo",
@@ -133,12 +132,6 @@ static int run_program(struct tune_job *job, struct execution *execution,
 		.stdout_to_stderr = job->host->json_on_stdout,
 		.interrupted = job->host->interrupted,
 	};
-	const struct tune_process_options process = {
-		.cpus = job->options.cpus,
-		.no_aslr = job->options.no_aslr,
-		.fifo = job->options.fifo,
-		.awake = job->options.awake,
-	};
 	bool declined;
 	int agreed, r = binary_find(job->options.program[0], &job->arena, &options.path, err);
 
@@ -150,7 +143,7 @@ static int run_program(struct tune_job *job, struct execution *execution,
 			job->options.program[0]);
 		return err_hint(err, "run it without assay tune");
 	}
-	r = tune_process_begin(&process, ret_process, err);
+	r = tune_process_begin(&job->options.process, ret_process, err);
 	if (r < 0)
 		return r;
 	r = execution_open(&options, execution, err);

@@ -86,7 +86,7 @@ static void counts_are_exact_or_within_bounds_for_a_time(void **state)
 		struct bench_job_options options = {.texts = texts,
 			.text_count = 2,
 			.counts = cases[i].counts,
-			.golden = "none"};
+			.runs = {.golden_path = "none"}};
 		struct bench_job job;
 		struct err err = {0};
 
@@ -108,9 +108,11 @@ static void options_that_contradict_are_refused_before_anything_runs(void **stat
 	} cases[] = {
 		{{.counts = {.exact = 3, .least = 2}}, "-n excludes --min-runs and --max-runs"},
 		{{.counts = {.least = 3, .most = 2}}, "--max-runs is below --min-runs"},
-		{{.cache = "warm", .cold_files = files}, "--cache warm and --cold-file contradict"},
-		{{.golden = "a", .golden_save = "b"}, "--golden and --golden-save contradict"},
-		{{.golden_save = "b", .program_output = "inherit"},
+		{{.cache = "warm", .runs = {.cold_files = files}},
+			"--cache warm and --cold-file contradict"},
+		{{.runs = {.golden_path = "a", .golden_save_path = "b"}},
+			"--golden and --golden-save contradict"},
+		{{.runs = {.golden_save_path = "b"}, .program_output = "inherit"},
 			"the output cannot be compared and go elsewhere too"},
 		{{.output = "a", .save = "b"}, "-o and --save both say where the runs go"},
 		{{.save = "a/b"}, "--save cannot be 'a/b'"},

@@ -243,9 +243,10 @@ static void what_is_no_target_is_refused_before_the_program_runs(void **state)
 	static const char *const wrong[] = {"no_such_function_here", NULL};
 	char name[] = "/proc/self/exe", *words[] = {name, NULL}, none[] = "./none",
 	     *no[] = {none, NULL};
-	const struct causal_job_options fixed = {.program = words, .fixed = wrong};
-	const struct causal_job_options progress = {.program = words, .progress = "none.c:12"};
-	const struct causal_job_options missing = {.program = no};
+	const struct causal_job_options fixed = {.run = {.argv = words}, .fixed = wrong};
+	const struct causal_job_options progress = {
+		.run = {.argv = words}, .progress = "none.c:12"};
+	const struct causal_job_options missing = {.run = {.argv = no}};
 	const struct causal_job_options *const cases[] = {&fixed, &progress, &missing};
 
 	(void)state;

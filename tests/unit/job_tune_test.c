@@ -116,7 +116,9 @@ static void a_plan_of_names_shows_these_and_says_them_again(void **state)
 	struct fixture f;
 
 	(void)state;
-	assert_int_equal(act(&f, "plan", (struct tune_job_options){.only = only, .cpus = "1"}), 0);
+	assert_int_equal(
+		act(&f, "plan", (struct tune_job_options){.only = only, .process = {.cpus = "1"}}),
+		0);
 	expect_state(&f.job.view, GOVERNOR, "");
 	expect_state(&f.job.view, WATCHDOG, "change");
 	assert_false(row_of(&f.job.view, SMT).optional);
@@ -132,7 +134,8 @@ static void unknown_names_actions_and_lists_are_refused(void **state)
 	(void)state;
 	assert_int_equal(act(&f, "plan", (struct tune_job_options){.only = wrong}), -EINVAL);
 	tune_job_done(&f.job);
-	assert_int_equal(act(&f, "plan", (struct tune_job_options){.cpus = "x"}), -EINVAL);
+	assert_int_equal(
+		act(&f, "plan", (struct tune_job_options){.process = {.cpus = "x"}}), -EINVAL);
 	assert_string_equal(f.err.text, "'x' is no list of processors");
 	tune_job_done(&f.job);
 	assert_int_equal(act(&f, "undo", (struct tune_job_options){0}), -EINVAL);
@@ -263,8 +266,9 @@ static void a_program_of_its_own_processors_changes_no_setting(void **state)
 	struct fixture f;
 
 	(void)state;
-	assert_int_equal(
-		act(&f, "run", (struct tune_job_options){.program = program, .no_aslr = true}),
+	assert_int_equal(act(&f, "run",
+				 (struct tune_job_options){
+					 .program = program, .process = {.no_aslr = true}}),
 		TUNE_JOB_DONE);
 	assert_true(f.job.view.ran);
 	assert_true(f.job.view.process.no_aslr);

@@ -36,15 +36,12 @@ struct bench_job_options {
 	uint64_t ops_per_run, bytes_per_run;
 	const char *setup, *prepare, *cleanup; /* commands that are not measured */
 	const char *input;		       /* NULL: /dev/null */
-	const char *program_output;    /* "null", which is the default, "inherit" or a file */
-	const char *cache;	       /* "warm" or "cold" */
-	const char *const *cold_files; /* NULL-terminated */
-	const char *golden, *golden_save;
-	const char *output, *save; /* a path, or a name in the folder */
-	uint64_t limit_ns;
-	uint32_t warmups;
-	bool has_warmups;
-	bool ignore_failure, shell;
+	const char *program_output; /* "null", which is the default, "inherit" or a file */
+	const char *cache;	    /* "warm" or "cold" */
+	const char *output, *save;  /* a path, or a name in the folder */
+	/* As drive takes them: warm-ups, cold files, golden file, time limit, ignored failures. */
+	struct bench_options runs;
+	bool has_warmups, shell;
 	bool takes_fingerprint; /* also when nothing is stored */
 	bool no_history;
 };
@@ -56,7 +53,7 @@ struct bench_job {
 	struct store *store; /* NULL: nothing is kept */
 	const char *path;    /* of the file; NULL: there is none */
 	struct arena arena;
-	struct bench_options runs; /* as drive wants them; whole once `ready` is called */
+	struct bench_options runs; /* those of the options; whole once `ready` is called */
 	vec_of(struct spawner_command) commands;
 	const char *folder;	       /* where the next command that is added runs; NULL: here */
 	uint32_t combination;	       /* of the next command */

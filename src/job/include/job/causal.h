@@ -20,16 +20,14 @@ struct store;
 
 /* Zero: the default.  Lists end with NULL; NULL: none. */
 struct causal_job_options {
-	char *const *program; /* NULL: process `pid`, which runs already */
-	pid_t pid;
+	/* As drive takes them: the program's words or a process, engine, period, and budget; 0: 60
+	 * s, and the program runs on to its end. */
+	struct causal_run_options run;
 	const char *progress;			 /* what progress is, or "auto" */
 	const char *const *scope;		 /* patterns of files */
 	const char *const *fixed, *const *waits; /* targets; none: the hottest lines */
-	uint64_t budget_ns;			 /* 0: 60 s, and the program runs on to its end */
-	uint64_t period_ns;			 /* between samples */
-	enum causal_engine_choice engine;
-	uint8_t levels;	    /* bits of causal_levels[] to try; 0: all */
-	const char *output; /* keep the experiments there */
+	uint8_t levels;				 /* bits of causal_levels[] to try; 0: all */
+	const char *output;			 /* keep the experiments there */
 };
 
 /* Which pair comes next; the run is the one memory of what was tried. */

@@ -9,6 +9,7 @@
 #include "analyze/knob.h"
 #include "drive/tune.h"
 #include "drive/tune_noise.h"
+#include "drive/tune_process.h"
 #include "drive/tune_snapshot.h"
 #include "job/host.h"
 
@@ -22,13 +23,12 @@ struct tune_job_options {
 	/* One question: may so many settings of the group change?  NULL: nobody can be asked. */
 	bool (*ask)(void *context, struct tune_job *job, const char *group, uint32_t count);
 	void *context;
-	char *const *program; /* of run */
-	const char *cpus;     /* as is the rest of the line: what the program has for itself */
-	bool no_aslr, fifo, awake;
-	bool no_noise;	    /* plan: of the knobs alone */
-	bool snapshot;	    /* status: every knob as it is */
-	const char *expect; /* status: a snapshot to compare with */
-	const char *root;   /* another tree of /sys and /proc, for tests */
+	char *const *program;		     /* of run */
+	struct tune_process_options process; /* what it has for itself */
+	bool no_noise;			     /* plan: of the knobs alone */
+	bool snapshot;			     /* status: every knob as it is */
+	const char *expect;		     /* status: a snapshot to compare with */
+	const char *root;		     /* another tree of /sys and /proc, for tests */
 };
 
 struct tune_job {
