@@ -23,7 +23,7 @@
 #include "model/store.h"
 #include "render/paper.h"
 
-enum { REFRESH_NS = 100000000, RUNS_MIN_DEFAULT = 10 };
+enum { REFRESH_NS = 100000000, STORE_SHARE = 20, RUNS_MIN_DEFAULT = 10 };
 #define BUDGET_DEFAULT_NS 3000000000
 
 void bench_job_open(
@@ -403,6 +403,20 @@ static void progress_show(struct bench_job *job, const struct bench_progress *pr
 			progress->rounds_due, str_text(&line));
 	else
 		job_progress(job->host, "warming up, run %u", progress->runs);
+}
+
+bool store_pace_is_due(const struct store_pace *pace, uint64_t now_ns)
+{
+	return now_ns - pace->stored_ns >= STORE_SHARE * pace->cost_ns;
+}
+
+void store_pace_take(struct store_pace *pace, uint64_t begin_ns, uint64_t end_ns)
+{
+	uint64_t cost_ns = pace->stored_ns ? end_ns - begin_ns : 0;
+
+	if (!pace->cost_ns || cost_ns < pace->cost_ns)
+		pace->cost_ns = cost_ns;
+	pace->stored_ns = begin_ns;
 }
 
 static int store_keep_up(struct bench_job *job, struct err *err)

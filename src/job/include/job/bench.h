@@ -8,7 +8,6 @@
 #include "drive/bench.h"
 #include "job/host.h"
 #include "job/parameters.h"
-#include "job/store_pace.h"
 #include "model/run.h"
 
 struct store;
@@ -45,6 +44,17 @@ struct bench_job_options {
 	bool takes_fingerprint; /* also when nothing is stored */
 	bool no_history;
 };
+
+/* When the file is brought up to date: after each run, as long as that takes a twentieth of the
+ * time.  What kill -9 can take is the run under way, of runs below some ms a few more.  The first
+ * time makes the tables and says nothing about the others, so the cheapest counts. */
+struct store_pace {
+	uint64_t stored_ns; /* when it last began; 0: never */
+	uint64_t cost_ns;   /* of the cheapest time but the first */
+};
+
+bool store_pace_is_due(const struct store_pace *pace, uint64_t now_ns);
+void store_pace_take(struct store_pace *pace, uint64_t begin_ns, uint64_t end_ns);
 
 struct bench_job {
 	struct bench_job_options options;
