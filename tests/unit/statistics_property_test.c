@@ -14,7 +14,6 @@
 
 #include "analyze/compare.h"
 #include "analyze/law.h"
-#include "base/bootstrap.h"
 #include "base/distribution.h"
 #include "base/interval.h"
 #include "base/random.h"
@@ -237,35 +236,6 @@ static void intervals_cover_what_they_promise(void **state)
 	}
 }
 
-static double mean_of(double *const *values, const size_t *counts, void *context)
-{
-	(void)context;
-	return stats_mean(values[0], counts[0]);
-}
-
-static void the_bca_interval_covers_a_skewed_mean_almost_as_promised(void **state)
-{
-	double values[30];
-	size_t covered = 0, trials = 400;
-	struct bootstrap bootstrap = {
-		.values = {values}, .counts = {30}, .statistic = mean_of, .resamples = 400};
-	struct bootstrap_result result;
-	struct random random;
-	struct err err = {0};
-
-	(void)state;
-	random_seed(&random, 43);
-	for (size_t i = 0; i < trials; i++) {
-		for (size_t j = 0; j < 30; j++)
-			values[j] = exp(0.5 * noise(&random));
-		bootstrap.seed = i;
-		assert_int_equal(bootstrap_interval(&bootstrap, &result, &err), 0);
-		covered += result.lo <= exp(0.125) && result.hi >= exp(0.125);
-	}
-	print_message("# BCa: %zu of %zu\n", covered, trials);
-	assert_in_range(covered, trials * 89 / 100, trials * 98 / 100);
-}
-
 static void settled_series_are_rarely_called_cold_and_one_heap_rarely_two(void **state)
 {
 	static const size_t counts[] = {20, 50, RUNS_MAX};
@@ -346,7 +316,6 @@ int main(void)
 		cmocka_unit_test(looking_six_times_keeps_false_alarms_near_three_percent),
 		cmocka_unit_test(each_law_is_recovered_from_noise),
 		cmocka_unit_test(intervals_cover_what_they_promise),
-		cmocka_unit_test(the_bca_interval_covers_a_skewed_mean_almost_as_promised),
 		cmocka_unit_test(sorting_gives_what_qsort_gives),
 		cmocka_unit_test(settled_series_are_rarely_called_cold_and_one_heap_rarely_two),
 	};

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <math.h>
 
-#include "base/bootstrap.h"
 #include "base/distribution.h"
 #include "base/interval.h"
 #include "base/mem.h"
@@ -371,7 +370,7 @@ static void a_percentile_needs_as_many_values_as_the_rules_say(void **state)
 	assert_true(interval_of_share_exact(0, 0, 0.95).lo == 0);
 }
 
-/* ---- random numbers and resampling ---- */
+/* ---- random numbers ---- */
 
 static void random_case(const struct vector_case *one)
 {
@@ -393,7 +392,7 @@ static void random_numbers_are_those_of_xoshiro256(void **state)
 	(void)state;
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(random_next(&random), known[i]);
-	assert_int_equal(vectors_check("bootstrap.txt", "random", random_case), 1);
+	assert_int_equal(vectors_check("random.txt", "random", random_case), 1);
 	random_seed(&random, 0);
 	for (int i = 0; i < 6000; i++) {
 		double share = random_share(&random);
@@ -405,125 +404,6 @@ static void random_numbers_are_those_of_xoshiro256(void **state)
 		assert_in_range(seen[i], 880, 1120); /* four deviations */
 	assert_int_equal(random_below(&random, 0), 0);
 	assert_int_equal(random_below(&random, 1), 0);
-}
-
-static double mean_of(double *const *values, const size_t *counts, void *context)
-{
-	(void)context;
-	return stats_mean(values[0], counts[0]);
-}
-
-static double median_of(double *const *values, const size_t *counts, void *context)
-{
-	(void)context;
-	stats_sort(values[0], counts[0]);
-	return stats_median_sorted(values[0], counts[0]);
-}
-
-static double mean_ratio_of(double *const *values, const size_t *counts, void *context)
-{
-	(void)context;
-	return stats_mean(values[1], counts[1]) / stats_mean(values[0], counts[0]);
-}
-
-static double median_ratio_of(double *const *values, const size_t *counts, void *context)
-{
-	(void)context;
-	stats_sort(values[0], counts[0]);
-	stats_sort(values[1], counts[1]);
-	return stats_median_sorted(values[1], counts[1]) /
-	       stats_median_sorted(values[0], counts[0]);
-}
-
-static void bootstrap_case_of(const struct vector_case *one, bootstrap_statistic statistic)
-{
-	struct vector a = vector_of(one, "a"), b = vector_find(one, "b");
-	struct bootstrap bootstrap = {
-		.values = {a.at, b.at},
-		.counts = {a.count, b.count},
-		.statistic = statistic,
-		.resamples = (uint32_t)vector_value(one, "resamples"),
-		.seed = (uint64_t)vector_value(one, "seed"),
-	};
-	struct bootstrap_result result;
-	struct err err = {0};
-
-	assert_int_equal(bootstrap_interval(&bootstrap, &result, &err), 0);
-	expect(one, "estimate", result.estimate);
-	expect(one, "lo", result.lo);
-	expect(one, "hi", result.hi);
-}
-
-static void mean_case(const struct vector_case *one)
-{
-	bootstrap_case_of(one, mean_of);
-}
-
-static void median_case(const struct vector_case *one)
-{
-	bootstrap_case_of(one, median_of);
-}
-
-static void mean_ratio_case(const struct vector_case *one)
-{
-	bootstrap_case_of(one, mean_ratio_of);
-}
-
-static void median_ratio_case(const struct vector_case *one)
-{
-	bootstrap_case_of(one, median_ratio_of);
-}
-
-static void the_bca_interval_is_that_of_scipy(void **state)
-{
-	(void)state;
-	assert_int_equal(vectors_check("bootstrap.txt", "mean", mean_case), 2);
-	assert_int_equal(vectors_check("bootstrap.txt", "median", median_case), 2);
-	assert_int_equal(vectors_check("bootstrap.txt", "mean_ratio", mean_ratio_case), 2);
-	assert_int_equal(vectors_check("bootstrap.txt", "median_ratio", median_ratio_case), 2);
-}
-
-static void resampling_refuses_what_it_cannot_resample(void **state)
-{
-	double few[] = {1}, some[] = {1, 2, 3}, zeros[] = {0, 0, 4}, broken[] = {1, (double)NAN},
-	       same[] = {5, 5};
-	struct bootstrap bootstrap = {.values = {few}, .counts = {1}, .statistic = mean_of};
-	struct bootstrap_result result;
-	struct err err = {0};
-
-	(void)state;
-	assert_int_equal(bootstrap_interval(&bootstrap, &result, &err), -EINVAL);
-	assert_string_equal(err.text, "a sample of 1 cannot be resampled");
-	bootstrap = (struct bootstrap){.values = {broken}, .counts = {2}, .statistic = mean_of};
-	assert_int_equal(bootstrap_interval(&bootstrap, &result, &err), -EINVAL);
-	bootstrap = (struct bootstrap){.values = {some, same}, .counts = {3, 2}, .paired = true};
-	assert_int_equal(bootstrap_interval(&bootstrap, &result, &err), -EINVAL);
-	assert_string_equal(err.text, "3 and 2 values do not make pairs");
-	bootstrap = (struct bootstrap){
-		.values = {zeros, some}, .counts = {3, 3}, .statistic = median_ratio_of};
-	assert_int_equal(bootstrap_interval(&bootstrap, &result, &err), -EINVAL);
-	bootstrap = (struct bootstrap){.values = {same}, .counts = {2}, .statistic = mean_of};
-	assert_int_equal(bootstrap_interval(&bootstrap, &result, &err), 0);
-	assert_true(result.estimate == 5 && result.lo == 5 && result.hi == 5);
-}
-
-static void pairs_are_resampled_together(void **state)
-{
-	double a[] = {1, 2, 4, 8, 16, 32}, b[] = {2, 4, 8, 16, 32, 64};
-	struct bootstrap bootstrap = {.values = {a, b},
-		.counts = {6, 6},
-		.paired = true,
-		.statistic = mean_ratio_of,
-		.resamples = 500};
-	struct bootstrap_result result;
-	struct err err = {0};
-
-	(void)state;
-	assert_int_equal(bootstrap_interval(&bootstrap, &result, &err), 0);
-	assert_true(result.lo == 2 && result.hi == 2); /* each resample has the ratio 2 */
-	bootstrap.paired = false;
-	assert_int_equal(bootstrap_interval(&bootstrap, &result, &err), 0);
-	assert_true(result.lo < 1.5 && result.hi > 2.5);
 }
 
 /* ---- series and shape ---- */
@@ -611,9 +491,6 @@ int main(void)
 		cmocka_unit_test(intervals_are_those_of_scipy_statsmodels_and_r),
 		cmocka_unit_test(a_percentile_needs_as_many_values_as_the_rules_say),
 		cmocka_unit_test(random_numbers_are_those_of_xoshiro256),
-		cmocka_unit_test(the_bca_interval_is_that_of_scipy),
-		cmocka_unit_test(resampling_refuses_what_it_cannot_resample),
-		cmocka_unit_test(pairs_are_resampled_together),
 		cmocka_unit_test(warm_up_is_where_the_start_ends),
 		cmocka_unit_test(values_that_resemble_their_neighbours_count_less),
 		cmocka_unit_test(outliers_are_told_by_robust_deviations),
