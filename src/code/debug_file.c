@@ -9,6 +9,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/sorted.h"
 #include "base/str.h"
 
 enum { UNIT_LIMIT = 1 << 21 };
@@ -79,19 +80,9 @@ static void units_read(struct debug_file *file)
 
 struct debug_unit *debug_unit_of_entry(struct debug_file *file, uint64_t offset)
 {
-	uint32_t low = 0, high = file->units.count;
+	uint32_t upto = vec_upto(&file->units, offset, offset);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (file->units.at[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || offset >= file->units.at[low - 1].end)
-		return NULL;
-	return &file->units.at[low - 1];
+	return upto && offset < file->units.at[upto - 1].end ? &file->units.at[upto - 1] : NULL;
 }
 
 /* One set of .debug_aranges.  False at the end. */

@@ -6,6 +6,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/sorted.h"
 #include "base/str.h"
 #include "debug_file.h"
 
@@ -314,19 +315,11 @@ struct debug_lines *debug_unit_lines(struct debug_unit *unit)
 
 const struct debug_row *debug_row_find(const struct debug_lines *lines, uint64_t addr)
 {
-	uint32_t low = 0, high = lines->rows.count;
+	uint32_t upto = vec_upto(&lines->rows, addr, addr);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (lines->rows.at[middle].addr <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low || lines->rows.at[low - 1].file == SPAN_NONE)
+	if (!upto || lines->rows.at[upto - 1].file == SPAN_NONE)
 		return NULL;
-	return &lines->rows.at[low - 1];
+	return &lines->rows.at[upto - 1];
 }
 
 /* Add a piece of a path without its "." and ".." parts: builds run in a folder beside the source

@@ -7,6 +7,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/sorted.h"
 #include "debug_file.h"
 
 enum { LINK_LIMIT = 16 }; /* entries that one function's entry may lead through */
@@ -253,19 +254,11 @@ void debug_unit_walk(struct debug_unit *unit)
 
 static const struct debug_function *function_find(const struct debug_unit *unit, uint64_t offset)
 {
-	uint32_t low = 0, high = unit->functions.count;
+	uint32_t upto = vec_upto(&unit->functions, offset, offset);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (unit->functions.at[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == unit->functions.count || unit->functions.at[low].offset != offset)
+	if (!upto || unit->functions.at[upto - 1].offset != offset)
 		return NULL;
-	return &unit->functions.at[low];
+	return &unit->functions.at[upto - 1];
 }
 
 void debug_function_said(

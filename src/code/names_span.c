@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "base/sorted.h"
+
 void spans_add(struct spans *spans, uint64_t low, uint64_t high, uint32_t item)
 {
 	if (low < high)
@@ -65,17 +67,9 @@ void spans_lay(struct spans *spans)
 
 uint32_t spans_find(const struct spans *spans, uint64_t addr)
 {
-	uint32_t low = 0, high = spans->pieces.count;
+	uint32_t upto = vec_upto(&spans->pieces, low, addr);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (spans->pieces.at[middle].low <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low ? spans->pieces.at[low - 1].item : SPAN_NONE;
+	return upto ? spans->pieces.at[upto - 1].item : SPAN_NONE;
 }
 
 void spans_done(struct spans *spans)

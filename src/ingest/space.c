@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/sorted.h"
 #include "profile.h"
 
 static struct layout *layout_new(struct profile *profile)
@@ -56,17 +57,7 @@ static struct space_version *version_at(const struct space *space, uint64_t time
 /* Index of the first mapping that ends above `addr`. */
 static uint32_t layout_above(const struct layout *layout, uint64_t addr)
 {
-	uint32_t low = 0, high = layout->now.count;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (layout->now.at[middle].end > addr)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return vec_upto(&layout->now, end, addr);
 }
 
 /* Make room for [start, end): what is covered goes aside, what is cut keeps its rest. */

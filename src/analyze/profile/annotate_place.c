@@ -6,6 +6,7 @@
 
 #include "analyze/find_function.h"
 #include "annotate_parts.h"
+#include "base/sorted.h"
 #include "base/str.h"
 #include "code/listing.h"
 
@@ -43,36 +44,20 @@ uint32_t annotate_line_index(
 /* The last row that does not begin behind `addr`. */
 static const struct listing_line *listing_line_at(const struct listing *listing, uint64_t addr)
 {
-	uint32_t low = 0, high = listing ? listing->line_count : 0;
+	uint32_t upto = listing ? array_upto(listing->lines, listing->line_count, addr, addr) : 0;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (listing->lines[middle].addr <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && listing->lines[low - 1].line ? &listing->lines[low - 1] : NULL;
+	return upto && listing->lines[upto - 1].line ? &listing->lines[upto - 1] : NULL;
 }
 
 /* Index + 1 of the instruction that holds the byte at `addr`, 0: none does. */
 static uint32_t instruction_at(const struct annotate_view *view, uint64_t addr)
 {
-	uint32_t low = 0, high = view->instruction_count;
+	uint32_t upto = array_upto(view->instructions, view->instruction_count, addr, addr);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (view->instructions[middle].addr <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low ||
-		addr - view->instructions[low - 1].addr >= view->instructions[low - 1].size_bytes)
+	if (!upto ||
+		addr - view->instructions[upto - 1].addr >= view->instructions[upto - 1].size_bytes)
 		return 0;
-	return low;
+	return upto;
 }
 
 static uint32_t line_of(struct annotate_work *work, const struct location_row *location,

@@ -1,19 +1,12 @@
 /* causal_spots.c - where the program is, sample by sample, without a profiler beside ours. */
+#include "base/sorted.h"
 #include "causal_parts.h"
 
 static const struct causal_code *code_find(const causal_code_vec *code, uint64_t addr)
 {
-	uint32_t low = 0, high = code->count;
+	uint32_t upto = vec_upto(code, start, addr);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (code->at[middle].start <= addr)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && addr < code->at[low - 1].end ? &code->at[low - 1] : NULL;
+	return upto && addr < code->at[upto - 1].end ? &code->at[upto - 1] : NULL;
 }
 
 void causal_spot_add(struct causal *causal, const causal_code_vec *code, uint64_t addr, uint64_t ns)
