@@ -83,7 +83,7 @@ def _():
         shutil.copy(os.path.join(SOURCE, part), part)
 
 
-@case("the package is built from what tools/setup installs to build, and recommends what it can use")
+@case("the package is built from what tools/setup installs, and recommends what assay can use")
 def _():
     kinds = {}
     for line in tool("setup", "--list", "build", "demo").out.splitlines():
