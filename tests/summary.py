@@ -166,6 +166,20 @@ main()
         assert sum(1 if what == "in" else -1 for _, what in steps[:i]) == 0, steps
 
 
+@case("a program of cases that a case runs is in the place of that case")
+def _():
+    with open("inner.py", "w", encoding="utf-8") as file:
+        file.write(HEAD + FLAKY % 1 + "\nmain()\n")
+    r = program(f'''
+from tap import run
+@measured("outer", alone=True)
+def _():
+    r = run(sys.executable, {os.path.abspath("inner.py")!r}, limit_s=30)
+    assert "# second try: " in r.out, r
+''')
+    assert r.status == 0 and r.out.splitlines()[-1] == "ok 1 - outer", r
+
+
 @case(".ci/run adds up its steps, and names second tries and unstable cases once more")
 def _():
     for folder in (".ci", "tools", "bin"):

@@ -176,15 +176,18 @@ def cpu_s_below(pid):
 @contextlib.contextmanager
 def place_for(alone):
     """Wait for a place among the tests of this build folder: for all of it, or beside others.  Who
-    waits for all of it holds the door, so that nobody else goes in."""
+    waits for all of it holds the door, so that nobody else goes in.  A program of cases that a case
+    runs is inside with it."""
     with contextlib.ExitStack() as stack:
-        if os.access(BUILD, os.W_OK):
+        if os.access(BUILD, os.W_OK) and os.environ.get("ASSAY_TEST_INSIDE") != BUILD:
             door, room = (stack.enter_context(open(os.path.join(BUILD, name), "wb"))
                           for name in ("tests.door", "tests.room"))
             fcntl.flock(door, fcntl.LOCK_EX)
             fcntl.flock(room, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
             if not alone:
                 fcntl.flock(door, fcntl.LOCK_UN)
+            os.environ["ASSAY_TEST_INSIDE"] = BUILD
+            stack.callback(os.environ.pop, "ASSAY_TEST_INSIDE")
         yield
 
 
