@@ -6,6 +6,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
+#include "base/sorted.h"
 #include "debug_file.h"
 
 enum { INDIRECT_LIMIT = 4 };
@@ -315,13 +316,6 @@ static bool abbrev_read(
 	return !cursor->broken;
 }
 
-static int abbrev_order(const void *left, const void *right)
-{
-	const struct debug_abbrev *a = left, *b = right;
-
-	return (a->code > b->code) - (a->code < b->code);
-}
-
 static bool budget_spend(struct debug_file *file, const uint8_t *from, const uint8_t *to)
 {
 	uint64_t spent = (uint64_t)(to - from);
@@ -357,8 +351,7 @@ const struct debug_abbrevs *debug_abbrevs_of(struct debug_unit *unit)
 	do
 		start = cursor.at;
 	while (abbrev_read(&abbrevs, &cursor, unit) && budget_spend(file, start, cursor.at));
-	if (abbrevs.list.count)
-		qsort(abbrevs.list.at, abbrevs.list.count, sizeof(*abbrevs.list.at), abbrev_order);
+	vec_sort(&abbrevs.list, sorted_compare);
 	map_put(&file->abbrevs_by_key, &key, sizeof(key), file->abbrevs.count);
 	vec_push(&file->abbrevs, abbrevs);
 	return &file->abbrevs.at[file->abbrevs.count - 1];
@@ -374,7 +367,7 @@ const struct debug_abbrev *debug_abbrev_find(const struct debug_abbrevs *abbrevs
 	if (!abbrevs->list.count)
 		return NULL;
 	return bsearch(
-		&wanted, abbrevs->list.at, abbrevs->list.count, sizeof(wanted), abbrev_order);
+		&wanted, abbrevs->list.at, abbrevs->list.count, sizeof(wanted), sorted_compare);
 }
 
 /* True when the unit before uses the same table: dwz and -flto make one for all. */

@@ -275,9 +275,7 @@ static int sequence_order(const void *left, const void *right)
 /* Rows of all sequences in the order of their addresses. */
 static void rows_collect(struct program *program)
 {
-	if (program->sequences.count)
-		qsort(program->sequences.at, program->sequences.count,
-			sizeof(*program->sequences.at), sequence_order);
+	vec_sort(&program->sequences, sequence_order);
 	vec_foreach (const struct sequence, sequence, &program->sequences)
 		for (uint32_t i = 0; i < sequence->count; i++)
 			vec_push(&program->lines->rows, program->rows.at[sequence->first + i]);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/sorted.h"
 #include "names_parts.h"
 
 enum {
@@ -303,13 +304,6 @@ static struct jit_code *code_find(struct jit *jit, uint64_t addr, uint64_t time_
 	return question.best;
 }
 
-static int line_order(const void *left, const void *right)
-{
-	const struct jit_line *a = left, *b = right;
-
-	return (a->addr > b->addr) - (a->addr < b->addr);
-}
-
 int jit_read(struct jit **ret_jit, const char *path, const char *bytes, size_t len, struct err *err)
 {
 	struct jit *jit = mem_new(1, sizeof(*jit));
@@ -325,11 +319,11 @@ int jit_read(struct jit **ret_jit, const char *path, const char *bytes, size_t l
 		jit_close(jit);
 		return err_set(err, ERR_UNAVAILABLE, ENODATA, "%s names no code", path);
 	}
-	qsort(jit->codes.at, jit->codes.count, sizeof(*jit->codes.at), code_order);
+	vec_sort(&jit->codes, code_order);
 	vec_foreach (struct jit_code, code, &jit->codes)
 		if (code->line_count)
 			qsort(jit->lines.at + code->first_line, code->line_count,
-				sizeof(*jit->lines.at), line_order);
+				sizeof(*jit->lines.at), sorted_compare);
 	jit->high = mem_new(jit->codes.count, sizeof(*jit->high));
 	tree_build(jit, 0, jit->codes.count);
 	*ret_jit = jit;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/io.h"
+#include "base/sorted.h"
 #include "kernel_text.h"
 #include "names_parts.h"
 
@@ -57,13 +58,6 @@ static void line_read(struct symbols *symbols, char *line, char *end)
 	symbol.binding = type == 'T' ? SYMBOL_GLOBAL : type == 't' ? SYMBOL_LOCAL : SYMBOL_WEAK;
 	if (*at)
 		vec_push(&symbols->list, symbol);
-}
-
-static int symbol_order(const void *left, const void *right)
-{
-	const struct symbol *a = left, *b = right;
-
-	return (a->addr > b->addr) - (a->addr < b->addr);
 }
 
 static bool same_module(const struct symbol *a, const struct symbol *b)
@@ -129,7 +123,7 @@ int names_open_kernel(const char *path, struct names **ret_names, struct err *er
 		names_close(names);
 		return result;
 	}
-	qsort(symbols->list.at, symbols->list.count, sizeof(*symbols->list.at), symbol_order);
+	vec_sort(&symbols->list, sorted_compare);
 	sizes_set(symbols);
 	symbols_lay(symbols);
 	str_addf(&names->basis, "kernel symbols of %s", from);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "base/str.h"
 #include "code/places.h"
 #include "names_parts.h"
@@ -23,27 +24,12 @@ static void range_add(struct place *place, uint64_t low, uint64_t high)
 		vec_push(&place->ranges, (struct place_range){low, high});
 }
 
-static int by_low(const void *a, const void *b)
-{
-	const struct place_range *x = a, *y = b;
-
-	return x->low < y->low ? -1 : x->low > y->low;
-}
-
-static int by_number(const void *a, const void *b)
-{
-	const uint64_t *x = a, *y = b;
-
-	return *x < *y ? -1 : *x > *y;
-}
-
 /* Sort, and join what touches or overlaps. */
 static void place_tidy(struct place *place)
 {
 	uint32_t kept = 0;
 
-	if (place->ranges.count)
-		qsort(place->ranges.at, place->ranges.count, sizeof(*place->ranges.at), by_low);
+	vec_sort(&place->ranges, sorted_compare);
 	vec_foreach (struct place_range, range, &place->ranges) {
 		struct place_range *last = kept ? &place->ranges.at[kept - 1] : NULL;
 
@@ -54,9 +40,7 @@ static void place_tidy(struct place *place)
 	}
 	place->ranges.count = kept;
 	kept = 0;
-	if (place->entries.count)
-		qsort(place->entries.at, place->entries.count, sizeof(*place->entries.at),
-			by_number);
+	vec_sort(&place->entries, sorted_compare);
 	vec_foreach (uint64_t, entry, &place->entries)
 		if (!kept || place->entries.at[kept - 1] != *entry)
 			place->entries.at[kept++] = *entry;

@@ -44,7 +44,7 @@ void spans_lay(struct spans *spans)
 	for (uint32_t i = 1; i < spans->all.count && sorted; i++)
 		sorted = span_order(&spans->all.at[i - 1], &spans->all.at[i]) <= 0;
 	if (!sorted)
-		qsort(spans->all.at, spans->all.count, sizeof(*spans->all.at), span_order);
+		vec_sort(&spans->all, span_order);
 	for (uint32_t i = 0; i <= spans->all.count; i++) {
 		const struct span *next = i < spans->all.count ? &spans->all.at[i] : NULL;
 

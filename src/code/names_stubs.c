@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "names_parts.h"
 
 struct slot {
@@ -16,13 +17,6 @@ struct slot {
 struct slots {
 	vec_of(struct slot) list;
 };
-
-static int slot_order(const void *left, const void *right)
-{
-	const struct slot *a = left, *b = right;
-
-	return (a->addr > b->addr) - (a->addr < b->addr);
-}
 
 static void relocations_read(
 	struct slots *slots, const struct image *image, const struct image_section *section)
@@ -53,8 +47,7 @@ static void slots_read(struct slots *slots, const struct image *image)
 	vec_foreach (const struct image_section, section, &image->sections)
 		if (section->head.sh_type == SHT_RELA && section->head.sh_flags & SHF_ALLOC)
 			relocations_read(slots, image, section);
-	if (slots->list.count)
-		qsort(slots->list.at, slots->list.count, sizeof(*slots->list.at), slot_order);
+	vec_sort(&slots->list, sorted_compare);
 }
 
 static const char *slot_name(const struct slots *slots, uint64_t addr)
@@ -63,7 +56,7 @@ static const char *slot_name(const struct slots *slots, uint64_t addr)
 
 	if (!slots->list.count)
 		return NULL;
-	found = bsearch(&wanted, slots->list.at, slots->list.count, sizeof(wanted), slot_order);
+	found = bsearch(&wanted, slots->list.at, slots->list.count, sizeof(wanted), sorted_compare);
 	return found ? found->name : NULL;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "base/str.h"
 #include "names_parts.h"
 
@@ -81,13 +82,6 @@ static bool is_better(const struct symbol *a, const struct symbol *b)
 	return strlen(a->linkage) > strlen(b->linkage);
 }
 
-static int symbol_order(const void *left, const void *right)
-{
-	const struct symbol *a = left, *b = right;
-
-	return (a->addr > b->addr) - (a->addr < b->addr);
-}
-
 static bool is_sorted(const struct symbols *symbols)
 {
 	for (uint32_t i = 1; i < symbols->list.count; i++)
@@ -131,8 +125,7 @@ void symbols_lay(struct symbols *symbols)
 	uint32_t end;
 
 	if (!is_sorted(symbols))
-		qsort(symbols->list.at, symbols->list.count, sizeof(*symbols->list.at),
-			symbol_order);
+		vec_sort(&symbols->list, sorted_compare);
 	spans_lay(&symbols->code);
 	for (uint32_t i = 0; i < symbols->list.count; i = end) {
 		for (end = i + 1; end < symbols->list.count &&

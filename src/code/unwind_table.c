@@ -180,8 +180,7 @@ static void table_build_search(struct unwind_table *table)
 			vec_push(&table->own,
 				(struct search_row){.pc = (int32_t)pc, .fde = (int32_t)offset});
 	}
-	if (table->own.count)
-		qsort(table->own.at, table->own.count, sizeof(*table->own.at), search_compare);
+	vec_sort(&table->own, search_compare);
 	table->search = (const unsigned char *)table->own.at;
 	table->fde_count = table->own.count;
 }

@@ -84,8 +84,7 @@ int causal_functions_list(const char *path, const struct scope *scope, struct ar
 		function.point.name = causal_point_name(arena, listed[i].function);
 		vec_push(ret_functions, function);
 	}
-	if (ret_functions->count)
-		qsort(ret_functions->at, ret_functions->count, sizeof(*ret_functions->at), by_size);
+	vec_sort(ret_functions, by_size);
 	if (ret_functions->count > CAUSAL_FUNCTIONS_MAX)
 		ret_functions->count = CAUSAL_FUNCTIONS_MAX;
 	names_close(names);

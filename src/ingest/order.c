@@ -4,7 +4,6 @@
  * their turn; the stacks were unwound when they came.  A round says up to when nothing older can
  * come any more; without rounds (some files have none) half of a large heap is let go.  A sample
  * without a time (many files have none) has no turn to wait for. */
-#include <stdlib.h>
 
 #include "profile.h"
 
@@ -43,8 +42,7 @@ void order_flush(struct profile *profile, uint64_t time_ns)
 
 	if (!profile->waiting.count)
 		return;
-	qsort(profile->waiting.at, profile->waiting.count, sizeof(*profile->waiting.at),
-		waiting_compare);
+	vec_sort(&profile->waiting, waiting_compare);
 	while (done < profile->waiting.count && profile->waiting.at[done].row.time_ns <= time_ns)
 		waiting_append(profile, &profile->waiting.at[done++]);
 	left = profile->waiting.count - done;

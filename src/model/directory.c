@@ -190,9 +190,7 @@ int directory_hash(const struct directory *directory, struct manifest *manifest,
 			return err_set(err, ERR_OUTPUT, -r, "cannot read %s back: %s", full.at,
 				err_words(-r));
 	}
-	if (manifest->files.count)
-		qsort(manifest->files.at, manifest->files.count, sizeof(*manifest->files.at),
-			by_path);
+	vec_sort(&manifest->files, by_path);
 	return 0;
 }
 

@@ -156,8 +156,7 @@ void hotspots_make(const struct evidence *evidence, const struct ledger_view *le
 	hotspots_join_ledger(ledger, &drafts);
 	vec_foreach (struct hotspot_draft, draft, &drafts.rows)
 		draft_score(draft, arena);
-	if (drafts.rows.count)
-		qsort(drafts.rows.at, drafts.rows.count, sizeof(*drafts.rows.at), by_weight);
+	vec_sort(&drafts.rows, by_weight);
 	ret_rows->rows = arena_take(arena, ROWS_MOST * sizeof(*ret_rows->rows));
 	ret_flat->rows = arena_take(arena, ROWS_MOST * sizeof(*ret_flat->rows));
 	ret_rows->count = ret_flat->count = 0;
@@ -186,8 +185,7 @@ uint32_t hotspot_functions(const struct evidence_piece *profile, double least_sh
 	uint32_t count = 0;
 
 	hotspots_from_samples(profile, arena, &drafts);
-	if (drafts.rows.count)
-		qsort(drafts.rows.at, drafts.rows.count, sizeof(*drafts.rows.at), by_samples);
+	vec_sort(&drafts.rows, by_samples);
 	vec_foreach (const struct hotspot_draft, draft, &drafts.rows)
 		if (count < max && draft->spot.category == HOTSPOT_CPU &&
 			draft->samples_share >= least_share)

@@ -339,7 +339,7 @@ static int rows_make(const struct run *a, const struct run *b, struct profile_op
 	join_side(&joiner, b, &right, true);
 	map_done(&joiner.rows);
 	rows_judge(view);
-	qsort(view->rows.at, view->rows.count, sizeof(*view->rows.at), compare_rows);
+	vec_sort(&view->rows, compare_rows);
 	return 0;
 }
 

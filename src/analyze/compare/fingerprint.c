@@ -66,8 +66,7 @@ static void key_of(const struct fingerprint_view *view, char ret_key[FINGERPRINT
 		if (field->rule->severity == FINGERPRINT_BLOCK && field_counts(field))
 			vec_push(&lines, arena_format(&texts, "%s.%s=%s\n", field->group,
 						 field->name, field->value));
-	if (lines.count)
-		qsort(lines.at, lines.count, sizeof(*lines.at), lines_compare);
+	vec_sort(&lines, lines_compare);
 	sha256_init(&sha);
 	vec_foreach (const char *, line, &lines)
 		sha256_add(&sha, *line, strlen(*line));

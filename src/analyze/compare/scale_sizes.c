@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/scale.h"
+#include "base/sorted.h"
 #include "base/str.h"
 
 static int size_refuse(const char *text, struct err *err)
@@ -82,18 +83,11 @@ static int range_add(const struct size_range *range, struct scale_sizes *sizes)
 	return 0;
 }
 
-static int size_compare(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void sizes_order(struct scale_sizes *sizes)
 {
 	uint32_t kept = 0;
 
-	qsort(sizes->at, sizes->count, sizeof(*sizes->at), size_compare);
+	qsort(sizes->at, sizes->count, sizeof(*sizes->at), sorted_compare);
 	for (uint32_t i = 0; i < sizes->count; i++)
 		if (!kept || sizes->at[kept - 1] != sizes->at[i])
 			sizes->at[kept++] = sizes->at[i];

@@ -417,8 +417,7 @@ static void sites_order(struct branches_view *view, uint32_t limit)
 			view->blocks.at[kept++] = *block;
 	}
 	view->blocks.count = kept;
-	if (view->types.count)
-		qsort(view->types.at, view->types.count, sizeof(*view->types.at), compare_types);
+	vec_sort(&view->types, compare_types);
 	free(now);
 }
 

@@ -240,8 +240,7 @@ static void sites_finish(struct cache_view *view, uint32_t limit)
 		site->latency_mean = latency_of(&site->tally);
 	}
 	view->latency_mean = latency_of(&view->all);
-	if (view->sites.count)
-		qsort(view->sites.at, view->sites.count, sizeof(*view->sites.at), compare_sites);
+	vec_sort(&view->sites, compare_sites);
 	view->site_count_all = view->sites.count;
 	/* Lines that are merely executed are no sites. */
 	while (view->sites.count && view->witness == CACHE_SIMULATED &&

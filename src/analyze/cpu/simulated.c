@@ -215,8 +215,7 @@ int simulated_take(const struct run *run, enum simulated_by by, struct arena *ar
 	places_sum(&s, by == SIMULATED_BY_LINE);
 	if (by == SIMULATED_BY_FUNCTION)
 		functions_fold(&s);
-	if (s.rows.count)
-		qsort(s.rows.at, s.rows.count, sizeof(*s.rows.at), by_work);
+	vec_sort(&s.rows, by_work);
 	rows = arena_take(arena, (s.rows.count + 1) * sizeof(*rows));
 	if (s.rows.count)
 		memcpy(rows, s.rows.at, s.rows.count * sizeof(*rows));

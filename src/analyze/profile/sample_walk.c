@@ -387,9 +387,7 @@ static void put_in_order(struct sample_walk *walk, enum walk_order order)
 {
 	int (*const compare[])(const void *, const void *) = {by_time, by_thread, by_chain};
 
-	if (walk->samples.count)
-		qsort(walk->samples.at, walk->samples.count, sizeof(*walk->samples.at),
-			compare[order]);
+	vec_sort(&walk->samples, compare[order]);
 	if (order == WALK_MERGED)
 		merge_equal(walk);
 }

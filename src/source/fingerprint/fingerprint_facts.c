@@ -171,8 +171,7 @@ void facts_list(const struct facts *facts, const char *path, const char *prefix,
 		if (entry->d_name[0] != '.' && str_starts(entry->d_name, prefix))
 			vec_push(&ret->at, mem_copy_text(entry->d_name, strlen(entry->d_name)));
 	closedir(folder);
-	if (ret->at.count)
-		qsort(ret->at.at, ret->at.count, sizeof(*ret->at.at), names_compare);
+	vec_sort(&ret->at, names_compare);
 }
 
 void names_done(struct names *names)

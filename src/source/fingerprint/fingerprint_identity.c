@@ -99,8 +99,7 @@ void fingerprint_env(struct facts *facts)
 	for (size_t at = 0; at < text.len; at += strlen(text.at + at) + 1)
 		if (text.at[at])
 			vec_push(&variables, text.at + at);
-	if (variables.count)
-		qsort(variables.at, variables.count, sizeof(*variables.at), variables_compare);
+	vec_sort(&variables, variables_compare);
 	put_variables(facts, variables.at, variables.count);
 	vec_done(&variables);
 }

@@ -53,7 +53,7 @@ static int queue_flush(struct recording *rec, uint64_t limit_ns)
 
 	if (!queue->items.count || queue->oldest_ns > limit_ns)
 		return 0;
-	qsort(queue->items.at, queue->items.count, sizeof(*queue->items.at), waiting_compare);
+	vec_sort(&queue->items, waiting_compare);
 	while (r == 0 && gone < queue->items.count && queue->items.at[gone].time_ns <= limit_ns) {
 		r = record_go(rec, queue->items.at[gone].record);
 		waiting_done(rec, &queue->items.at[gone++]);

@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/cursor.h"
+#include "base/sorted.h"
 #include "probe_room.h"
 
 enum {
@@ -139,20 +140,13 @@ static void sample_read(struct cursor c, bool branches, struct sample_trial *tri
 	}
 }
 
-static int compare_u64(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static uint64_t median_gap(uint64_t *times, unsigned count)
 {
 	if (count < 2)
 		return 0;
 	for (unsigned i = 0; i + 1 < count; i++)
 		times[i] = times[i + 1] - times[i];
-	qsort(times, count - 1, sizeof(*times), compare_u64);
+	qsort(times, count - 1, sizeof(*times), sorted_compare);
 	return times[(count - 1) / 2];
 }
 

@@ -31,3 +31,11 @@ static inline uint32_t sorted_upto(
 		 : sorted_upto)(                                                                   \
 		items, count, sizeof(*(items)), offsetof(__typeof__(*(items)), member), key)
 #define vec_upto(vec, member, key) array_upto((vec)->at, (vec)->count, member, key)
+
+/* For qsort() and bsearch(): the order of items that begin with a uint64_t. */
+static inline int sorted_compare(const void *left, const void *right)
+{
+	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+
+	return (a > b) - (a < b);
+}

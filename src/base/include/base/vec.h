@@ -37,6 +37,13 @@
 #define vec_foreach(type, item, vec)                                                               \
 	for (type *item = (vec)->at; item && item < (vec)->at + (vec)->count; item++)
 
+/* `compare` as for qsort(). */
+#define vec_sort(vec, compare)                                                                     \
+	do {                                                                                       \
+		if ((vec)->count)                                                                  \
+			qsort((vec)->at, (vec)->count, sizeof(*(vec)->at), compare);               \
+	} while (0)
+
 #define vec_done(vec)                                                                              \
 	do {                                                                                       \
 		free((vec)->at);                                                                   \
