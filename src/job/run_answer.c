@@ -130,16 +130,19 @@ static int golden_write(struct run_job *job, struct err *err)
 
 static int pages_write(struct run_job *job, struct err *err)
 {
-	str_auto struct str table = {0}, report = {0};
+	str_auto struct str table = {0}, report = {0}, queries = {0};
+	struct answer_page page = job->result->answer;
 	int r;
 
-	hotspot_markdown(&table, &job->result->answer);
-	answer_markdown(&report, &job->result->answer);
-	if (job->has_round)
-		round_markdown(&report, &job->round);
+	page.round = job->has_round ? &job->round : NULL;
+	hotspot_markdown(&table, &page);
+	answer_markdown(&report, &page);
+	queries_sql(&queries, &page);
 	r = run_job_write(job, "hotspot_table.md", &table, err);
 	if (r >= 0)
 		r = run_job_write(job, "report.md", &report, err);
+	if (r >= 0)
+		r = run_job_write(job, "queries.sql", &queries, err);
 	return r;
 }
 

@@ -30,7 +30,7 @@ int main(int count, char **words)
 """
 ALWAYS = {"DEFINE.md", "fingerprint.json", "preflight.json", "BASELINE.md", "trial.assay",
           "baseline.assay", "hotspot_table.md", "hypothesis.md", "report.md", "report.json",
-          "golden/stdout", "golden_checksums.txt", "HISTORY.md", "history.ndjson"}
+          "queries.sql", "golden/stdout", "golden_checksums.txt", "HISTORY.md", "history.ndjson"}
 # Quick: what takes longest is tried where it is the question.
 SHORT = ("--budget", "8s", "--skip", "causal,counters")
 

@@ -460,7 +460,8 @@ static void a_name_of_cpp_is_said_without_parameters_and_quoted_for_the_shell(vo
 static void every_form_says_the_place_the_gain_and_what_was_not_measured(void **state)
 {
 	struct scene scene = scene_of(TWO_PLACES);
-	str_auto struct str text = {0}, agent = {0}, json_text = {0}, report = {0}, table = {0};
+	str_auto struct str text = {0}, agent = {0}, json_text = {0}, report = {0}, table = {0},
+			    queries = {0};
 	struct paper paper = {.out = &text}, plain = {.out = &agent, .ascii = true};
 	struct jsonw json = {.out = &json_text};
 	struct answer_page page = {.view = &scene.view,
@@ -492,11 +493,72 @@ static void every_form_says_the_place_the_gain_and_what_was_not_measured(void **
 	jsonw_end_object(&json);
 	assert_non_null(strstr(json_text.at, "\"location\": \"prog.c:20\""));
 	answer_markdown(&report, &page);
-	assert_non_null(strstr(report.at, "## Where each number is from"));
-	assert_non_null(strstr(report.at, "## Validation plan"));
+	assert_null(strstr(report.at, "SELECT"));
+	assert_non_null(strstr(report.at, "- prog.c:20 50 % faster makes the program "));
+	queries_sql(&queries, &page);
+	assert_non_null(strstr(queries.at, "\nSELECT 'prog.c:20 (CPU), samples', (SELECT "));
 	hotspot_markdown(&table, &page);
 	assert_non_null(strstr(table.at, "| 1 | `prog.c:20` `cool`"));
 	scene_done(&scene);
+}
+
+/* That a place pays is where, and not why it is slow there. */
+static void an_experiment_is_no_cause_and_what_the_counters_excluded_is_said(void **state)
+{
+	struct ledger_witness samples = {
+		.witness = "samples", .verdict = HYPOTHESIS_REJECTS, .words = "1 % of the samples"};
+	struct ledger_witness both[] = {
+		samples, {.witness = "simulation",
+				 .verdict = HYPOTHESIS_REJECTS,
+				 .words = "0.003 per 1000 instructions (ll_load_mpki < 0.3)"}};
+	struct scene scene = scene_of(TWO_PLACES);
+	str_auto struct str report = {0};
+	struct answer_page page = {.view = &scene.view,
+		.evidence = &scene.evidence,
+		.target = "./prog",
+		.directory = "d",
+		.run_id = "1"};
+
+	(void)state;
+	scene_put(&scene, EVIDENCE_CAUSAL, experiments_run());
+	experiments_add(scene.runs[EVIDENCE_CAUSAL], "cool", 20, 0.7, 12);
+	scene.rows[0] = row_of("loads wait", "memory", HYPOTHESIS_REJECTS, (double)NAN);
+	scene.rows[0].witnesses = both;
+	scene.rows[0].witness_count = 2;
+	scene.rows[1] = row_of("faults", "fault", HYPOTHESIS_REJECTS, (double)NAN);
+	scene.rows[1].witnesses = &samples;
+	scene.rows[1].witness_count = 1;
+	scene.ledger = (struct ledger_view){.rows = scene.rows, .count = 2};
+	scene_answer(&scene);
+	assert_non_null(scene.view.first);
+	assert_true(scene.view.gain > 0);
+	assert_null(scene.view.cause);
+	assert_true(str_starts(scene.view.why, "not known: samples and experiments say where"));
+	answer_markdown(&report, &page);
+	assert_non_null(strstr(report.at, "## Why it is slow there\n\nNot known: "));
+	assert_non_null(strstr(report.at,
+		"Excluded by the counters:\n\n- loads wait: 0.003 per 1000 instructions "
+		"(ll_load_mpki < 0.3) [simulation]\n"));
+	assert_non_null(strstr(report.at,
+		"Excluded by other numbers:\n\n- faults: 1 % of the samples [samples]\n"));
+	scene_done(&scene);
+}
+
+static void a_supported_explanation_is_the_cause_unless_it_is_only_a_place(void **state)
+{
+	struct scene scene = scene_of(TWO_PLACES), place = scene_of(TWO_PLACES);
+
+	(void)state;
+	scene_support(&scene, "branches", "cpu", 0.6);
+	scene_answer(&scene);
+	assert_string_equal(scene.view.cause, "two witnesses say so");
+	scene_done(&scene);
+	scene_support(&place, "one_hot_function", "cpu", 0.6);
+	place.rows[0].is_place = true;
+	scene_answer(&place);
+	assert_non_null(place.view.because);
+	assert_null(place.view.cause);
+	scene_done(&place);
 }
 
 static void what_was_not_sampled_is_never_shown_as_a_number(void **state)
@@ -556,6 +618,8 @@ int main(void)
 		cmocka_unit_test(a_program_without_an_end_tells_its_rates_all_the_same),
 		cmocka_unit_test(a_name_of_cpp_is_said_without_parameters_and_quoted_for_the_shell),
 		cmocka_unit_test(every_form_says_the_place_the_gain_and_what_was_not_measured),
+		cmocka_unit_test(an_experiment_is_no_cause_and_what_the_counters_excluded_is_said),
+		cmocka_unit_test(a_supported_explanation_is_the_cause_unless_it_is_only_a_place),
 		cmocka_unit_test(what_was_not_sampled_is_never_shown_as_a_number),
 	};
 

@@ -258,6 +258,7 @@ static void answer_place(const struct hotspot *spot, const struct evidence *evid
 	view->first = spot;
 	view->because = spot->because;
 	view->sentence = sentence_of(spot, arena);
+	view->cause = spot->cause;
 	view->why = spot->why;
 	view->confidence = confidence_word(spot->confidence);
 	view->refute = refute_of(spot, !evidence->no_experiments, arena);
@@ -278,7 +279,7 @@ static void answer_row(const struct ledger_row *row, const struct evidence *evid
 	view->because = row;
 	view->sentence =
 		arena_format(arena, "%s: no line of it is the first thing to change", row->title);
-	view->why = row->why;
+	view->cause = view->why = row->why;
 	view->confidence = "high";
 	view->refute = row->falsifier;
 	view->next = command_fill(

@@ -80,18 +80,28 @@ static double effort_of(const struct hotspot *spot)
 							  : efforts[spot->category];
 }
 
-/* That much time is spent somewhere is no reason; what simulation or experiments said may be. */
-static const char *why_of(const struct hotspot *spot)
+/* An explanation of more than the place, or what the counters say about it.  That much time is
+ * spent there, or that the program gains when it is faster, is where and not why. */
+static const char *cause_of(const struct hotspot *spot)
 {
-	const struct hotspot_evidence *last =
-		spot->evidence_count ? &spot->evidence[spot->evidence_count - 1] : NULL;
-
-	if (spot->because)
+	if (spot->because && !spot->because->is_place)
 		return spot->because->why;
-	if (last && !str_equal(last->mechanism, "samples"))
-		return last->words;
-	return "not known: samples say where the time is spent, and no explanation of it is "
-	       "supported";
+	for (uint32_t i = 0; i < spot->evidence_count; i++)
+		if (str_equal(spot->evidence[i].mechanism, "simulation"))
+			return spot->evidence[i].words;
+	return NULL;
+}
+
+static const char *why_of(const struct hotspot_draft *draft)
+{
+	if (draft->spot.cause)
+		return draft->spot.cause;
+	if (draft->spot.because)
+		return draft->spot.because->why;
+	return draft->tried ? "not known: samples and experiments say where, and no explanation "
+			      "of it is supported"
+			    : "not known: samples say where the time is spent, and no explanation "
+			      "of it is supported";
 }
 
 static void draft_score(struct hotspot_draft *draft, struct arena *arena)
@@ -111,8 +121,8 @@ static void draft_score(struct hotspot_draft *draft, struct arena *arena)
 	spot->confidence = confidence_of(draft);
 	spot->effort = effort_of(spot);
 	spot->score = spot->impact * spot->confidence / spot->effort;
-	if (!spot->why)
-		spot->why = why_of(spot);
+	spot->cause = cause_of(spot);
+	spot->why = why_of(draft);
 }
 
 /* Proven gains first, then by what the program would gain and how sure that is; the effort only

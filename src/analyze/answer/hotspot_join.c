@@ -114,7 +114,6 @@ static void site_join(const struct simulated_site *site, const char *path, struc
 		else if (site->category == VERDICT_BAD_SPECULATION)
 			draft->spot.category = HOTSPOT_BRANCH;
 		site_evidence(site, path, arena, draft);
-		draft->spot.why = site->why;
 		return;
 	}
 }
@@ -218,22 +217,20 @@ static const char *experiment_words(const struct causal_target_view *target,
 {
 	if (target->curve.class == CAUSAL_FLAT)
 		return arena_format(arena,
-			"experiments: %s faster would bring nothing (%.1f to %.1f %% at %.0f %% "
+			"%s faster would bring nothing (%.1f to %.1f %% at %.0f %% "
 			"faster)",
 			target->name, 100 * gain->lo, 100 * gain->hi, 100 * gain->speedup);
 	if (low_gain(target))
 		return arena_format(arena,
-			"experiments: %s %.0f %% faster would bring %.1f %% (%.1f to %.1f), not "
+			"%s %.0f %% faster would bring %.1f %% (%.1f to %.1f), not "
 			"the %.1f %% of its share",
 			target->name, 100 * gain->speedup, 100 * gain->gain, 100 * gain->lo,
 			100 * gain->hi, 100 * gain->speedup * target->sample_share);
 	if (target->curve.class == CAUSAL_CONTENTION)
-		return arena_format(
-			arena, "experiments: %s faster makes the program slower", target->name);
+		return arena_format(arena, "%s faster makes the program slower", target->name);
 	return arena_format(arena,
-		"experiments: %s %.0f %% faster makes the program %.1f %% faster (%.1f to %.1f)",
-		target->name, 100 * gain->speedup, 100 * gain->gain, 100 * gain->lo,
-		100 * gain->hi);
+		"%s %.0f %% faster makes the program %.1f %% faster (%.1f to %.1f)", target->name,
+		100 * gain->speedup, 100 * gain->gain, 100 * gain->lo, 100 * gain->hi);
 }
 
 static void draft_experiment(const struct experiments *x, const struct causal_target_view *target,

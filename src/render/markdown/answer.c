@@ -1,7 +1,7 @@
-/* answer.c - report.md and hotspot_table.md.
+/* answer.c - report.md: two pages for a person, and hotspot_table.md.
  *
- * Every number that was measured stands once more in the last table with its file and the query
- * that gives it; bounds come from `assay causal --show`, which the table names. */
+ * Numbers that nobody reads twice stay out: every one of them stands in queries.sql with the query
+ * that gives it, every explanation in hypothesis.md, every place in hotspot_table.md. */
 #include "render/markdown.h"
 
 #include <math.h>
@@ -9,14 +9,20 @@
 
 #include "render/answer.h"
 
-/* A text of ours or of a run inside a cell: no line ends, no bars. */
-static void cell(struct str *out, const char *text)
+enum { ROWS_SHOWN = 6, FLAT_SHOWN = 3, RECOMMENDED = 3 };
+
+static void gain_add(struct str *out, double gain, double lo, double hi, double at)
 {
-	for (; *text; text++) {
-		if (*text == '|')
-			str_add_char(out, '\\');
-		str_add_char(out, *text == '\n' || *text == '\r' ? ' ' : *text);
-	}
+	str_addf(out, "%.1f %% (%.1f to %.1f) when it is %.0f %% faster", 100 * gain, 100 * lo,
+		100 * hi, 100 * at);
+}
+
+static void share_add(struct str *out, double share)
+{
+	if (isnan(share))
+		str_add(out, "not measured");
+	else
+		str_addf(out, "%.1f %%", 100 * share);
 }
 
 static void hotspot_row(struct str *out, const struct hotspot *spot)
@@ -25,76 +31,26 @@ static void hotspot_row(struct str *out, const struct hotspot *spot)
 	markdown_code(out, spot->location, true);
 	str_add(out, " ");
 	markdown_code(out, spot->function, true);
-	str_addf(out, " | %s | ", spot->metric);
-	if (isnan(spot->value))
-		str_add(out, "not measured");
-	else
-		str_addf(out, "%.1f %%", 100 * spot->value);
 	str_addf(out, " | %s | ", hotspot_category_word(spot->category));
+	share_add(out, spot->value);
+	str_addf(out, " of the %s | ", spot->metric);
 	if (isnan(spot->gain))
 		str_add(out, "not tried");
 	else
-		str_addf(out, "%.1f %% (%.1f to %.1f) at %.0f %%", 100 * spot->gain,
-			100 * spot->gain_lo, 100 * spot->gain_hi, 100 * spot->gain_at);
+		gain_add(out, spot->gain, spot->gain_lo, spot->gain_hi, spot->gain_at);
 	str_add(out, " | ");
 	hotspot_agreement(out, spot);
-	str_addf(out, " | %.1f | ", spot->score);
-	for (uint32_t i = 0; i < spot->evidence_count; i++) {
-		str_add(out, i ? "; " : "");
-		str_addf(out, "%s ", spot->evidence[i].mechanism);
-		markdown_code(out, spot->evidence[i].path, true);
-	}
-	str_add(out, " |\n");
+	str_add(out, spot->agree ? ": " : "");
+	hotspot_mechanisms(out, spot);
+	str_addf(out, " | %.1f |\n", spot->score);
 }
 
 static void hotspot_rows(struct str *out, const struct hotspot *rows, uint32_t count)
 {
-	str_add(out, "| Rank | Location | Metric | Value | Category | Gain | Agree | Score | "
-		     "Evidence |\n|---|---|---|---|---|---|---|---|---|\n");
+	str_add(out, "| Rank | Place | Kind | Share | Gain | Agree | Score |\n"
+		     "|---|---|---|---|---|---|---|\n");
 	for (uint32_t i = 0; i < count; i++)
 		hotspot_row(out, &rows[i]);
-}
-
-/* ---- where each number is from ---- */
-
-static void source_row(
-	struct str *out, const char *what, double value, const char *path, const char *query)
-{
-	str_add(out, "| ");
-	cell(out, what);
-	str_addf(out, " | %.10g | ", value);
-	markdown_code(out, path, true);
-	str_add(out, " | ");
-	markdown_code(out, query, true);
-	str_add(out, " |\n");
-}
-
-static void hotspot_sources(struct str *out, const struct hotspot *rows, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++)
-		for (uint32_t j = 0; j < rows[i].evidence_count; j++) {
-			const struct hotspot_evidence *e = &rows[i].evidence[j];
-			str_auto struct str what = {0};
-
-			str_addf(&what, "%s: %s", rows[i].location, e->mechanism);
-			if (*e->query && !isnan(e->value))
-				source_row(out, what.at, e->value, e->path, e->query);
-		}
-}
-
-static void sources(struct str *out, const struct answer_view *view)
-{
-	str_add(out,
-		"\n## Where each number is from\n\n"
-		"`sqlite3 FILE \"QUERY\"` gives the value. Bounds of gains: `assay causal --show "
-		"causal.assay`.\n\n| what | value | file | query |\n|---|---|---|---|\n");
-	hotspot_sources(out, view->hotspots, view->hotspot_count);
-	hotspot_sources(out, view->flat, view->flat_count);
-	if (view->signals)
-		vec_foreach (const struct signal, signal, &view->signals->rows)
-			if (!isnan(signal->value) && *signal->query)
-				source_row(out, signal->name, signal->value, signal->path,
-					signal->query);
 }
 
 void hotspot_markdown(struct str *out, const struct answer_page *page)
@@ -110,100 +66,192 @@ void hotspot_markdown(struct str *out, const struct answer_page *page)
 		hotspot_rows(out, view->flat, view->flat_count);
 	}
 	str_add(out, "\nScore = impact x confidence / effort; 2.0 and more is worth handing on. "
-		     "Take one at a time.\n");
-	sources(out, view);
+		     "Take one at a time. queries.sql has the query of each number.\n");
 }
 
 /* ---- report.md ---- */
-
-static void environment(struct str *out, const struct answer_view *view)
-{
-	str_add(out, "\n## Environment\n\n");
-	if (!view->environment_count) {
-		str_add(out, "Not recorded: there is no baseline. fingerprint.json has the "
-			     "machine.\n");
-		return;
-	}
-	str_add(out, "| field | value |\n|---|---|\n");
-	for (uint32_t i = 0; i < view->environment_count; i++) {
-		str_addf(out, "| %s | ", view->environment[i].name);
-		cell(out, view->environment[i].value);
-		str_add(out, " |\n");
-	}
-	str_addf(out, "\nFingerprint %s; all fields are in fingerprint.json.\n", view->fingerprint);
-}
 
 static void summary(struct str *out, const struct answer_page *page)
 {
 	const struct answer_view *view = page->view;
 
 	str_add(out, "\n## Summary\n\n**");
-	cell(out, view->sentence);
-	str_add(out, "**\n\n");
-	if (*view->why)
-		str_addf(out, "- Why: %s\n", view->why);
+	markdown_cell(out, view->sentence);
+	str_add(out, "**\n\n- Gain: ");
 	if (isnan(view->gain))
-		str_addf(out, "- Gain: not measured: %s\n", view->gain_reason);
+		str_addf(out, "not measured: %s", view->gain_reason);
 	else
-		str_addf(out, "- Gain: %.1f %% (%.1f to %.1f) when it is %.0f %% faster\n",
-			100 * view->gain, 100 * view->gain_lo, 100 * view->gain_hi,
-			100 * view->gain_at);
-	str_addf(out, "- How sure: %s\n", view->confidence ? view->confidence : "low");
+		gain_add(out, view->gain, view->gain_lo, view->gain_hi, view->gain_at);
+	str_addf(out, "\n- How sure: %s", view->confidence ? view->confidence : "low");
+	if (view->first) {
+		str_add(out, "; independent methods that agree: ");
+		hotspot_agreement(out, view->first);
+		str_add(out, " (");
+		hotspot_mechanisms(out, view->first);
+		str_add(out, ")");
+	}
 	if (*view->refute)
-		str_addf(out, "- Refuted by: %s\n", view->refute);
-	str_add(out, "- Next: ");
+		str_addf(out, "\n- Refuted by: %s", view->refute);
+	str_add(out, "\n- Next: ");
 	markdown_code(out, view->next, false);
-	str_add(out, "\n");
-	if (page->partial)
-		str_add(out, "- Partial: the job was cut short.\n");
+	str_add(out, page->partial ? "\n- Partial: the job was cut short.\n" : "\n");
 }
 
-/* The kind of work in each place: the stand-in of a top-down tree. */
+static void places(struct str *out, const struct answer_view *view)
+{
+	uint32_t shown = view->hotspot_count < ROWS_SHOWN ? view->hotspot_count : ROWS_SHOWN;
+
+	str_add(out, "\n## Hotspots\n\n");
+	if (shown)
+		hotspot_rows(out, view->hotspots, shown);
+	else
+		str_add(out, "None found.\n");
+	if (view->flat_count)
+		str_add(out, "\nHot, and not worth touching:\n\n");
+	for (uint32_t i = 0; i < view->flat_count && i < FLAT_SHOWN; i++) {
+		const struct hotspot *spot = &view->flat[i];
+
+		str_add(out, "- ");
+		markdown_code(out, spot->location, false);
+		str_add(out, " ");
+		markdown_code(out, spot->function, false);
+		str_add(out, ": ");
+		share_add(out, spot->value);
+		str_addf(out, " of the %s, gain ", spot->metric);
+		gain_add(out, spot->gain, spot->gain_lo, spot->gain_hi, spot->gain_at);
+		str_add(out, "\n");
+	}
+	if (shown < view->hotspot_count || view->flat_count > FLAT_SHOWN)
+		str_add(out, "\nThe others are in hotspot_table.md.\n");
+}
+
+static bool is_of_counters(const struct ledger_witness *witness)
+{
+	return str_equal(witness->witness, "simulation") || str_equal(witness->witness, "pmu");
+}
+
+/* A witness that has the row's verdict, one of the counters where there is one.  Nobody decided an
+ * open row: then one that is for it. */
+static const struct ledger_witness *decider_of(const struct ledger_row *row)
+{
+	const struct ledger_witness *first = NULL, *open = NULL;
+
+	for (uint32_t i = 0; i < row->witness_count; i++) {
+		const struct ledger_witness *witness = &row->witnesses[i];
+
+		if (witness->verdict == row->verdict && is_of_counters(witness))
+			return witness;
+		if (witness->verdict == row->verdict && !first)
+			first = witness;
+		if (witness->verdict == HYPOTHESIS_SUPPORTS)
+			open = witness;
+	}
+	return first ? first : open;
+}
+
+/* One line: what was tried, and the number that decided it. */
+static void tried_row(struct str *out, const struct ledger_row *row)
+{
+	const struct ledger_witness *witness = decider_of(row);
+
+	str_addf(out, "- %s: ", row->title);
+	if (row->verdict == HYPOTHESIS_UNTESTED)
+		markdown_cell(out, row->untested);
+	else if (row->verdict == HYPOTHESIS_CONFLICT || !witness)
+		markdown_cell(out, row->why);
+	else {
+		markdown_cell(out, witness->words);
+		str_addf(out, " [%s]", witness->witness);
+	}
+	str_add(out, "\n");
+}
+
+enum decider { BY_ANY, BY_COUNTERS, BY_OTHERS };
+
+static void tried(struct str *out, const struct ledger_view *ledger,
+	enum hypothesis_verdict verdict, enum decider by, const char *title)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; ledger && i < ledger->count; i++) {
+		const struct ledger_witness *witness = decider_of(&ledger->rows[i]);
+		bool counters = witness && is_of_counters(witness);
+
+		if (ledger->rows[i].verdict != verdict ||
+			(by != BY_ANY && counters != (by == BY_COUNTERS)))
+			continue;
+		if (!any)
+			str_addf(out, "\n%s:\n\n", title);
+		any = true;
+		tried_row(out, &ledger->rows[i]);
+	}
+}
+
+/* What the counters say of each place: the stand-in of a top-down tree. */
 static void work_kinds(struct str *out, const struct answer_page *page)
 {
 	const struct evidence_piece *counters = &page->evidence->piece[EVIDENCE_COUNTERS];
 	bool any = false;
 
-	str_add(out, "\n## Why it is slow there\n\n");
 	for (uint32_t i = 0; i < page->view->hotspot_count; i++) {
 		const struct hotspot *spot = &page->view->hotspots[i];
 
 		for (uint32_t j = 0; j < spot->evidence_count; j++) {
 			if (strcmp(spot->evidence[j].mechanism, "simulation") != 0)
 				continue;
-			str_add(out, "- ");
+			str_add(out, any ? "- " : "\nThe counters, by place:\n\n- ");
 			markdown_code(out, spot->function, false);
 			str_addf(out, ": %s\n", spot->evidence[j].words);
 			any = true;
 		}
 	}
 	if (any)
-		str_add(out, "\nSimulated counts beside measured time; not simulated: prefetching, "
-			     "overlap, TLBs, the kernel. This is no top-down tree.\n");
+		str_add(out, "\nThese counts are simulated. Not simulated: prefetching, overlap, "
+			     "TLBs, the kernel.\n");
+	else if (!counters->run)
+		str_addf(out, "\nThere are no counters: %s.\n", counters->reason);
 	else
-		str_addf(out, "Not measured: %s\n",
-			counters->run ? "the counters say nothing about the hot places"
-				      : counters->reason);
+		str_add(out, "\nThe counters ran, and say of no hot place what it waits for.\n");
 }
 
-static void experiments(struct str *out, const struct answer_view *view, bool contention)
+static void causes(struct str *out, const struct answer_page *page)
 {
+	const struct ledger_view *ledger = page->view->ledger;
+
+	str_addf(out, "\n## Why it is slow there\n\n%s\n",
+		page->view->cause ? page->view->cause
+				  : "Not known: no explanation of this place is supported.");
+	work_kinds(out, page);
+	tried(out, ledger, HYPOTHESIS_SUPPORTS, BY_ANY, "Supported");
+	tried(out, ledger, HYPOTHESIS_CONFLICT, BY_ANY, "Witnesses contradict each other");
+	tried(out, ledger, HYPOTHESIS_REJECTS, BY_COUNTERS, "Excluded by the counters");
+	tried(out, ledger, HYPOTHESIS_REJECTS, BY_OTHERS, "Excluded by other numbers");
+	tried(out, ledger, HYPOTHESIS_INCONCLUSIVE, BY_ANY,
+		"Not decided (between the limits, or only one witness)");
+	tried(out, ledger, HYPOTHESIS_UNTESTED, BY_ANY, "Not tested");
+	str_add(out, "\nhypothesis.md has every witness, and what would refute each.\n");
+}
+
+static void experiments(struct str *out, const struct answer_page *page)
+{
+	const struct evidence_piece *causal = &page->evidence->piece[EVIDENCE_CAUSAL];
+	const struct answer_view *view = page->view;
 	bool any = false;
 
-	str_addf(out, "\n## %s\n\n",
-		contention ? "Contention findings" : "What a faster place would bring");
+	str_add(out, "\n## Experiments\n\n");
 	for (uint32_t i = 0; i < view->hotspot_count; i++)
 		for (uint32_t j = 0; j < view->hotspots[i].evidence_count; j++) {
 			const struct hotspot_evidence *e = &view->hotspots[i].evidence[j];
 
-			if (strcmp(e->mechanism, "experiments") != 0 || e->agrees == contention)
+			if (strcmp(e->mechanism, "experiments") != 0)
 				continue;
 			str_addf(out, "- %s\n", e->words);
 			any = true;
 		}
-	if (!any)
-		str_add(out, contention ? "None found by experiments.\n"
-					: "No experiment shows a gain.\n");
+	if (!any && causal->run)
+		str_add(out, "None shows a gain.\n");
+	else if (!any)
+		str_addf(out, "Not made: %s\n", causal->reason);
 }
 
 static void recommendations(struct str *out, const struct answer_view *view)
@@ -211,7 +259,7 @@ static void recommendations(struct str *out, const struct answer_view *view)
 	uint32_t number = 0;
 
 	str_add(out, "\n## Recommendations\n\n");
-	for (uint32_t i = 0; i < view->hotspot_count && number < 3; i++) {
+	for (uint32_t i = 0; i < view->hotspot_count && number < RECOMMENDED; i++) {
 		const struct hotspot *spot = &view->hotspots[i];
 		const char *advice = spot->because ? spot->because->advice : "";
 
@@ -219,48 +267,60 @@ static void recommendations(struct str *out, const struct answer_view *view)
 			continue;
 		str_addf(out, "%u. ", ++number);
 		markdown_code(out, spot->location, false);
-		str_addf(out, " (%s): %s", hotspot_category_word(spot->category),
+		str_addf(out, " (%s): %s. Expected: ", hotspot_category_word(spot->category),
 			*advice ? advice : "do less there, or do it less often");
-		if (isnan(spot->gain))
-			str_addf(out, ". Expected: not known; at most its share, %.1f %%.\n",
-				100 * spot->value);
-		else
-			str_addf(out, ". Expected: %.1f %% (%.1f to %.1f) at %.0f %% faster.\n",
-				100 * spot->gain, 100 * spot->gain_lo, 100 * spot->gain_hi,
-				100 * spot->gain_at);
+		if (isnan(spot->gain)) {
+			str_add(out, "not known; at most its share, ");
+			share_add(out, spot->value);
+		} else {
+			gain_add(out, spot->gain, spot->gain_lo, spot->gain_hi, spot->gain_at);
+		}
+		str_add(out, ".\n");
 	}
 	if (!number && view->because)
 		str_addf(out, "1. %s: %s.\n", view->because->title, view->because->advice);
 	else if (!number)
 		str_add(out, "None: nothing measured is worth a change.\n");
+	str_add(out, "\nChange one thing, then ");
+	markdown_code(out, view->again, false);
+	str_add(out, ". It compares the gain with the prediction above, and the output with that "
+		     "of this run.\n");
 }
 
-static void ledger_table(struct str *out, const struct ledger_view *ledger)
+static void missing(struct str *out, const struct answer_view *view)
 {
-	str_add(out, "\n## Explanations\n\n| hypothesis | verdict | why |\n|---|---|---|\n");
-	for (uint32_t i = 0; ledger && i < ledger->count; i++) {
-		const struct ledger_row *row = &ledger->rows[i];
+	bool later = false;
 
-		str_addf(out, "| %s | %s | ", row->name, hypothesis_verdict_word(row->verdict));
-		cell(out, row->verdict == HYPOTHESIS_UNTESTED ? row->untested : row->why);
-		str_add(out, " |\n");
+	str_add(out, "\n## Not measured\n\n");
+	for (uint32_t i = 0; i < view->missing_count; i++) {
+		const struct answer_missing *m = &view->missing[i];
+
+		if (m->reason != answer_not_yet)
+			str_addf(out, "- %s: %s%s%s\n", m->what, m->reason, *m->fix ? "; " : "",
+				m->fix);
 	}
+	for (uint32_t i = 0; i < view->missing_count; i++)
+		if (view->missing[i].reason == answer_not_yet) {
+			str_addf(out, "%s%s", later ? "; " : "- ", view->missing[i].what);
+			later = true;
+		}
+	if (later)
+		str_addf(out, ": %s\n", answer_not_yet);
 }
 
-static void measured(struct str *out, const struct signals *signals)
+static void environment(struct str *out, const struct answer_view *view)
 {
-	str_add(out,
-		"\n## Measured\n\n| signal | value | witness | meaning |\n|---|---|---|---|\n");
-	if (signals)
-		vec_foreach (const struct signal, signal, &signals->rows) {
-			if (isnan(signal->value))
-				continue;
-			str_addf(out, "| %s | ", signal->name);
-			signal_value(out, signal);
-			str_addf(out, " | %s | ", signal->witness);
-			cell(out, signal->meaning);
-			str_add(out, " |\n");
-		}
+	str_add(out, "\n## Machine\n\n");
+	if (!view->environment_count) {
+		str_add(out, "Not recorded: there is no baseline. fingerprint.json has it.\n");
+		return;
+	}
+	for (uint32_t i = 0; i < view->environment_count; i++) {
+		str_addf(out, "%s%s ", i ? ", " : "", view->environment[i].name);
+		markdown_cell(out, view->environment[i].value);
+	}
+	str_addf(
+		out, ".\nFingerprint %s; all fields are in fingerprint.json.\n", view->fingerprint);
 }
 
 void answer_markdown(struct str *out, const struct answer_page *page)
@@ -269,33 +329,17 @@ void answer_markdown(struct str *out, const struct answer_page *page)
 
 	str_add(out, "# Performance of ");
 	markdown_code(out, page->target, false);
-	str_addf(out, "\n\nRun %s\n", page->run_id);
+	str_addf(out,
+		"\n\nRun %s. queries.sql has every number that was measured, with the query that "
+		"gives it; report.json has all of this for programs.\n",
+		page->run_id);
 	summary(out, page);
-	environment(out, view);
-	str_add(out, "\n## Hotspots\n\n");
-	hotspot_rows(out, view->hotspots, view->hotspot_count);
-	work_kinds(out, page);
-	experiments(out, view, false);
-	experiments(out, view, true);
-	str_add(out, "\n## Hot, and not worth touching\n\n");
-	if (view->flat_count)
-		hotspot_rows(out, view->flat, view->flat_count);
-	else
-		str_add(out, "None found.\n");
-	str_addf(out, "\n## Root cause\n\n%s\n",
-		view->because ? view->because->why
-		: *view->why  ? view->why
-			      : "Not known.");
+	if (page->round)
+		round_markdown(out, page->round);
+	places(out, view);
+	causes(out, page);
+	experiments(out, page);
 	recommendations(out, view);
-	str_add(out, "\n## Validation plan\n\n1. Change one thing.\n2. ");
-	markdown_code(out, view->again, false);
-	str_add(out, "\n3. Compare the gain with the prediction above; the output must stay the "
-		     "same.\n");
-	ledger_table(out, view->ledger);
-	measured(out, view->signals);
-	str_add(out, "\n## Not measured\n\n");
-	for (uint32_t i = 0; i < view->missing_count; i++)
-		str_addf(out, "- %s: %s%s%s\n", view->missing[i].what, view->missing[i].reason,
-			*view->missing[i].fix ? "; " : "", view->missing[i].fix);
-	sources(out, view);
+	missing(out, view);
+	environment(out, view);
 }

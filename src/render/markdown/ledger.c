@@ -6,16 +6,6 @@
 #include "analyze/hypothesis.h"
 #include "analyze/ledger_history.h"
 
-/* A text inside a table: a bar would end the cell, a newline the row. */
-static void cell_add(struct str *out, const char *text)
-{
-	for (; *text; text++)
-		if (*text == '|')
-			str_add(out, "\\|");
-		else
-			str_add_char(out, (unsigned char)*text < ' ' ? ' ' : *text);
-}
-
 static const char *changed_of(const struct ledger_run *run, const char *hypothesis)
 {
 	for (uint32_t i = 0; run && i < run->step_count; i++)
@@ -35,9 +25,9 @@ static void row_add(struct str *out, const struct ledger_row *row, const struct 
 	else
 		str_add(out, "not known");
 	str_add(out, " | ");
-	cell_add(out, row->why);
+	markdown_cell(out, row->why);
 	str_add(out, " | ");
-	cell_add(out, row->falsifier);
+	markdown_cell(out, row->falsifier);
 	str_addf(out, " | %s |\n", *changed ? changed : "-");
 }
 
@@ -55,7 +45,7 @@ static void missing_add(struct str *out, const struct ledger_view *view)
 			str_add(out, "\n## Not tested, or in part\n\n");
 		any = true;
 		str_addf(out, "- %s: ", row->name);
-		cell_add(out, row->untested);
+		markdown_cell(out, row->untested);
 		str_add_char(out, '\n');
 	}
 }

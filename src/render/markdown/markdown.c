@@ -30,3 +30,12 @@ void markdown_code(struct str *out, const char *text, bool in_table)
 	str_add(out, ticks ? " " : "");
 	str_add_repeat(out, '`', ticks + 1);
 }
+
+void markdown_cell(struct str *out, const char *text)
+{
+	for (; *text; text++)
+		if (*text == '|')
+			str_add(out, "\\|");
+		else
+			str_add_char(out, (unsigned char)*text < ' ' ? ' ' : *text);
+}

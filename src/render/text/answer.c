@@ -43,9 +43,13 @@ void hotspot_agreement(struct str *out, const struct hotspot *spot)
 
 void hotspot_mechanisms(struct str *out, const struct hotspot *spot)
 {
+	const char *between = "";
+
 	for (uint32_t i = 0; i < spot->evidence_count; i++)
-		if (spot->evidence[i].agrees)
-			str_addf(out, "%s%s", out->len ? ", " : "", spot->evidence[i].mechanism);
+		if (spot->evidence[i].agrees) {
+			str_addf(out, "%s%s", between, spot->evidence[i].mechanism);
+			between = ", ";
+		}
 }
 
 uint32_t ledger_count(const struct ledger_view *ledger, enum hypothesis_verdict verdict)

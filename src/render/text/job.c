@@ -46,7 +46,7 @@ void job_text(struct paper *paper, const struct job_view *view)
 	paper_add(paper, "\n");
 	paper_ink(paper, INK_DIM, "evidence: ");
 	paper_add(paper,
-		"%s (%s; report.md, report.json, flame.svg; output of the program in "
+		"%s (%s; report.md, report.json, queries.sql, flame.svg; output of the program in "
 		"golden/stdout)\n",
 		view->directory, view->state);
 }

@@ -58,7 +58,8 @@ struct hotspot {
 	double gain_at;
 	double impact, confidence, effort, score;
 	const struct ledger_row *because; /* the explanation it fits, or NULL */
-	const char *why;		  /* one sentence */
+	const char *cause;		  /* why it is slow there; NULL: not known */
+	const char *why;		  /* the cause, or that it is not known */
 };
 
 #define HOTSPOT_SCORE_WORTH 2.0 /* and more is worth handing on */
@@ -88,6 +89,7 @@ struct answer_view {
 	const char *sentence;	     /* the one line of the answer */
 	const struct hotspot *first; /* with ANSWER_CHANGE, when it has a place; else NULL */
 	const struct ledger_row *because;
+	const char *cause; /* why it is slow there, by the ledger or counters; NULL: not known */
 	const char *why, *confidence, *refute, *next; /* confidence: high, medium, low */
 	const char *again;			      /* the command of the next round */
 	double gain, gain_lo, gain_hi, gain_at;	      /* NAN: not measured */

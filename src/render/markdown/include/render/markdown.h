@@ -25,7 +25,11 @@ struct verdict;
 /* A text of others as a code span that it cannot close; in a table, neither can it end the cell. */
 void markdown_code(struct str *out, const char *text, bool in_table);
 
+/* A text inside a table: a bar would end the cell, a newline the row. */
+void markdown_cell(struct str *out, const char *text);
+
 void answer_markdown(struct str *out, const struct answer_page *page);	/* report.md */
+void queries_sql(struct str *out, const struct answer_page *page);	/* queries.sql */
 void hotspot_markdown(struct str *out, const struct answer_page *page); /* hotspot_table.md */
 
 /* DEFINE.md: what was asked. */

@@ -4,6 +4,8 @@
 #include "analyze/answer.h"
 #include "render/paper.h"
 
+struct round_view;
+
 /* What is shown beside the answer. */
 struct answer_page {
 	const struct answer_view *view;
@@ -11,7 +13,8 @@ struct answer_page {
 	const char *target;    /* the command line that was measured */
 	const char *directory; /* where the evidence is */
 	const char *run_id;
-	bool partial; /* it was cut short */
+	const struct round_view *round; /* since the run before; NULL: there is none */
+	bool partial;			/* it was cut short */
 };
 
 void answer_text(struct paper *paper, const struct answer_page *page);
