@@ -58,7 +58,7 @@ static int write_walk(struct stream *out, const struct run *run,
 		return r;
 	summary->format->write(out, &walk, options);
 	summary->event = walk.event;
-	summary->unit = walk.weighted ? walk.unit : "";
+	summary->unit = walk.weighted && !walk.merged ? walk.unit : "";
 	summary->samples = walk.total_samples;
 	summary->period = walk.total_period;
 	summary->others = sample_walk_others(run, walk.event_row);
@@ -79,7 +79,7 @@ static int write_tree(struct stream *out, const struct run *run,
 	call_tree_sort(&tree, CALL_TREE_BY_NAME);
 	summary->format->write_tree(out, &tree, options);
 	summary->event = tree.samples.name;
-	summary->unit = tree.samples.weighted ? tree.samples.unit : "";
+	summary->unit = tree.samples.weighted && !tree.samples.merged ? tree.samples.unit : "";
 	summary->samples = tree.samples.total.samples;
 	summary->period = tree.samples.total.weight;
 	summary->others = sample_walk_others(run, tree.samples.event);
@@ -136,7 +136,7 @@ static void export_text_page(struct paper *paper, const struct export_summary *s
 	char count[32], weight[32], bytes[32];
 
 	paper_add(paper, "%s samples", paper_count(count, sizeof(count), (double)summary->samples));
-	if (*summary->event)
+	if (profile_event_is_told(summary->event))
 		paper_add(paper, " of %s", summary->event);
 	if (str_equal(summary->unit, "ns"))
 		paper_add(

@@ -139,7 +139,7 @@ static void flame_text(struct paper *paper, const struct flame_job *job)
 
 	paper_add(paper, "%s samples",
 		paper_count(count, sizeof(count), (double)job->tree.nodes.at[0].total.samples));
-	if (*job->tree.samples.name)
+	if (profile_event_is_told(job->tree.samples.name))
 		paper_add(paper, " of %s", job->tree.samples.name);
 	if (job->run_b)
 		paper_add(paper, ", compared with %s",

@@ -177,6 +177,13 @@ void run_name_location(struct run *run, row_id location, row_id frame)
 	run->locations.at[location - 1].frame = frame;
 }
 
+uint64_t run_sample_count(const struct run *run, const struct sample_row *sample)
+{
+	bool merged = sample->event && run->events.at[sample->event - 1].flags & EVENT_MERGED;
+
+	return merged ? sample->period : 1;
+}
+
 void run_set_event(struct run *run, row_id event, const struct event_row *row)
 {
 	assert(!run->frozen && event >= 1 && event <= run->events.count);

@@ -16,6 +16,11 @@
 	"CAST(substr(g.locations, (" id " - g.id) * g.width + 1, g.width) AS INTEGER)"
 #define CALLER_AT(id) "CASE WHEN " id " > g.id THEN " id " - 1 ELSE g.parent END"
 
+/* Samples of the rows "s" of one event: as many as there are, or as their periods say. */
+#define SAMPLES                                                                                    \
+	"CASE WHEN (SELECT flags & 4 FROM event WHERE id = s.event)\n"                             \
+	"    THEN CAST(total(s.period) AS INTEGER) ELSE count(*) END"
+
 /* The share of what `part` leaves of the rows "o" in their event "w". */
 #define SHARE(part)                                                                                \
 	"  CASE WHEN w.weighted THEN total(o.period " part ") / w.period\n"                        \
@@ -128,7 +133,8 @@ const char store_create_views[] =
 	 * out of a frame into the one it was inlined into, then to the caller's location. */
 	"CREATE VIEW chains AS\n"
 	"WITH RECURSIVE leaf(event, stack, samples, period) AS (\n"
-	"  SELECT event, stack, count(*), total(period) FROM sample GROUP BY event, stack),\n"
+	"  SELECT event, stack, " SAMPLES ", total(period)\n"
+	"  FROM sample s GROUP BY event, stack),\n"
 	"chain(event, stack, samples, period, depth, caller, location, frame, outer) AS (\n"
 	"  SELECT f.event, f.stack, f.samples, f.period, 0, " CALLER_AT("f.stack") ", l.id,\n"
 	"    l.frame, r.outer\n"
@@ -150,7 +156,8 @@ const char store_create_views[] =
 
 	/* What the shares of an event are taken of. */
 	"CREATE VIEW sampled_events AS\n"
-	"SELECT s.event AS event, v.text AS name, count(*) AS samples, total(s.period) AS period,\n"
+	"SELECT s.event AS event, v.text AS name, " SAMPLES "\n"
+	"    AS samples, total(s.period) AS period,\n"
 	"  min(s.period) > 0 AS weighted\n"
 	"FROM sample s LEFT JOIN event e ON e.id = s.event LEFT JOIN text v ON v.id = e.name\n"
 	"GROUP BY s.event;\n"
@@ -200,7 +207,8 @@ const char store_create_views[] =
 	"GROUP BY o.event, o.module, o.stack IS NULL ORDER BY self DESC, total DESC;\n"
 
 	"CREATE VIEW top_threads AS\n"
-	"SELECT t.pid AS pid, t.tid AS tid, n.text AS thread, count(*) AS samples,\n"
+	"SELECT t.pid AS pid, t.tid AS tid, n.text AS thread,\n"
+	"  " SAMPLES " AS samples,\n"
 	"  CASE WHEN w.weighted THEN total(s.period) / w.period ELSE 1.0 * count(*) / w.samples END\n"
 	"    AS share, w.name AS event\n"
 	"FROM sample s JOIN sampled_events w ON w.event IS s.event LEFT JOIN thread t ON t.id = s.thread\n"

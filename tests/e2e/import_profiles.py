@@ -241,7 +241,27 @@ def _():
 @case("folded stacks are read from stdin, and their weight is their sum")
 def _():
     d = json.loads(assay("import", "--json", "-", stdin="a;b;c 12\na;b 3\n").out)["data"]
-    assert (d["kind"], d["samples"], d["events"][0]["weight"]) == ("folded", 2, 15), d
+    assert (d["kind"], d["samples"], d["events"][0]["weight"]) == ("folded", 15, 15), d
+
+
+@case("folded text counts samples: one column of them, the same after pprof and back")
+def _():
+    with open(path_of("few.folded"), "w", encoding="ascii") as f:
+        f.write("main;run;leaf 12\nmain;run 3\n")
+    for name in ("few.folded", "few.pb.gz"):
+        d = imported(path_of(name), "-o", path_of("few.assay"))
+        assert d["data"]["samples"] == 15 and d["warnings"] == [], d
+        r = assay("report", path_of("few.assay"))
+        head = next(line for line in r.out.splitlines() if line.startswith("  "))
+        assert r.out.startswith("15 samples, lost 0, ") and head.count("samples") == 1, r
+        assert re.search(r"80\.0 % +80\.0 % +12 +leaf", r.out), r
+        rows = sqlite3.connect(path_of("few.assay")).execute(
+            "SELECT function, self, total FROM top_functions").fetchall()
+        assert rows == [("leaf", 12, 12), ("run", 3, 15), ("main", 0, 15)], rows
+        r = assay("export", path_of("few.assay"), "-f", "folded", "-o", "-")
+        assert sorted(r.out.splitlines()) == ["main;run 3", "main;run;leaf 12"], r
+        r = assay("export", path_of("few.assay"), "-f", "pprof", "-o", path_of("few.pb.gz"))
+        assert r.status == 0 and r.out.startswith("15 samples, written to "), r
 
 
 @case("callgrind's and cachegrind's files add up to their own summaries")

@@ -4,6 +4,7 @@
  * a sample costs as many steps as the function has calls on its stack: mostly one, however deep the
  * stack is.  A sample below two calls of the same line counts there once. */
 #include "annotate_parts.h"
+#include "profile_parts.h"
 
 struct seen {
 	uint32_t *lines, *instructions; /* the number of the last sample that was counted there */
@@ -23,40 +24,34 @@ static row_id *nearest_calls(const struct annotate_work *work)
 	return nearest;
 }
 
-static void cost_add(struct profile_cost *cost, uint64_t weight)
-{
-	cost->samples++;
-	cost->weight += weight;
-}
-
 static void count_self(struct annotate_work *work, const struct annotate_place *place,
-	uint32_t column, uint64_t weight)
+	uint32_t column, const struct profile_cost *cost)
 {
 	struct annotate_view *view = work->view;
 
-	cost_add(&view->events[column].self, weight);
-	cost_add(&work->lines.at[place->line].self[column], weight);
+	profile_cost_add(&view->events[column].self, cost);
+	profile_cost_add(&work->lines.at[place->line].self[column], cost);
 	if (place->instruction)
-		cost_add(&view->instructions[place->instruction - 1].self[column], weight);
+		profile_cost_add(&view->instructions[place->instruction - 1].self[column], cost);
 	else
-		cost_add(&view->outside[column], weight);
+		profile_cost_add(&view->outside[column], cost);
 	if (place->foreign)
-		cost_add(&view->inlined[column], weight);
+		profile_cost_add(&view->inlined[column], cost);
 }
 
 static void count_below(struct annotate_work *work, struct seen *seen, uint32_t sample,
-	const struct annotate_place *place, uint64_t weight)
+	const struct annotate_place *place, const struct profile_cost *cost)
 {
 	uint32_t column = work->columns[work->run->samples.at[sample - 1].event] - 1;
 	uint32_t instruction = place->instruction;
 
 	if (seen->lines[place->line] != sample)
-		cost_add(&work->lines.at[place->line].below[column], weight);
+		profile_cost_add(&work->lines.at[place->line].below[column], cost);
 	seen->lines[place->line] = sample;
 	if (!instruction)
 		return;
 	if (seen->instructions[instruction] != sample)
-		cost_add(&work->view->instructions[instruction - 1].below[column], weight);
+		profile_cost_add(&work->view->instructions[instruction - 1].below[column], cost);
 	seen->instructions[instruction] = sample;
 }
 
@@ -67,26 +62,29 @@ static void count_sample(
 	const struct sample_row *sample = &run->samples.at[id - 1];
 	uint32_t column = work->columns[sample->event] - 1;
 	struct annotate_event *event = &work->view->events[column];
-	uint64_t weight = event->weighted ? sample->period : 1;
+	const struct profile_cost one = {run_sample_count(run, sample),
+					  event->weighted ? sample->period : 1},
+				  *cost = &one;
 	row_id at = nearest[sample->stack];
 
-	cost_add(&event->run, weight);
-	work->samples++;
-	work->cut_samples += (sample->flags & (SAMPLE_TRUNCATED | SAMPLE_BROKEN)) != 0;
-	if (sample->stack)
-		work->copy_samples += work->places[run->stacks.at[sample->stack - 1].location].copy;
+	profile_cost_add(&event->run, cost);
+	work->samples += cost->samples;
+	if (sample->flags & (SAMPLE_TRUNCATED | SAMPLE_BROKEN))
+		work->cut_samples += cost->samples;
+	if (sample->stack && work->places[run->stacks.at[sample->stack - 1].location].copy)
+		work->copy_samples += cost->samples;
 	if (at)
-		cost_add(&event->total, weight);
+		profile_cost_add(&event->total, cost);
 	if (at && at == sample->stack) {
 		const struct stack_row *stack = &run->stacks.at[at - 1];
 
-		count_self(work, &work->places[stack->location], column, weight);
+		count_self(work, &work->places[stack->location], column, cost);
 		at = nearest[stack->parent];
 	}
 	while (at) {
 		const struct stack_row *stack = &run->stacks.at[at - 1];
 
-		count_below(work, seen, id, &work->places[stack->location], weight);
+		count_below(work, seen, id, &work->places[stack->location], cost);
 		at = nearest[stack->parent];
 	}
 }

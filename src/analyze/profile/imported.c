@@ -14,6 +14,7 @@ static void events_make(const struct run *run, struct arena *arena, struct impor
 			.name = run_text(run, row->name),
 			.unit = run_text(run, row->unit),
 			.core = run_text(run, row->core),
+			.merged = row->flags & EVENT_MERGED,
 		};
 	}
 	vec_foreach (const struct count_row, count, &run->counts) {
@@ -36,7 +37,6 @@ void imported_view_make(const struct run *run, struct arena *arena, struct impor
 {
 	struct imported_view view = {
 		.target = run_text(run, run->target),
-		.samples = run->samples.count,
 		.threads = run->threads.count,
 		.modules = run->modules.count,
 		.functions = run->functions.count,
@@ -51,13 +51,14 @@ void imported_view_make(const struct run *run, struct arena *arena, struct impor
 
 	events_make(run, arena, &view);
 	vec_foreach (const struct sample_row, sample, &run->samples) {
+		view.samples += run_sample_count(run, sample);
 		if (sample->time_ns && sample->time_ns < first_ns)
 			first_ns = sample->time_ns;
 		if (sample->time_ns > last_ns)
 			last_ns = sample->time_ns;
 		if (!sample->event || sample->event > view.event_count)
 			continue;
-		view.events[sample->event - 1].samples++;
+		view.events[sample->event - 1].samples += run_sample_count(run, sample);
 		view.events[sample->event - 1].weight += sample->period;
 	}
 	view.span_ns = last_ns > first_ns ? last_ns - first_ns : 0;

@@ -31,7 +31,7 @@ static void survey_make(const struct run *run, struct survey *survey)
 	vec_foreach (const struct sample_row, sample, &run->samples) {
 		if (sample->time_ns < survey->start_ns)
 			survey->start_ns = sample->time_ns;
-		survey->by_event[sample->event]++;
+		survey->by_event[sample->event] += run_sample_count(run, sample);
 		survey->weightless[sample->event] |= !sample->period;
 	}
 }
@@ -218,7 +218,8 @@ static bool sieve_passes(const struct sieve *sieve, const struct sample_row *sam
 static void sample_take(struct profile_samples *sums, const struct row_set *sampled,
 	const struct sample_row *sample)
 {
-	struct profile_cost cost = {1, sums->weighted ? sample->period : 1};
+	uint64_t count = sums->merged ? sample->period : 1;
+	struct profile_cost cost = {count, sums->weighted ? sample->period : 1};
 	struct profile_cost *at = &sums->no_stack;
 
 	if (sample->stack)
@@ -228,9 +229,9 @@ static void sample_take(struct profile_samples *sums, const struct row_set *samp
 	profile_cost_add(&sums->total, &cost);
 	sums->weight_squares += (double)cost.weight * (double)cost.weight;
 	profile_cost_add(&sums->by_thread[sample->thread], &cost);
-	sums->truncated += (sample->flags & SAMPLE_TRUNCATED) != 0;
-	sums->broken += (sample->flags & SAMPLE_BROKEN) != 0;
-	sums->kernel += (sample->flags & SAMPLE_KERNEL) != 0;
+	sums->truncated += sample->flags & SAMPLE_TRUNCATED ? count : 0;
+	sums->broken += sample->flags & SAMPLE_BROKEN ? count : 0;
+	sums->kernel += sample->flags & SAMPLE_KERNEL ? count : 0;
 	sums->first_ns = sample->time_ns < sums->first_ns ? sample->time_ns : sums->first_ns;
 	sums->last_ns = sample->time_ns > sums->last_ns ? sample->time_ns : sums->last_ns;
 }
@@ -251,7 +252,7 @@ static const char *weight_unit(const char *name, const char *unit)
 	for (unsigned i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
 		if (str_starts(name, clocks[i]))
 			return "ns";
-	return *unit ? unit : *name ? name : "events";
+	return *unit ? unit : *name && !str_equal(name, "samples") ? name : "events";
 }
 
 static void samples_describe(const struct run *run, const struct survey *survey, row_id event,
@@ -263,7 +264,10 @@ static void samples_describe(const struct run *run, const struct survey *survey,
 	sums->event = event;
 	sums->name = run_text(run, row->name);
 	sums->weighted = !survey->weightless[event];
-	sums->unit = sums->weighted ? weight_unit(sums->name, run_text(run, row->unit)) : "samples";
+	sums->merged = sums->weighted && row->flags & EVENT_MERGED;
+	sums->unit = sums->weighted && !sums->merged
+			     ? weight_unit(sums->name, run_text(run, row->unit))
+			     : "samples";
 }
 
 /* The stacks of the samples that pass, each once. */

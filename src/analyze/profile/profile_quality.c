@@ -171,6 +171,7 @@ void profile_quality_make(const struct run *run, const struct profile_filter *fi
 		.target = run_text(run, run->target),
 		.precise = event_is_precise(samples->name),
 		.weighted = samples->weighted,
+		.merged = samples->merged,
 		.partial = run->partial,
 		.filtered = filter->thread || filter->module || filter->function ||
 			    filter->from_ns || filter->to_ns || filter->side,

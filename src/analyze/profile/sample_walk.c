@@ -313,7 +313,7 @@ static void copy_samples(struct builder *b, const bool *taken)
 		if (!taken[i])
 			continue;
 		thread = thread_number(b, row->thread);
-		walk->threads.at[thread].samples++;
+		walk->threads.at[thread].samples += run_sample_count(b->run, row);
 		if (!walk->samples.count)
 			walk->common_period = period;
 		else if (period != walk->common_period)
@@ -321,7 +321,7 @@ static void copy_samples(struct builder *b, const bool *taken)
 		vec_push(&walk->samples,
 			(struct walk_sample){
 				.time_ns = row->time_ns,
-				.samples = 1,
+				.samples = run_sample_count(b->run, row),
 				.period = period,
 				.node = row->stack ? b->stacks[row->stack] : no_stack_node(b),
 				.thread = thread,
@@ -400,6 +400,7 @@ static void walk_describe(
 		.event_row = samples->event,
 		.unit = samples->unit,
 		.weighted = samples->weighted,
+		.merged = samples->merged,
 		.period_is_ns = str_equal(samples->unit, "ns"),
 		.target = run_text(run, run->target),
 		.started_ns = run->started_ns,
@@ -482,6 +483,6 @@ uint64_t sample_walk_others(const struct run *run, uint32_t event)
 	uint64_t others = 0;
 
 	vec_foreach (const struct sample_row, sample, &run->samples)
-		others += sample->event != event;
+		others += sample->event != event ? run_sample_count(run, sample) : 0;
 	return others;
 }

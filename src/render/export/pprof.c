@@ -120,7 +120,7 @@ static void add_types(struct pprof *p, const struct sample_walk *walk)
 	const char *unit = walk->period_is_ns ? "nanoseconds" : "count";
 
 	put_value_type(p, PROFILE_SAMPLE_TYPE, "samples", "count");
-	if (walk->weighted) {
+	if (walk->weighted && !walk->merged) {
 		put_value_type(p, PROFILE_SAMPLE_TYPE, type, unit);
 		put_value_type(p, PROFILE_PERIOD_TYPE, type, unit);
 	}
@@ -225,7 +225,7 @@ static void add_samples(struct pprof *p, const struct sample_walk *walk)
 		put_bytes(&p->scratch, 1, str_text(&p->inner), p->inner.len);
 		str_clear(&p->inner);
 		put_varint(&p->inner, sample->samples);
-		if (walk->weighted)
+		if (walk->weighted && !walk->merged)
 			put_varint(&p->inner, sample->period);
 		put_bytes(&p->scratch, 2, str_text(&p->inner), p->inner.len);
 		if (*thread->name)

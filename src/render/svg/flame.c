@@ -124,7 +124,7 @@ static void side_words(struct str *out, const struct profile_samples *samples)
 
 	str_addf(out, "%s samples",
 		paper_count(count, sizeof(count), (double)samples->total.samples));
-	if (*samples->name) {
+	if (profile_event_is_told(samples->name)) {
 		str_add(out, " of ");
 		str_add(out, samples->name);
 	}

@@ -16,8 +16,9 @@ static void events_table(struct paper *paper, const struct imported_view *view)
 		table_cell(&table, INK_BOLD, "%s",
 			paper_count(number, sizeof(number), (double)event->samples));
 		table_cell(&table, INK_PLAIN, "%s",
-			event->samples ? paper_count(number, sizeof(number), (double)event->weight)
-				       : "");
+			event->samples && !event->merged
+				? paper_count(number, sizeof(number), (double)event->weight)
+				: "");
 		table_cell(&table, INK_DIM, "%s", event->unit);
 		table_cell(&table, INK_PLAIN, "%s",
 			event->counted ? paper_count(number, sizeof(number), (double)event->count)

@@ -31,8 +31,10 @@ void quality_line(struct paper *paper, const struct profile_quality *quality)
 
 	paper_ink(
 		paper, INK_BOLD, "%s", paper_count(count, sizeof(count), (double)quality->samples));
-	paper_add(paper, " samples of %s%s", quality->event,
-		quality->precise ? "" : " (not precise)");
+	paper_add(paper, " samples");
+	if (profile_event_is_told(quality->event))
+		paper_add(paper, " of %s%s", quality->event,
+			quality->precise ? "" : " (not precise)");
 	if (!isnan(quality->rate_hz))
 		paper_add(paper, " at %.0f/s", quality->rate_hz);
 	if (isnan(quality->lost_samples))

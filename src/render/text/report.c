@@ -101,9 +101,10 @@ static void row_cells(struct table *table, const struct profile_row *row,
 		path_shorten(label_base(row->module), MODULE_COLUMNS, &module);
 	share_cell(table, INK_BOLD, row->self_share);
 	table_cell(table, INK_PLAIN, "%s",
-		view->quality.weighted ? weight_text(weight, sizeof(weight),
-						 (double)row->self.weight, view->quality.unit)
-				       : "");
+		view->quality.weighted && !view->quality.merged
+			? weight_text(weight, sizeof(weight), (double)row->self.weight,
+				  view->quality.unit)
+			: "");
 	if (bars)
 		bar_cell(table, view->by_total ? row->total_share : row->self_share);
 	else

@@ -22,7 +22,8 @@ static int take_events(void *context, const char *const *names, unsigned count)
 	int r = 0;
 
 	for (unsigned i = 0; r == 0 && i < count; i++)
-		r = named_event_simulated(&c->named, names[i], &c->events[i]);
+		r = named_event(&c->named,
+			&(struct named_event){names[i], "", WIRE_EVENT_SIMULATED}, &c->events[i]);
 	c->event_count = count;
 	return r;
 }

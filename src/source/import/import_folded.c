@@ -3,7 +3,8 @@
  *
  * A ';' inside a name may be written as "\;".  The scripts mark frames behind their name: _[k] of
  * the kernel, _[i] inlined into the caller, _[j] compiled at run time, _[w] where a thread was
- * woken. The format has no event, no thread and no time; the number is the weight of the stack. */
+ * woken. The format has no event, no thread and no time; the number says how many samples had the
+ * stack, or what they weigh: it does not say which. */
 #include <string.h>
 
 #include "import_named.h"
@@ -145,7 +146,8 @@ static int read_folded(
 	struct import_text line;
 	uint32_t event;
 	bool whole;
-	int r = named_event(&folded.named, "samples", "", &event);
+	int r = named_event(
+		&folded.named, &(struct named_event){"samples", "", WIRE_EVENT_MERGED}, &event);
 
 	while (r == 0 && import_line_next(&text, &line, &whole)) {
 		if (import_line_is_empty(line))

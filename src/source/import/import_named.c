@@ -46,12 +46,7 @@ const char *named_text(struct named *named, const char *at, size_t len)
 	return named->texts.at[index];
 }
 
-struct new_event {
-	const char *name, *unit;
-	uint32_t flags; /* WIRE_EVENT_* */
-};
-
-static int emit_event(struct named *named, uint32_t id, const struct new_event *event)
+static int emit_event(struct named *named, uint32_t id, const struct named_event *event)
 {
 	union {
 		struct wire_event event;
@@ -71,7 +66,7 @@ static int emit_event(struct named *named, uint32_t id, const struct new_event *
 	return named->sink->take(named->sink->context, wire_end(&b));
 }
 
-static int event_of(struct named *named, const struct new_event *event, uint32_t *ret_id)
+int named_event(struct named *named, const struct named_event *event, uint32_t *ret_id)
 {
 	uint32_t id = named->events.count + 1;
 
@@ -83,16 +78,6 @@ static int event_of(struct named *named, const struct new_event *event, uint32_t
 	map_put(&named->events, event->name, strlen(event->name), id);
 	*ret_id = id;
 	return emit_event(named, id, event);
-}
-
-int named_event(struct named *named, const char *name, const char *unit, uint32_t *ret_id)
-{
-	return event_of(named, &(struct new_event){name, unit, 0}, ret_id);
-}
-
-int named_event_simulated(struct named *named, const char *name, uint32_t *ret_id)
-{
-	return event_of(named, &(struct new_event){name, "", WIRE_EVENT_SIMULATED}, ret_id);
 }
 
 int named_task(struct named *named, uint32_t pid, uint32_t tid, const char *name)

@@ -28,10 +28,13 @@ void named_done(struct named *named);
 /* The text with a NUL behind it, NULL for none. */
 const char *named_text(struct named *named, const char *at, size_t len);
 
+struct named_event {
+	const char *name, *unit;
+	uint32_t flags; /* WIRE_EVENT_* */
+};
+
 /* The id of an event by its name, which is emitted when it is new.  `*ret_id` 0: one too many. */
-int named_event(struct named *named, const char *name, const char *unit, uint32_t *ret_id);
-/* The same for an event that a simulator counted. */
-int named_event_simulated(struct named *named, const char *name, uint32_t *ret_id);
+int named_event(struct named *named, const struct named_event *event, uint32_t *ret_id);
 
 /* Thread `tid` of `pid` has this name, emitted when it is new. */
 int named_task(struct named *named, uint32_t pid, uint32_t tid, const char *name);

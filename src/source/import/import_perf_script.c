@@ -57,7 +57,8 @@ static int sample_begin(struct script *s, const struct script_line *line)
 {
 	const char *event = named_text(&s->named, line->event.at, line->event.len);
 	const char *comm = named_text(&s->named, line->comm.at, line->comm.len);
-	int r = named_event(&s->named, event ? event : "samples", "", &s->sample.event);
+	int r = named_event(&s->named, &(struct named_event){event ? event : "samples", "", 0},
+		&s->sample.event);
 
 	s->sample = (struct wire_sample){
 		.event = s->sample.event,

@@ -230,11 +230,23 @@ static int take_sample(struct pprof *p, struct cursor in)
 	return 0;
 }
 
+/* The names of the types that are not read, each once. */
+static void others_list(struct pprof *p, const char *read, struct str *others)
+{
+	for (uint32_t i = 0; i < p->types.count && others->len < 200; i++) {
+		const char *name = string_at(p, p->types.at[i].name);
+
+		if (i != p->chosen && name && !str_equal(name, read))
+			str_addf(others, "%s%s", others->len ? ", " : "", name);
+	}
+}
+
 /* The type that is read, as an event; what is left aside is told. */
 static int choose_type(struct pprof *p)
 {
-	str_auto struct str others = {0};
+	str_auto struct str others = {0}, text = {0};
 	const char *name, *unit, *wanted = p->default_type ? string_at(p, p->default_type) : NULL;
+	struct named_event event = {.unit = ""};
 	int r;
 
 	p->chosen = p->types.count - 1;
@@ -243,17 +255,18 @@ static int choose_type(struct pprof *p)
 			p->chosen = i;
 	name = string_at(p, p->types.at[p->chosen].name);
 	unit = string_at(p, p->types.at[p->chosen].file);
-	unit = !unit || str_equal(unit, "count") ? "" : unit;
-	r = named_event(&p->named, name ? name : "samples",
-		str_equal(unit, "nanoseconds") ? "ns" : unit, &p->event);
-	if (r < 0 || p->types.count == 1)
+	event.name = name ? name : "samples";
+	if (unit && !str_equal(unit, "count"))
+		event.unit = str_equal(unit, "nanoseconds") ? "ns" : unit;
+	else if (str_equal(event.name, "samples"))
+		event.flags = WIRE_EVENT_MERGED;
+	r = named_event(&p->named, &event, &p->event);
+	others_list(p, event.name, &others);
+	if (r < 0 || !others.len)
 		return r;
-	for (uint32_t i = 0; i < p->types.count && others.len < 200; i++)
-		if (i != p->chosen && (name = string_at(p, p->types.at[i].name)))
-			str_addf(&others, "%s%s", others.len ? ", " : "", name);
-	name = string_at(p, p->types.at[p->chosen].name);
-	str_addf(&others, " of the same samples was left aside; read was %s", name ? name : "");
-	return emit_note(p->named.sink, "import-one-value", str_text(&others),
+	str_addf(&text, "each sample has several values: %s was imported, %s was not", event.name,
+		others.at);
+	return emit_note(p->named.sink, "import-one-value", text.at,
 		"go tool pprof -sample_index chooses another");
 }
 

@@ -91,6 +91,9 @@ row_id run_add_claim(struct run *run, const struct claim_row *row);
 /* Execution `id`, in the units of its columns. */
 struct execution_row run_execution(const struct run *run, row_id id);
 
+/* Samples that a row of the table stands for: 1, or more where its source merged equal stacks. */
+uint64_t run_sample_count(const struct run *run, const struct sample_row *sample);
+
 /* Append the causal experiments of `more`, with its executions and notes.  Targets and points of
  * the same name are joined. */
 void run_join_experiments(struct run *run, const struct run *more);

@@ -14,6 +14,7 @@ struct imported_event {
 	const char *name, *unit, *core;
 	uint64_t samples;
 	uint64_t weight; /* sum of the periods */
+	bool merged;	 /* a period is a number of samples */
 	bool counted;	 /* the file has a count beside the samples (callgrind) */
 	uint64_t count;
 };

@@ -50,6 +50,7 @@ struct profile_quality {
 	const char *target;
 	bool precise;  /* the event says where it happened; false: samples skid */
 	bool weighted; /* false: every sample counts the same */
+	bool merged;   /* a sample weighs 1, and a row of the run stands for several */
 	bool partial;
 	bool filtered; /* `samples` is a part of the event's */
 	uint64_t samples, weight;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/str.h"
 #include "base/vec.h"
 
 struct run;
@@ -44,6 +45,7 @@ struct profile_samples {
 	const char *name; /* of the event */
 	const char *unit; /* of a weight: "ns", "samples", else the event's own name */
 	bool weighted;	  /* false: every sample weighs 1 */
+	bool merged;	  /* a row of the run stands for several samples, which weigh 1 each */
 	double weight_squares;
 	uint64_t truncated, broken, kernel, unnamed; /* samples; unnamed: the innermost frame */
 	uint64_t first_ns, last_ns;		     /* of the samples let through */
@@ -53,6 +55,12 @@ struct profile_samples {
 	struct profile_cost *by_thread;	     /* by the thread's id, 0: unknown */
 	uint64_t *by_event;		     /* all samples of each event, filtered or not */
 };
+
+/* False for "" and "samples", which is what importers write where a file does not say of what. */
+static inline bool profile_event_is_told(const char *name)
+{
+	return *name && !str_equal(name, "samples");
+}
 
 /* -EINVAL with the nearest name when an event, thread, module or function is not in the run, or
  * when the run has no samples at all. */

@@ -77,6 +77,7 @@ struct sample_walk {
 	uint32_t event_row; /* its id in the run */
 	const char *unit;   /* of a period: "ns", "samples", else the event's own */
 	bool weighted;	    /* false: the samples have no periods, each is 1 */
+	bool merged;	    /* a period is a number of samples */
 	bool period_is_ns;
 	const char *target; /* the command line that was measured */
 	uint64_t started_ns;
