@@ -12,6 +12,7 @@
 
 #include "analyze/metric.h"
 #include "analyze/text_block.h"
+#include "data/texts.h"
 
 struct reader {
 	struct metric_book *book;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "data/texts.h"
 
 const char *data_text(const char *name)
 {

@@ -11,6 +11,7 @@
 
 #include "base/str.h"
 #include "cpu_parts.h"
+#include "data/texts.h"
 
 static int refuse(const struct cpu_draft *draft, unsigned line, const char *what, const char *which)
 {

@@ -7,7 +7,8 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "data/texts.h"
+
+struct data_text; /* data/texts.h */
 
 struct text_pair {
 	const char *key, *value;
