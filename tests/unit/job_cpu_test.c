@@ -28,7 +28,8 @@ static int choose_with(bool has_valgrind, enum job_engine wish, bool has_pmu, en
 	struct err *err)
 {
 	char folder[] = "/tmp/assay-job-cpu.XXXXXX", file[64];
-	char *before = strdup(getenv("PATH"));
+	const char *path = getenv("PATH");
+	char *before = strdup(path ? path : "");
 	struct err no_pmu = {0}, ignored;
 	int r;
 
