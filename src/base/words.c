@@ -199,6 +199,14 @@ void word_quote(const char *word, struct str *out)
 	str_add_char(out, '\'');
 }
 
+void words_quote(char *const *words, struct str *out)
+{
+	for (char *const *word = words; *word; word++) {
+		str_add(out, word == words ? "" : " ");
+		word_quote(*word, out);
+	}
+}
+
 const char *word_quoted(const char *word, struct arena *arena)
 {
 	str_auto struct str out = {0};

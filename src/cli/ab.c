@@ -50,15 +50,6 @@ static int ab_show(struct cli *cli, const struct ab_job *ab, struct err *err)
 	return cli_page_end(cli, &page, err);
 }
 
-/* What a build printed last stands before the sentence that it failed. */
-static void log_show(const struct str *log)
-{
-	if (log->len)
-		(void)io_write_all(STDERR_FILENO, log->at, log->len);
-	if (log->len && log->at[log->len - 1] != '\n')
-		(void)io_write_all(STDERR_FILENO, "\n", 1);
-}
-
 static int ab_run_command(struct cli *cli, struct err *err)
 {
 	static const int statuses[] = {
@@ -76,7 +67,8 @@ static int ab_run_command(struct cli *cli, struct err *err)
 		return r;
 	ab_job_open(&ab, &options, &cli->host);
 	end = ab_job_measure(&ab, err);
-	log_show(&ab.build_log);
+	/* What a build printed last stands before the sentence that it failed. */
+	(void)io_write_all(STDERR_FILENO, str_text(&ab.build_log), ab.build_log.len);
 	if (ab.page.view)
 		r = ab_show(cli, &ab, end < 0 ? &late : err);
 	if (end >= 0)

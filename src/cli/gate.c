@@ -42,16 +42,6 @@ static int options_read(struct cli *cli, struct gate_job_options *options, struc
 	return 0;
 }
 
-/* The command line, as a shell reads it back. */
-static void reproduce_text(const struct cli *cli, struct str *out)
-{
-	str_add(out, "assay");
-	for (char **word = cli->argv + 1; *cli->argv && *word; word++) {
-		str_add_char(out, ' ');
-		word_quote(*word, out);
-	}
-}
-
 static int summary_append(const char *path, const struct str *text, struct err *err)
 {
 	io_auto int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
@@ -96,7 +86,8 @@ static int gate_show(struct cli *cli, struct gate_job *job, struct err *err)
 	struct err late = {0};
 	int r, extra;
 
-	reproduce_text(cli, &reproduce);
+	str_add(&reproduce, "assay ");
+	words_quote(cli->argv + 1, &reproduce);
 	job->page.reproduce = str_text(&reproduce);
 	while (cli_page_next(cli, &page)) {
 		if (page.json)

@@ -14,8 +14,6 @@ void cli_target_text(const struct cli *cli, struct str *out)
 		str_add(out, "the whole machine");
 	if (out->len && cli->program)
 		str_add(out, " during ");
-	for (char **word = cli->program; word && *word; word++) {
-		str_add(out, word == cli->program ? "" : " ");
-		word_quote(*word, out); /* it is shown in commands that can be typed */
-	}
+	if (cli->program)
+		words_quote(cli->program, out); /* it is shown in commands that can be typed */
 }

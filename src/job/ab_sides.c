@@ -36,6 +36,8 @@ static int revisions_add(struct ab_job *ab, struct err *err)
 	int r = revisions_open(&options, &ab->revisions, &ab->build_log, err);
 
 	job_progress(&host, NULL);
+	if (ab->build_log.len && !str_ends(str_text(&ab->build_log), "\n"))
+		str_add_char(&ab->build_log, '\n');
 	for (unsigned i = 0; r >= 0 && i < REVISIONS; i++) {
 		const struct revision *one = revisions_at(ab->revisions, i);
 

@@ -44,14 +44,6 @@ void bench_job_done(struct bench_job *job)
 	arena_done(&job->arena);
 }
 
-static void quote_words(char *const *words, struct str *out)
-{
-	for (char *const *word = words; *word; word++) {
-		str_add(out, word == words ? "" : " ");
-		word_quote(*word, out);
-	}
-}
-
 /* The file of the first word; 0, or a sentence that names the command. */
 static int command_find_file(struct bench_job *job, char *const *words,
 	struct spawner_command *ret_command, struct err *err)
@@ -114,7 +106,7 @@ int bench_job_add_words(struct bench_job *job, char *const *words, struct err *e
 	r = command_find_file(job, words, &command, err);
 	if (r < 0)
 		return r;
-	quote_words(words, &quoted);
+	words_quote(words, &quoted);
 	vec_push(&job->commands, command);
 	vec_push(&job->combinations, job->combination);
 	note_parameters(job);

@@ -3,9 +3,9 @@
  *
  * All answers are taken before the first write, so that a no in the end finds nothing changed. */
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
+#include "base/words.h"
 #include "tune_parts.h"
 
 /* The command line as a shell would read it again, with `before` it and `after` the action. */
@@ -14,15 +14,9 @@ static const char *command_text(struct tune_job *job, const char *before, const 
 	str_auto struct str text = {0};
 
 	str_add(&text, before);
-	for (char **word = job->host->argv; word && *word; word++) {
-		bool plain = **word && !(*word)[strspn(*word, "abcdefghijklmnopqrstuvwxyz"
-							      "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-							      "0123456789_./=:,@%+-")];
-
-		str_addf(&text, "%s%s", text.len ? " " : "", plain ? "" : "'");
-		for (const char *at = *word; *at; at++)
-			str_add(&text, *at == '\'' ? "'\\''" : (char[]){*at, '\0'});
-		str_add(&text, plain ? "" : "'");
+	for (char **word = job->host->argv; *word; word++) {
+		str_add(&text, text.len ? " " : "");
+		word_quote(*word, &text);
 		if (*word == job->options.action)
 			str_add(&text, after);
 	}

@@ -24,3 +24,5 @@ char words_need_shell(const char *text);
  * where it holds newlines or other controls.  The second gives it in `arena`. */
 void word_quote(const char *word, struct str *out);
 const char *word_quoted(const char *word, struct arena *arena);
+/* Words up to NULL, with blanks between them. */
+void words_quote(char *const *words, struct str *out);
