@@ -269,79 +269,46 @@ static int job_prepare(struct causal_job *job, struct causal_run_options *option
 	return r;
 }
 
-static uint32_t crashes_count(const struct run *run, int *ret_signal)
+static bool is_crash(int signal)
 {
-	uint32_t count = 0;
+	return signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS || signal == SIGILL ||
+	       signal == SIGFPE;
+}
 
-	for (row_id id = 1; id <= run->executions.count; id++) {
-		int signal = run_execution(run, id).signal;
+/* Its experiments are whole, but whether a program that crashes or fails does its work is another
+ * question. */
+static void endings_note(struct causal_job *job, const struct causal_summary *summary)
+{
+	static const char hint[] = "see whether it does so without assay";
+	struct run *run = job->run;
+	uint32_t crashes = 0, failures = 0, count = run->executions.count;
+	int by = 0, status = 0;
 
-		if (signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS ||
-			signal == SIGILL || signal == SIGFPE) {
-			count++;
-			*ret_signal = signal;
+	for (row_id id = 1; id <= count; id++) {
+		struct execution_row one = run_execution(run, id);
+
+		if (is_crash(one.signal)) {
+			crashes++;
+			by = one.signal;
+		}
+		if (one.exit_status && !(id == count && summary->was_stopped) &&
+			!(one.flags & (EXECUTION_NO_USAGE | EXECUTION_INTERRUPTED))) {
+			failures++;
+			status = one.exit_status;
 		}
 	}
-	return count;
-}
-
-/* Its experiments are whole, but whether a program that crashes does its work is another question.
- */
-static void crashes_note(struct causal_job *job)
-{
-	struct run *run = job->run;
-	str_auto struct str line = {0};
-	int by = 0;
-	uint32_t crashes = crashes_count(run, &by);
-
-	if (!crashes)
-		return;
-	job->target_failed = true;
-	str_addf(&line, "the program crashed in %u of %u executions (%s)", crashes,
-		run->executions.count, strsignal(by));
-	run_add_note(run, "target-crashed", line.at, "see whether it does so without assay");
-}
-
-/* How many executions ended by themselves with a status that says failure; the last of these. */
-static uint32_t failures_count(
-	const struct run *run, const struct causal_summary *summary, int *ret_status)
-{
-	row_id end = run->executions.count - (summary->was_stopped && run->executions.count);
-	uint32_t count = 0;
-
-	for (row_id id = 1; id <= end; id++) {
-		struct execution_row execution = run_execution(run, id);
-
-		if (!execution.exit_status ||
-			execution.flags & (EXECUTION_NO_USAGE | EXECUTION_INTERRUPTED))
-			continue;
-		count++;
-		*ret_status = execution.exit_status;
-	}
-	return count;
-}
-
-static void failures_note(struct causal_job *job, const struct causal_summary *summary)
-{
-	struct run *run = job->run;
-	str_auto struct str line = {0};
-	int status = 0;
-	uint32_t failures = failures_count(run, summary, &status);
-
-	if (!failures)
-		return;
-	job->target_failed = true;
-	str_addf(&line, "the program failed in %u of %u executions (exit status %d)", failures,
-		run->executions.count, status);
-	run_add_note(run, "target-failed", line.at, "see whether it does so without assay");
-}
-
-static void no_bpf_note(struct run *run, const struct err *why)
-{
-	str_auto struct str line = {0};
-
-	str_addf(&line, "measured without BPF: %s", why->text);
-	run_add_note(run, "no-bpf", line.at, why->hint);
+	job->target_failed = crashes + failures;
+	if (crashes)
+		run_add_note(run, "target-crashed",
+			arena_format(&job->arena, "the program crashed in %u of %u executions (%s)",
+				crashes, count, strsignal(by)),
+			hint);
+	if (failures)
+		run_add_note(run, "target-failed",
+			arena_format(&job->arena,
+				"the program failed in %u of %u executions (exit status %d)",
+				failures, count, status),
+			hint);
 }
 
 static void notes_add(struct causal_job *job, const struct causal_summary *summary)
@@ -349,21 +316,21 @@ static void notes_add(struct causal_job *job, const struct causal_summary *summa
 	uint32_t count;
 	uint64_t outside, all = causal_sites_ns(job->sites, &outside);
 	const char *missing = causal_sites_missing(job->sites);
-	str_auto struct str line = {0};
 
 	if (summary->preload && summary->why.code)
-		no_bpf_note(job->run, &summary->why);
-	crashes_note(job);
-	failures_note(job, summary);
+		run_add_note(job->run, "no-bpf",
+			arena_format(&job->arena, "measured without BPF: %s", summary->why.text),
+			summary->why.hint);
+	endings_note(job, summary);
 	causal_sites_list(job->sites, &count);
 	if (*missing && (!count || !sites_are_fixed(job)))
 		run_add_note(job->run, "no-lines", missing, "compile with -g to try single lines");
-	if (all && outside * 10 > all * 3 && !sites_are_fixed(job)) {
-		str_addf(&line, "%.0f %% of the CPU time was in code outside the scope",
-			100.0 * (double)outside / (double)all);
-		run_add_note(job->run, "outside-scope", line.at,
+	if (all && outside * 10 > all * 3 && !sites_are_fixed(job))
+		run_add_note(job->run, "outside-scope",
+			arena_format(&job->arena,
+				"%.0f %% of the CPU time was in code outside the scope",
+				100.0 * (double)outside / (double)all),
 			"-s '%' takes every file that has lines");
-	}
 }
 
 int causal_job_measure(struct causal_job *job, struct err *err)
