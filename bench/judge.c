@@ -40,7 +40,7 @@ static void judge(const struct run *all, uint32_t first, uint32_t count, unsigne
 	run_close(run);
 }
 
-/* As cli/ab.c does it: ten pairs, then more. */
+/* As job/ab.c does it: ten pairs, then more. */
 static uint32_t judge_growing(const struct run *all, uint32_t first, uint32_t most,
 	struct arena *arena, struct ab_view *ret_ab)
 {

@@ -1,7 +1,7 @@
 /* tune.h - change settings of the machine, and bring them back.
  *
  * Does: look at knobs (files of /sys and /proc/sys), write them, keep a journal of what was there,
- * restore it.  Does not: ask for consent, choose the knobs (cli does both), or write any file that
+ * restore it.  Does not: ask for consent, choose the knobs (job does both), or write any file that
  * matches no knob it was given, whatever the journal says.
  *
  * The promise: before a knob is written, its old value is on disk.  So `kill -9` at any moment
