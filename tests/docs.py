@@ -93,6 +93,18 @@ def _():
     assert not broken, broken
 
 
+@case("the files that the documents for developers name are there")
+def _():
+    folders = [SOURCE] + [folder for folder, names, _ in os.walk(os.path.join(SOURCE, "src"))
+                          if os.path.basename(folder) == "include"]
+    for page in ("ARCHITECTURE.md", "CONTRIBUTING.md"):
+        for path in re.findall(r"`([\w.-]+(?:/[\w.-]+)+)`", read(page)):
+            if re.search(r"[A-Z]{3}|^x_|^seeds/", path):  # src/cli/NAME.c, x_open/x_close
+                continue
+            assert any(os.path.exists(os.path.join(folder, path)) for folder in folders), \
+                f"{page}: {path} is not there"
+
+
 @case("every page under docs/ is reached from docs/README.md")
 def _():
     reached, todo = set(), ["docs/README.md"]
