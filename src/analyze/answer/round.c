@@ -22,23 +22,6 @@ const char *round_promise_word(enum round_promise promise)
 	return words[promise];
 }
 
-/* Times of the runs that count, wall or CPU. */
-static double *values_of(
-	const struct bench_command *command, bool cpu, struct arena *arena, size_t *ret_count)
-{
-	double *values = arena_take(arena, (command->run_count + 1) * sizeof(*values));
-	size_t count = 0;
-
-	for (uint32_t i = 0; i < command->run_count; i++) {
-		struct bench_run run = bench_run_at(command, i);
-
-		if (run.used)
-			values[count++] = cpu ? bench_run_cpu_ns(&run) : (double)run.wall_ns;
-	}
-	*ret_count = count;
-	return values;
-}
-
 static int metric_compare(const struct bench_command *a, const struct bench_command *b, bool cpu,
 	struct arena *arena, struct comparison *ret_comparison, struct err *err)
 {
@@ -46,9 +29,14 @@ static int metric_compare(const struct bench_command *a, const struct bench_comm
 		.name = cpu ? "cpu time" : "wall time",
 		.kind = cpu ? COMPARE_CPU : COMPARE_WALL,
 	};
+	enum bench_measure measure = cpu ? BENCH_CPU_NS : BENCH_WALL_NS;
+	double *values_a = arena_take(arena, (a->run_count + 1) * sizeof(*values_a));
+	double *values_b = arena_take(arena, (b->run_count + 1) * sizeof(*values_b));
 
-	pair.a = values_of(a, cpu, arena, &pair.a_count);
-	pair.b = values_of(b, cpu, arena, &pair.b_count);
+	pair.a_count = bench_values(a, measure, values_a);
+	pair.b_count = bench_values(b, measure, values_b);
+	pair.a = values_a;
+	pair.b = values_b;
 	return compare_samples(&pair, &(struct compare_rule){0}, ret_comparison, err);
 }
 

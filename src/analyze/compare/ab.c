@@ -54,21 +54,10 @@ const char *ab_weakness_text(unsigned bit)
 	return texts[bit];
 }
 
-static double metric_value(const struct bench_run *run, enum ab_metric metric)
-{
-	switch (metric) {
-	case AB_WALL:
-		return (double)run->wall_ns;
-	case AB_CPU:
-		return bench_run_cpu_ns(run);
-	case AB_MEMORY:
-		return (double)run->max_rss_bytes;
-	case AB_FAULTS:
-	case AB_METRICS:
-		break;
-	}
-	return (double)run->minor_faults + (double)run->major_faults;
-}
+static const enum bench_measure measures[AB_METRICS] = {[AB_WALL] = BENCH_WALL_NS,
+	[AB_CPU] = BENCH_CPU_NS,
+	[AB_MEMORY] = BENCH_RSS_BYTES,
+	[AB_FAULTS] = BENCH_FAULTS};
 
 /* The values of one metric, pair by pair; only the calm ones with `calm_only`.  Returns how
  * many; `*ret_all`: each is above 0. */
@@ -79,14 +68,10 @@ static uint32_t metric_values(const struct ab_view *ab, enum ab_metric metric, b
 
 	*ret_all = true;
 	for (uint32_t i = 0; i < ab->pair_count; i++) {
-		struct bench_run run_a, run_b;
-
 		if (calm_only && ab->disturbed[i] != AB_CALM)
 			continue;
-		run_a = bench_run_at(ab->a, ab->pairs[i].a);
-		run_b = bench_run_at(ab->b, ab->pairs[i].b);
-		a[count] = metric_value(&run_a, metric);
-		b[count] = metric_value(&run_b, metric);
+		a[count] = bench_measure_at(ab->a, ab->pairs[i].a, measures[metric]);
+		b[count] = bench_measure_at(ab->b, ab->pairs[i].b, measures[metric]);
 		*ret_all &= a[count] > 0 && b[count] > 0;
 		count++;
 	}
@@ -157,55 +142,13 @@ struct usual {
 	double wall, steal, pressure, pushed;
 };
 
-static double usual_of(const struct bench_command *command,
-	double (*value)(const struct bench_run *run), double *values)
-{
-	size_t count = 0;
-
-	for (uint32_t i = 0; i < command->run_count; i++)
-		if (command->marks[i].used) {
-			struct bench_run run = bench_run_at(command, i);
-
-			values[count++] = value(&run);
-		}
-	stats_sort(values, count);
-	return stats_median_sorted(values, count);
-}
-
-static double steal_of(const struct bench_run *run)
-{
-	return (double)run->steal_ns;
-}
-
-static double pressure_of(const struct bench_run *run)
-{
-	return (double)run->pressure_ns;
-}
-
-static double pushes_of(const struct bench_run *run)
-{
-	return (double)run->involuntary_switches;
-}
-
-static double waits_of(const struct bench_run *run)
-{
-	return (double)run->voluntary_switches;
-}
-
-static double faults_of(const struct bench_run *run)
-{
-	return metric_value(run, AB_FAULTS);
-}
-
 static struct usual usual_make(const struct bench_command *command)
 {
-	mem_auto double *values = mem_new(command->run_count, sizeof(*values));
-
 	return (struct usual){
 		.wall = command->wall.median,
-		.steal = usual_of(command, steal_of, values),
-		.pressure = usual_of(command, pressure_of, values),
-		.pushed = usual_of(command, pushes_of, values),
+		.steal = bench_median(command, BENCH_STEAL_NS),
+		.pressure = bench_median(command, BENCH_PRESSURE_NS),
+		.pushed = bench_median(command, BENCH_PUSHES),
 	};
 }
 
@@ -408,14 +351,6 @@ bool ab_is_narrow(const struct ab_view *ab)
 	return true;
 }
 
-static double median_of_runs(
-	const struct bench_command *command, double (*value)(const struct bench_run *run))
-{
-	mem_auto double *values = mem_new(command->run_count, sizeof(*values));
-
-	return usual_of(command, value, values);
-}
-
 struct ab_side ab_side_of(const struct bench_command *command)
 {
 	double cpu = command->cpu.median;
@@ -424,9 +359,9 @@ struct ab_side ab_side_of(const struct bench_command *command)
 		.cpu_ns = cpu,
 		/* Below some 50 ms the kernel's split is a matter of where the tick fell. */
 		.system_share = cpu >= 5e7 ? command->system_ns / cpu : (double)NAN,
-		.faults = median_of_runs(command, faults_of),
-		.waits = median_of_runs(command, waits_of),
-		.pushes = median_of_runs(command, pushes_of),
+		.faults = bench_median(command, BENCH_FAULTS),
+		.waits = bench_median(command, BENCH_WAITS),
+		.pushes = bench_median(command, BENCH_PUSHES),
 		.instructions = (double)NAN,
 		.cycles = (double)NAN,
 		.branch_misses = (double)NAN,

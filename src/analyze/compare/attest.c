@@ -199,7 +199,8 @@ static enum attest_answer quiet_host(struct maker *make)
 	if (tell_found(make, codes))
 		return ATTEST_FAIL;
 	for (uint32_t i = 0; i < make->facts->audit->command_count; i++)
-		measured |= !isnan(audit_pressure_share(make->facts->audit->commands[i]));
+		measured |= !isnan(
+			bench_wall_share(make->facts->audit->commands[i], BENCH_PRESSURE_NS));
 	str_add(&make->evidence, measured ? "steal, pressure and load are within the limits"
 					  : "nothing of it was measured");
 	return measured ? ATTEST_PASS : ATTEST_OPEN;

@@ -43,37 +43,6 @@ double audit_limit(const struct audit_view *view, const char *code)
 	return rule ? rule->limit : (double)NAN;
 }
 
-static double share_of(uint64_t part, uint64_t whole)
-{
-	return whole ? (double)part / (double)whole : (double)NAN;
-}
-
-double audit_steal_share(const struct bench_command *command)
-{
-	uint64_t part = 0, whole = 0;
-
-	for (uint32_t i = 0; i < command->run_count; i++) {
-		struct bench_run run = bench_run_at(command, i);
-
-		part += run.used && run.has_steal ? run.steal_ns : 0;
-		whole += run.used && run.has_steal ? run.wall_ns : 0;
-	}
-	return share_of(part, whole);
-}
-
-double audit_pressure_share(const struct bench_command *command)
-{
-	uint64_t part = 0, whole = 0;
-
-	for (uint32_t i = 0; i < command->run_count; i++) {
-		struct bench_run run = bench_run_at(command, i);
-
-		part += run.used && run.has_pressure ? run.pressure_ns : 0;
-		whole += run.used && run.has_pressure ? run.wall_ns : 0;
-	}
-	return share_of(part, whole);
-}
-
 double audit_total_s(const struct run *run, uint32_t index, const struct bench_command *command)
 {
 	str_auto struct str name = {0};
@@ -85,7 +54,7 @@ double audit_total_s(const struct run *run, uint32_t index, const struct bench_c
 		return (double)measured_ns / 1e9;
 	for (uint32_t i = 0; i < command->run_count; i++)
 		if (command->marks[i].used)
-			total += (double)bench_run_at(command, i).wall_ns / 1e9;
+			total += bench_measure_at(command, i, BENCH_WALL_NS) / 1e9;
 	return total;
 }
 
@@ -180,7 +149,8 @@ static void find_percentiles(
 static void find_noise(
 	struct audit_view *view, const struct audit_file *file, const struct bench_command *command)
 {
-	double steal = audit_steal_share(command), pressure = audit_pressure_share(command);
+	double steal = bench_wall_share(command, BENCH_STEAL_NS),
+	       pressure = bench_wall_share(command, BENCH_PRESSURE_NS);
 
 	if (steal > audit_limit(view, "noisy-steal"))
 		audit_add(view, "noisy-steal", file, command->name, steal,

@@ -104,54 +104,10 @@ static void command_take(
 	}
 }
 
-double bench_run_cpu_ns(const struct bench_run *run)
-{
-	return (double)run->user_ns + (double)run->system_ns;
-}
-
 /* The medians that a run far off is held against. */
 struct usual {
 	double wall, cpu, major, pushed, waited, pressure, steal;
 };
-
-enum measure { WALL, USER, SYSTEM, MAJOR, PUSHED, WAITED, PRESSURE, STEAL };
-
-static double measure_of(const struct bench_run *run, enum measure measure)
-{
-	switch (measure) {
-	case WALL:
-		return (double)run->wall_ns;
-	case USER:
-		return (double)run->user_ns;
-	case SYSTEM:
-		return (double)run->system_ns;
-	case MAJOR:
-		return run->major_faults;
-	case PUSHED:
-		return run->involuntary_switches;
-	case WAITED:
-		return run->voluntary_switches;
-	case PRESSURE:
-		return (double)run->pressure_ns;
-	case STEAL:
-		return (double)run->steal_ns;
-	}
-	return 0;
-}
-
-static double median_of(const struct bench_command *command, enum measure measure, double *values)
-{
-	size_t count = 0;
-
-	for (uint32_t i = 0; i < command->run_count; i++)
-		if (command->marks[i].used) {
-			struct bench_run run = bench_run_at(command, i);
-
-			values[count++] = measure_of(&run, measure);
-		}
-	stats_sort(values, count);
-	return stats_median_sorted(values, count);
-}
 
 static enum bench_cause cause_of(
 	const struct bench_command *command, const struct bench_run *run, const struct usual *usual)
@@ -166,7 +122,7 @@ static enum bench_cause cause_of(
 		return BENCH_CAUSE_STEAL;
 	if (command->warms_up && run->number <= command->wall.warm_after)
 		return BENCH_CAUSE_WARMUP;
-	if (bench_run_cpu_ns(run) - usual->cpu >= half)
+	if (bench_run_measure(run, BENCH_CPU_NS) - usual->cpu >= half)
 		return BENCH_CAUSE_CPU;
 	if ((double)run->involuntary_switches > usual->pushed)
 		return BENCH_CAUSE_PUSHED;
@@ -182,15 +138,15 @@ static void causes_find(struct bench_command *command, double *values)
 	struct usual usual = {
 		.wall = command->wall.median,
 		.cpu = command->cpu.median,
-		.major = median_of(command, MAJOR, values),
-		.pushed = median_of(command, PUSHED, values),
-		.waited = median_of(command, WAITED, values),
-		.pressure = median_of(command, PRESSURE, values),
-		.steal = median_of(command, STEAL, values),
+		.major = bench_median(command, BENCH_MAJOR_FAULTS),
+		.pushed = bench_median(command, BENCH_PUSHES),
+		.waited = bench_median(command, BENCH_WAITS),
+		.pressure = bench_median(command, BENCH_PRESSURE_NS),
+		.steal = bench_median(command, BENCH_STEAL_NS),
 	};
 	double sigma;
 
-	(void)median_of(command, WALL, values); /* leaves the times sorted in `values` */
+	stats_sort(values, bench_values(command, BENCH_WALL_NS, values));
 	sigma = stats_robust_sigma_sorted(values, command->used_count);
 	for (uint32_t i = 0; i < command->run_count; i++) {
 		struct bench_mark *mark = &command->marks[i];
@@ -210,6 +166,7 @@ static void causes_find(struct bench_command *command, double *values)
 /* The three series of a command, in the order of measurement. */
 static int summaries_make(struct bench_command *command, double *values, struct err *err)
 {
+	static const enum bench_measure measures[] = {BENCH_WALL_NS, BENCH_CPU_NS, BENCH_RSS_BYTES};
 	struct summary *summaries[] = {&command->wall, &command->cpu, &command->rss};
 	int r = 0;
 
@@ -220,15 +177,14 @@ static int summaries_make(struct bench_command *command, double *values, struct 
 			struct bench_run run = bench_run_at(command, i);
 
 			if (run.used && (k == 0 || (k == 1 ? run.has_cpu : run.has_rss)))
-				values[count++] = k == 0   ? (double)run.wall_ns
-						  : k == 1 ? bench_run_cpu_ns(&run)
-							   : (double)run.max_rss_bytes;
+				values[count++] = bench_run_measure(&run, measures[k]);
 		}
 		r = summary_make(values, count, summaries[k], err);
 	}
 	command->warms_up = command->wall.warm_after && command->wall.warm_after <= WARMUP_MAX;
-	command->user_ns = command->cpu.count ? median_of(command, USER, values) : (double)NAN;
-	command->system_ns = command->cpu.count ? median_of(command, SYSTEM, values) : (double)NAN;
+	command->user_ns = command->cpu.count ? bench_median(command, BENCH_USER_NS) : (double)NAN;
+	command->system_ns =
+		command->cpu.count ? bench_median(command, BENCH_SYSTEM_NS) : (double)NAN;
 	return r;
 }
 
@@ -256,8 +212,8 @@ static int pairs_compare(const struct bench_command *first, const struct bench_c
 	const struct compare_input input = {"wall", COMPARE_WALL, a, b, count, count};
 
 	for (uint32_t i = 0; i < count; i++) {
-		a[i] = (double)bench_run_at(first, pairs[i].a).wall_ns;
-		b[i] = (double)bench_run_at(second, pairs[i].b).wall_ns;
+		a[i] = bench_measure_at(first, pairs[i].a, BENCH_WALL_NS);
+		b[i] = bench_measure_at(second, pairs[i].b, BENCH_WALL_NS);
 	}
 	return compare_pairs(&input, &rule, ret_comparison, err);
 }
@@ -267,22 +223,11 @@ static int sets_compare(const struct bench_command *first, const struct bench_co
 	struct comparison *ret_comparison, struct err *err)
 {
 	const struct compare_rule rule = {0};
-	const struct bench_command *sides[] = {first, second};
 	mem_auto double *a = mem_new(first->used_count, sizeof(*a));
 	mem_auto double *b = mem_new(second->used_count, sizeof(*b));
-	double *values[] = {a, b};
-	const struct compare_input input = {.name = "wall",
-		.kind = COMPARE_WALL,
-		.a = a,
-		.b = b,
-		.a_count = first->used_count,
-		.b_count = second->used_count};
+	const struct compare_input input = {"wall", COMPARE_WALL, a, b,
+		bench_values(first, BENCH_WALL_NS, a), bench_values(second, BENCH_WALL_NS, b)};
 
-	for (unsigned side = 0; side < 2; side++)
-		for (uint32_t i = 0, count = 0; i < sides[side]->run_count; i++)
-			if (sides[side]->marks[i].used)
-				values[side][count++] =
-					(double)bench_run_at(sides[side], i).wall_ns;
 	return compare_samples(&input, &rule, ret_comparison, err);
 }
 

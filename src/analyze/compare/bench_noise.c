@@ -51,7 +51,7 @@ int bench_noise_find(struct bench_command *command, double *values, struct err *
 		if (!mark->used)
 			continue;
 		if (!mark->noise)
-			values[clean++] = (double)bench_run_at(command, i).wall_ns;
+			values[clean++] = bench_measure_at(command, i, BENCH_WALL_NS);
 		command->dirty_count += mark->noise != 0;
 		for (unsigned k = 0; 1U << k < BENCH_NOISE_KINDS; k++)
 			command->noise[k] += mark->noise >> k & 1;

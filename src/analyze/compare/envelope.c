@@ -80,12 +80,11 @@ static size_t piece_values(const struct piece *piece, bool cpu, double *values)
 	size_t count = 0;
 
 	for (uint32_t i = 0; i < piece->command->run_count; i++) {
-		struct bench_run run = bench_run_at(piece->command, i);
-
-		if (!run.used)
+		if (!piece->command->marks[i].used)
 			continue;
 		if (used >= piece->first && used < piece->last)
-			values[count++] = cpu ? bench_run_cpu_ns(&run) : (double)run.wall_ns;
+			values[count++] = bench_measure_at(
+				piece->command, i, cpu ? BENCH_CPU_NS : BENCH_WALL_NS);
 		used++;
 	}
 	stats_sort(values, count);

@@ -92,25 +92,8 @@ static const struct bench_command *command_match(
 		       : NULL;
 }
 
-static double run_value(
-	const struct bench_command *command, uint32_t index, enum gate_metric metric)
-{
-	struct bench_run run = bench_run_at(command, index);
-
-	return metric == GATE_WALL  ? (double)run.wall_ns
-	       : metric == GATE_CPU ? bench_run_cpu_ns(&run)
-				    : (double)run.max_rss_bytes;
-}
-
-/* Append the values of the runs used; the new count. */
-static size_t values_take(
-	const struct bench_command *command, enum gate_metric metric, double *values, size_t count)
-{
-	for (uint32_t i = 0; i < command->run_count; i++)
-		if (command->marks[i].used)
-			values[count++] = run_value(command, i, metric);
-	return count;
-}
+static const enum bench_measure measures[GATE_METRICS] = {
+	[GATE_WALL] = BENCH_WALL_NS, [GATE_CPU] = BENCH_CPU_NS, [GATE_RSS] = BENCH_RSS_BYTES};
 
 static bool all_above_zero(const double *values, size_t count)
 {
@@ -172,8 +155,9 @@ static int item_make(const struct gate_input *input, const struct match *match,
 	struct compare_rule rule = {.min_effect = input->min_effect};
 
 	for (uint32_t i = 0; i < match->count; i++)
-		pair.a_count = values_take(match->baselines[i], metric, a, pair.a_count);
-	pair.b_count = values_take(match->candidate, metric, b, 0);
+		pair.a_count +=
+			bench_values(match->baselines[i], measures[metric], a + pair.a_count);
+	pair.b_count = bench_values(match->candidate, measures[metric], b);
 	command->unjudged[metric] = metric_refuse(match, metric, &pair);
 	if (command->unjudged[metric])
 		return 0;

@@ -45,22 +45,6 @@ static const struct summary_percentile *p95_of(const struct summary *time)
 	return NULL;
 }
 
-/* How long, of the time of all runs, some task of the machine waited for a CPU. */
-static double pressure_of(const struct bench_command *command)
-{
-	double waited = 0, wall = 0;
-
-	for (uint32_t i = 0; i < command->run_count; i++) {
-		struct bench_run run = bench_run_at(command, i);
-
-		if (!run.used || !run.has_pressure)
-			continue;
-		waited += (double)run.pressure_ns;
-		wall += (double)run.wall_ns;
-	}
-	return wall > 0 ? waited / wall : (double)NAN;
-}
-
 static void point_make(struct scale_view *view, uint32_t index, uint64_t size)
 {
 	const struct bench_command *command = &view->bench->commands[index];
@@ -79,7 +63,7 @@ static void point_make(struct scale_view *view, uint32_t index, uint64_t size)
 		.predicted_ns = (double)NAN,
 		.off_share = (double)NAN,
 		.parallelism = command->cpu.median / command->wall.median,
-		.pressure_share = pressure_of(command),
+		.pressure_share = bench_wall_share(command, BENCH_PRESSURE_NS),
 		.fitted = command->used_count > 0,
 	};
 	point->times = time->median / (index ? first->time->median : time->median);

@@ -10,27 +10,19 @@
 #include "base/stats.h"
 #include "scale_parts.h"
 
-static double run_time(
-	const struct scale_view *view, const struct bench_command *command, uint32_t index)
-{
-	struct bench_run run = bench_run_at(command, index);
-
-	if (view->options.metric == SCALE_CPU && !view->options.threads)
-		return fmax(1, bench_run_cpu_ns(&run));
-	return fmax(1, (double)run.wall_ns);
-}
-
 /* Piece `u` of `rows`: rounds [u * rounds / rows, (u + 1) * rounds / rows). */
 static void column_fill(const struct scale_view *view, const struct scale_matrix *matrix,
 	uint32_t column, double *room)
 {
 	const struct bench_command *command = view->points[matrix->points[column]].command;
+	bool cpu = view->options.metric == SCALE_CPU && !view->options.threads;
+	enum bench_measure measure = cpu ? BENCH_CPU_NS : BENCH_WALL_NS;
 	uint32_t round = 0, count = 0, row = 0;
 
 	for (uint32_t i = 0; i < command->run_count && row < matrix->rows; i++) {
 		if (!command->marks[i].used)
 			continue;
-		room[count++] = run_time(view, command, i);
+		room[count++] = fmax(1, bench_measure_at(command, i, measure));
 		if ((uint64_t)++round * matrix->rows < (uint64_t)(row + 1) * view->rounds)
 			continue;
 		stats_sort(room, count);

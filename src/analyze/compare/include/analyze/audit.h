@@ -107,8 +107,3 @@ bool audit_is_same_machine(const struct run *a, const struct run *b);
 /* "HIGH"; "yes", "no", "unknown". */
 const char *audit_severity_name(enum audit_severity severity);
 const char *audit_answer_name(enum audit_answer answer);
-
-/* Shares of the time of the used runs: taken by the host, and with tasks queued for a CPU.  NAN
- * where no run has it. */
-double audit_steal_share(const struct bench_command *command);
-double audit_pressure_share(const struct bench_command *command);

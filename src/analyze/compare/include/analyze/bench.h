@@ -143,4 +143,29 @@ struct bench_pair {
 uint32_t bench_pairs_find(const struct bench_command *a, const struct bench_command *b,
 	struct arena *arena, struct bench_pair **ret_pairs);
 
-double bench_run_cpu_ns(const struct bench_run *run); /* user + system */
+/* One number of a run. */
+enum bench_measure {
+	BENCH_WALL_NS,
+	BENCH_CPU_NS, /* user + system */
+	BENCH_USER_NS,
+	BENCH_SYSTEM_NS,
+	BENCH_RSS_BYTES,
+	BENCH_FAULTS,
+	BENCH_MAJOR_FAULTS,
+	BENCH_PUSHES, /* involuntary switches */
+	BENCH_WAITS,  /* voluntary ones */
+	BENCH_STEAL_NS,
+	BENCH_PRESSURE_NS,
+};
+double bench_run_measure(const struct bench_run *run, enum bench_measure measure);
+double bench_measure_at(
+	const struct bench_command *command, uint32_t index, enum bench_measure measure);
+
+/* Of the runs used, in their order, into an array with room for run_count; how many.  And their
+ * median, NAN without one. */
+uint32_t bench_values(
+	const struct bench_command *command, enum bench_measure measure, double *ret_values);
+double bench_median(const struct bench_command *command, enum bench_measure measure);
+
+/* BENCH_STEAL_NS or BENCH_PRESSURE_NS as a share of the wall time of the runs that tell it. */
+double bench_wall_share(const struct bench_command *command, enum bench_measure measure);
