@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "base/str.h"
 
 enum { ARENA_FIRST = 4096, ARENA_LARGEST = 1 << 20 };
 
@@ -54,6 +55,16 @@ char *arena_text(struct arena *arena, const char *text, size_t len)
 	if (len)
 		memcpy(copy, text, len);
 	return copy;
+}
+
+char *arena_copy(struct arena *arena, const char *text)
+{
+	return arena_text(arena, text, strlen(text));
+}
+
+char *arena_str(struct arena *arena, const struct str *str)
+{
+	return arena_text(arena, str_text(str), str->len);
 }
 
 char *arena_format(struct arena *arena, const char *format, ...)

@@ -38,6 +38,12 @@ int err_hint(struct err *err, const char *format, ...)
 	return -err->code;
 }
 
+int err_nearest(struct err *err, const char *nearest, const char *otherwise)
+{
+	return nearest ? err_hint(err, "did you mean '%.400s'?", nearest)
+		       : err_hint(err, "%s", otherwise);
+}
+
 int err_refuse(struct err *err, const char *text, const char *hint)
 {
 	err_set(err, ERR_USAGE, EINVAL, "%s", text);

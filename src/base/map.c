@@ -113,6 +113,15 @@ void map_put(struct map *map, const void *key, size_t len, uint32_t value)
 	slot->value = value;
 }
 
+bool map_add(struct map *map, const void *key, size_t len, uint32_t value, uint32_t *ret_value)
+{
+	if (map_get(map, key, len, ret_value))
+		return false;
+	map_put(map, key, len, value);
+	*ret_value = value;
+	return true;
+}
+
 void map_done(struct map *map)
 {
 	free(map->slots);

@@ -114,6 +114,11 @@ bool str_equal(const char *a, const char *b)
 	return strcmp(a, b) == 0;
 }
 
+bool str_same(const char *a, const char *b)
+{
+	return a && b ? str_equal(a, b) : a == b;
+}
+
 bool str_starts(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;

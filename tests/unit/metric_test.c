@@ -140,9 +140,9 @@ static void an_unknown_name_is_refused_with_the_nearest_one(void **state)
 
 	assert_null(metric_find(*state, "branch_mis_rate", &err));
 	assert_string_equal(err.text, "there is no metric 'branch_mis_rate'");
-	assert_string_equal(err.hint, "did you mean branch_miss_rate?");
+	assert_string_equal(err.hint, "did you mean 'branch_miss_rate'?");
 	assert_null(event_set_find(*state, "memroy", &err));
-	assert_string_equal(err.hint, "did you mean memory?");
+	assert_string_equal(err.hint, "did you mean 'memory'?");
 	assert_null(event_set_find(*state, "zzzzzzzz", &err));
 	assert_ptr_equal(strstr(err.hint, "there is "), err.hint); /* and all their names */
 	assert_non_null(strstr(err.hint, "default"));

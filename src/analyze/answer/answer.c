@@ -212,7 +212,7 @@ static const char *sentence_of(const struct hotspot *spot, struct arena *arena)
 		str_addf(&text, "%s", share);
 	if (gain.len && *share)
 		str_addf(&text, "; it has %s", share);
-	return arena_text(arena, text.at, text.len);
+	return arena_str(arena, &text);
 }
 
 static const char *refute_of(const struct hotspot *spot, bool can_try, struct arena *arena)

@@ -70,5 +70,5 @@ const char *command_fill(const struct evidence *evidence, const char *text, stru
 		if (*text)
 			str_add_char(&line, *text++);
 	}
-	return arena_text(arena, str_text(&line), line.len);
+	return arena_str(arena, &line);
 }

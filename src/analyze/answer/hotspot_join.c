@@ -51,7 +51,7 @@ static const char *quoted(struct arena *arena, const char *text)
 		str_add_char(&out, *text);
 	}
 	str_add_char(&out, '\'');
-	return arena_text(arena, out.at, out.len);
+	return arena_str(arena, &out);
 }
 
 /* ---- simulation ---- */

@@ -155,9 +155,7 @@ static struct place *place_of(struct placer *p, uint32_t function, enum hotspot_
 {
 	uint32_t key[2] = {function, category}, index;
 
-	if (!map_get(&p->index, key, sizeof(key), &index)) {
-		index = p->places.count;
-		map_put(&p->index, key, sizeof(key), index);
+	if (map_add(&p->index, key, sizeof(key), p->places.count, &index)) {
 		vec_push(&p->places, (struct place){.function = function, .category = category});
 	}
 	return &p->places.at[index];
@@ -273,7 +271,7 @@ static const char *place_query(
 		weight, weight, p->samples.event, p->samples.event);
 	stacks_sql(place, &sql);
 	str_add_char(&sql, ')');
-	return arena_text(arena, sql.at, sql.len);
+	return arena_str(arena, &sql);
 }
 
 static const char *location_text(struct arena *arena, const struct label *function,

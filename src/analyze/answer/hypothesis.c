@@ -176,7 +176,7 @@ static void witness_judge(
 	str_auto struct str words = {0};
 
 	*ret = (struct ledger_witness){
-		.witness = arena_text(judge->arena, rule->name, strlen(rule->name)),
+		.witness = arena_copy(judge->arena, rule->name),
 		.verdict = yes && !no	   ? HYPOTHESIS_SUPPORTS
 			   : no && !yes	   ? HYPOTHESIS_REJECTS
 			   : tested || yes ? HYPOTHESIS_INCONCLUSIVE
@@ -193,7 +193,7 @@ static void witness_judge(
 		ret->verdict = HYPOTHESIS_INCONCLUSIVE;
 		str_add(&words, ", but more than 1 % of the samples were lost");
 	}
-	ret->words = arena_text(judge->arena, str_text(&words), words.len);
+	ret->words = arena_str(judge->arena, &words);
 	dispute_find(judge, rule, ret);
 }
 
@@ -272,7 +272,7 @@ static void verdict_settle(struct ledger_row *row, unsigned enough, struct arena
 		}
 		str_addf(&words, "%s, but ", witness->words);
 		dispute_add_words(witness->dispute, &words);
-		witness->words = arena_text(arena, str_text(&words), words.len);
+		witness->words = arena_str(arena, &words);
 		if (decided)
 			witness->verdict = HYPOTHESIS_INCONCLUSIVE;
 	}
@@ -342,7 +342,7 @@ static const char *why_make(const struct ledger_row *row, struct arena *arena)
 		words_join(row, HYPOTHESIS_INCONCLUSIVE, "between the limits: ", &why);
 		break;
 	}
-	return arena_text(arena, str_text(&why), why.len);
+	return arena_str(arena, &why);
 }
 
 /* What is missing: the first unknown input of each witness that could not say anything, then what
@@ -369,7 +369,7 @@ static const char *untested_make(
 	}
 	if (*h->missing)
 		str_addf(&text, "%s%s", text.len ? "; " : "", h->missing);
-	return arena_text(arena, str_text(&text), text.len);
+	return arena_str(arena, &text);
 }
 
 static double share_of(const struct hypothesis *h, const struct signals *signals)
@@ -383,22 +383,17 @@ static double share_of(const struct hypothesis *h, const struct signals *signals
 	return (double)NAN;
 }
 
-static char *kept(struct arena *arena, const char *text)
-{
-	return arena_text(arena, text, strlen(text));
-}
-
 static void row_make(const struct judge *judge, const struct hypothesis *h, struct ledger_row *row)
 {
 	struct arena *arena = judge->arena;
 
 	*row = (struct ledger_row){
-		.name = kept(arena, h->name),
-		.title = kept(arena, h->title),
-		.category = kept(arena, h->category),
-		.advice = kept(arena, h->advice),
-		.falsifier = kept(arena, h->falsifier),
-		.next = kept(arena, h->next),
+		.name = arena_copy(arena, h->name),
+		.title = arena_copy(arena, h->title),
+		.category = arena_copy(arena, h->category),
+		.advice = arena_copy(arena, h->advice),
+		.falsifier = arena_copy(arena, h->falsifier),
+		.next = arena_copy(arena, h->next),
 		.share = share_of(h, judge->signals),
 		.effort = h->effort,
 		.is_place = h->is_place,

@@ -41,7 +41,7 @@ static int comparison_parse(struct text_reader *reader, const struct text_pair *
 
 int condition_parse(struct text_reader *reader, const struct text_pair *pair, struct condition *ret)
 {
-	char *at = arena_text(reader->arena, pair->value, strlen(pair->value));
+	char *at = arena_copy(reader->arena, pair->value);
 	int r = 0;
 
 	*ret = (struct condition){0};

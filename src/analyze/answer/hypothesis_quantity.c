@@ -26,7 +26,7 @@ static int number_parse(struct text_reader *reader, const struct text_block *blo
 static int signals_parse(
 	struct text_reader *reader, const struct text_pair *pair, struct quantity *quantity)
 {
-	char *at = arena_text(reader->arena, pair->value, strlen(pair->value)), *word;
+	char *at = arena_copy(reader->arena, pair->value), *word;
 
 	while ((word = text_word_next(&at))) {
 		for (unsigned i = 0; i < quantity->signal_count; i++)
@@ -109,11 +109,6 @@ static void extremes_find(const struct quantity *quantity, const struct signals 
 	}
 }
 
-static char *kept(struct arena *arena, const char *text)
-{
-	return arena_text(arena, text, strlen(text));
-}
-
 const struct ledger_dispute *quantity_judge(
 	const struct quantity *quantity, const struct signals *signals, struct arena *arena)
 {
@@ -130,9 +125,9 @@ const struct ledger_dispute *quantity_judge(
 		return NULL;
 	dispute = arena_take(arena, sizeof(*dispute));
 	*dispute = found;
-	dispute->quantity = kept(arena, quantity->name);
-	dispute->title = kept(arena, quantity->title);
-	dispute->next = kept(arena, quantity->next);
+	dispute->quantity = arena_copy(arena, quantity->name);
+	dispute->title = arena_copy(arena, quantity->title);
+	dispute->next = arena_copy(arena, quantity->next);
 	return dispute;
 }
 

@@ -104,5 +104,5 @@ char *words_expand(const char *text, const struct signals *signals, struct arena
 		signal_add(text, inside, signals, &out);
 		text += inside + 1;
 	}
-	return arena_text(arena, str_text(&out), out.len);
+	return arena_str(arena, &out);
 }

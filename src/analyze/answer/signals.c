@@ -43,7 +43,7 @@ static void rule_evaluate(
 	}
 	str_add(&query, "SELECT ");
 	formula_write(&rule->formula, parts, &query);
-	signal->query = arena_text(reader->arena, str_text(&query), query.len);
+	signal->query = arena_str(reader->arena, &query);
 	if (!*reason)
 		r = formula_value(&rule->formula, values, &signal->value);
 	signal->reason = *reason	? reason

@@ -44,7 +44,7 @@ void knob_book_done(struct knob_book *book)
 
 int knob_check_name(const struct knob_book *book, const char *name, struct err *err)
 {
-	const char *names[128], *nearest;
+	const char *names[128];
 	uint32_t count = 0;
 
 	vec_foreach (const struct knob, knob, &book->knobs) {
@@ -56,13 +56,8 @@ int knob_check_name(const struct knob_book *book, const char *name, struct err *
 		}
 	}
 	names[count] = NULL;
-	nearest = str_nearest(name, names);
 	err_set(err, ERR_USAGE, EINVAL, "there is no knob or group '%s'", name);
-	if (nearest)
-		err_hint(err, "did you mean %s?", nearest);
-	else
-		err_hint(err, "assay tune plan lists them");
-	return -EINVAL;
+	return err_nearest(err, str_nearest(name, names), "assay tune plan lists them");
 }
 
 uint32_t knob_view_count(const struct knob_view *view, const char *state)
@@ -74,15 +69,9 @@ uint32_t knob_view_count(const struct knob_view *view, const char *state)
 	return count;
 }
 
-static bool text_is_like(const char *a, const char *b)
-{
-	return a && b ? str_equal(a, b) : a == b;
-}
-
 bool knob_row_is_like(const struct knob_row *a, const struct knob_row *b)
 {
 	return a->knob && a->knob == b->knob && str_equal(a->state, b->state) &&
-	       a->optional == b->optional && text_is_like(a->now, b->now) &&
-	       text_is_like(a->old, b->old) && text_is_like(a->want, b->want) &&
-	       text_is_like(a->reason, b->reason);
+	       a->optional == b->optional && str_same(a->now, b->now) && str_same(a->old, b->old) &&
+	       str_same(a->want, b->want) && str_same(a->reason, b->reason);
 }

@@ -115,11 +115,6 @@ static int formulas_parse(
 	return 0;
 }
 
-static bool core_is_same(const char *a, const char *b)
-{
-	return a && b ? str_equal(a, b) : a == b;
-}
-
 static int metric_add(struct reader *reader, const struct text_block *block)
 {
 	static const char *const keys[] = {"name", "formula", "unit", "meaning", "healthy",
@@ -135,7 +130,7 @@ static int metric_add(struct reader *reader, const struct text_block *block)
 	metric.unit = text_block_value(block, "unit");
 	metric.meaning = text_block_value(block, "meaning");
 	vec_foreach (const struct metric, other, &reader->book->metrics)
-		if (str_equal(other->name, metric.name) && core_is_same(other->core, metric.core))
+		if (str_equal(other->name, metric.name) && str_same(other->core, metric.core))
 			return refuse(reader, block->pairs[0].line, "a second metric", metric.name);
 	r = formulas_parse(reader, block, &metric);
 	if (r == 0)
@@ -241,26 +236,20 @@ static void name_unknown(
 	str_auto struct str all = {0};
 
 	err_set(err, ERR_USAGE, ENOENT, "there is no %s '%.100s'", what, name);
-	if (nearest) {
-		err_hint(err, "did you mean %s?", nearest);
-		return;
-	}
 	for (; *names; names++)
-		str_addf(&all, "%s%s", all.len ? ", " : "", *names);
-	err_hint(err, "there is %s", str_text(&all));
+		str_addf(&all, "%s%s", all.len ? ", " : "there is ", *names);
+	err_nearest(err, nearest, str_text(&all));
 }
 
 const struct metric *metric_find(const struct metric_book *book, const char *name, struct err *err)
 {
 	vec_of(const char *) names = {0};
 
-	vec_foreach (const struct metric, metric, &book->metrics) {
-		if (str_equal(metric->name, name)) {
-			vec_done(&names);
+	vec_foreach (const struct metric, metric, &book->metrics)
+		if (str_equal(metric->name, name))
 			return metric;
-		}
+	vec_foreach (const struct metric, metric, &book->metrics)
 		vec_push(&names, metric->name);
-	}
 	vec_push(&names, NULL);
 	name_unknown("metric", name, names.at, err);
 	vec_done(&names);
@@ -272,13 +261,11 @@ const struct event_set *event_set_find(
 {
 	vec_of(const char *) names = {0};
 
-	vec_foreach (const struct event_set, set, &book->sets) {
-		if (str_equal(set->name, name)) {
-			vec_done(&names);
+	vec_foreach (const struct event_set, set, &book->sets)
+		if (str_equal(set->name, name))
 			return set;
-		}
+	vec_foreach (const struct event_set, set, &book->sets)
 		vec_push(&names, set->name);
-	}
 	vec_push(&names, NULL);
 	name_unknown("event set", name, names.at, err);
 	vec_done(&names);

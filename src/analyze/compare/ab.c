@@ -223,11 +223,6 @@ static void tail_find(struct ab_view *ab)
 						     : AB_BELOW_PARITY;
 }
 
-static bool has_moved(enum compare_outcome outcome)
-{
-	return outcome == COMPARE_REGRESSED || outcome == COMPARE_IMPROVED;
-}
-
 static unsigned weaknesses_of(const struct ab_view *ab)
 {
 	const struct comparison *by = ab->verdict.by;
@@ -235,7 +230,7 @@ static unsigned weaknesses_of(const struct ab_view *ab)
 	double spread_a = cpu ? ab->a->cpu.variation : ab->a->wall.variation;
 	double spread_b = cpu ? ab->b->cpu.variation : ab->b->wall.variation;
 	double wide = fmax(spread_a, spread_b), tight = fmin(spread_a, spread_b);
-	bool moved = has_moved(ab->verdict.outcome);
+	bool moved = compare_has_moved(ab->verdict.outcome);
 
 	return (ab->pair_count < COMPARE_PAIRS_GOOD ? AB_WEAK_FEW : 0) |
 	       (wide > SPREAD_MUCH ? AB_WEAK_SPREAD : 0) |

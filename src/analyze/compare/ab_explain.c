@@ -161,6 +161,6 @@ struct ab_explanation ab_explain(
 		hardware_explain(a, b, &e, &text);
 	else
 		kernel_explain(a, b, &e, &text);
-	e.text = arena_text(arena, str_text(&text), text.len);
+	e.text = arena_str(arena, &text);
 	return e;
 }

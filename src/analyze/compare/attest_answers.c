@@ -39,17 +39,12 @@ static struct attest_item *item_find(struct attest_view *view, const char *key)
 
 static int key_unknown(const struct attest_view *view, const char *key, struct err *err)
 {
-	const char *keys[ATTEST_QUESTIONS + 1] = {0}, *near;
+	const char *keys[ATTEST_QUESTIONS + 1] = {0};
 
 	for (unsigned i = 0; i < ATTEST_QUESTIONS; i++)
 		keys[i] = view->items[i].key;
-	near = str_nearest(key, keys);
 	err_set(err, ERR_USAGE, EINVAL, "no question is called '%.40s'", key);
-	if (near)
-		err_hint(err, "did you mean %s? `assay attest --template` lists all keys", near);
-	else
-		err_hint(err, "`assay attest --template` lists all keys");
-	return -EINVAL;
+	return err_nearest(err, str_nearest(key, keys), "`assay attest --template` lists all keys");
 }
 
 /* pass, fail or waive:REASON. */
@@ -103,7 +98,7 @@ const char *attest_open_keys(const struct attest_view *view, struct arena *arena
 	for (unsigned i = 0; i < ATTEST_QUESTIONS; i++)
 		if (view->items[i].answer == ATTEST_OPEN)
 			str_addf(&text, "%s%s", text.len ? ", " : "", view->items[i].key);
-	return arena_text(arena, str_text(&text), text.len);
+	return arena_str(arena, &text);
 }
 
 static int row_take(struct attest_view *view, const struct text_reader *reader, char *row)

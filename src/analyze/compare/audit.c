@@ -25,14 +25,13 @@ void audit_add(struct audit_view *view, const char *code, const struct audit_fil
 	va_end(args);
 	if (text.len)
 		str_flatten(text.at);
-	vec_push(&view->findings,
-		(struct audit_finding){
-			.rule = rule,
-			.file = file ? file->name : NULL,
-			.command = command,
-			.evidence = arena_text(view->arena, str_text(&text), text.len),
-			.number = number,
-		});
+	vec_push(&view->findings, (struct audit_finding){
+					  .rule = rule,
+					  .file = file ? file->name : NULL,
+					  .command = command,
+					  .evidence = arena_str(view->arena, &text),
+					  .number = number,
+				  });
 	view->counts[rule->severity]++;
 }
 

@@ -155,7 +155,7 @@ static void supports_make(struct audit_view *view)
 		str_addf(&text, "%s (%s)", view->steps[view->reached].level->claim,
 			view->steps[view->reached].level->name);
 	str_flatten(text.at);
-	view->supports = arena_text(view->arena, str_text(&text), text.len);
+	view->supports = arena_str(view->arena, &text);
 }
 
 /* What the findings take away, the worst first and each said once; then the level that is missing.
@@ -183,7 +183,7 @@ static void lacks_make(struct audit_view *view)
 			view->steps[view->reached + 1].evidence);
 	if (!text.len)
 		str_add(&text, "other machines, builds and inputs");
-	view->lacks = arena_text(view->arena, str_text(&text), text.len);
+	view->lacks = arena_str(view->arena, &text);
 }
 
 void audit_judge(struct audit_view *view)

@@ -151,7 +151,7 @@ static int row_take(
 		.note = "",
 		.line = reader->line,
 	};
-	const char *whole = arena_text(reader->arena, row, strlen(row)), *expected;
+	const char *whole = arena_copy(reader->arena, row), *expected;
 	char *note = strchr(row, '#');
 
 	if (note) {
@@ -192,7 +192,7 @@ int budget_book_read(
 	char *row;
 	int r = 0;
 
-	book->name = arena_text(arena, name, strlen(name));
+	book->name = arena_copy(arena, name);
 	if (memchr(text, '\0', len))
 		return err_set(err, ERR_USAGE, EINVAL, "%s is no text: it holds a zero byte", name);
 	while (r >= 0 && (row = text_row_next(&reader)))

@@ -32,18 +32,18 @@ static const struct comparison *find_outcome(
 	return NULL;
 }
 
-static bool has_moved(enum compare_outcome outcome)
+bool compare_has_moved(enum compare_outcome outcome)
 {
 	return outcome == COMPARE_REGRESSED || outcome == COMPARE_IMPROVED;
 }
 
 static enum compare_note note_of(enum compare_outcome wall, enum compare_outcome cpu)
 {
-	if (has_moved(wall) && has_moved(cpu))
+	if (compare_has_moved(wall) && compare_has_moved(cpu))
 		return wall == cpu ? COMPARE_NOTE_NONE : COMPARE_NOTE_OPPOSED;
-	if (has_moved(wall))
+	if (compare_has_moved(wall))
 		return COMPARE_NOTE_WALL_ONLY;
-	if (has_moved(cpu))
+	if (compare_has_moved(cpu))
 		return wall == COMPARE_EQUIVALENT ? COMPARE_NOTE_CPU_ONLY : COMPARE_NOTE_NO_WALL;
 	if (cpu == COMPARE_EQUIVALENT && wall == COMPARE_INCONCLUSIVE)
 		return COMPARE_NOTE_WALL_UNKNOWN;
@@ -65,7 +65,8 @@ struct compare_verdict compare_decide(const struct comparison *items, size_t cou
 	verdict.outcome = verdict.by->outcome;
 	for (size_t i = 0; i < count; i++)
 		verdict.advisory |= items[i].advisory;
-	verdict.confirmed = wall && has_moved(wall->outcome) && wall->outcome == verdict.outcome;
+	verdict.confirmed =
+		wall && compare_has_moved(wall->outcome) && wall->outcome == verdict.outcome;
 	if (wall && cpu)
 		verdict.note = note_of(wall->outcome, cpu->outcome);
 	return verdict;

@@ -166,9 +166,7 @@ static void join_side(
 		if (!cost->samples)
 			continue;
 		row_key(joiner->by_role ? run : NULL, row, view->by, &key);
-		if (!map_get(&joiner->rows, str_text(&key), key.len, &at)) {
-			at = view->rows.count;
-			map_put(&joiner->rows, str_text(&key), key.len, at);
+		if (map_add(&joiner->rows, str_text(&key), key.len, view->rows.count, &at)) {
 			vec_push(&view->rows, (struct diff_row){0});
 		}
 		joined = &view->rows.at[at];

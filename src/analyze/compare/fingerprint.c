@@ -116,8 +116,7 @@ static void index_fields(const struct fingerprint_view *view, struct map *ret_in
 
 		str_clear(&name);
 		str_addf(&name, "%s.%s", view->fields.at[i].group, view->fields.at[i].name);
-		if (!map_get(ret_index, name.at, name.len, &known))
-			map_put(ret_index, name.at, name.len, i);
+		(void)map_add(ret_index, name.at, name.len, i, &known);
 	}
 }
 

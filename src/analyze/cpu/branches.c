@@ -123,10 +123,8 @@ static uint32_t site_index(struct collector *c, uint32_t from, uint32_t to, bool
 	const uint32_t key[2] = {from, to};
 	uint32_t index;
 
-	if (map_get(&c->sites, key, sizeof(key), &index))
+	if (!map_add(&c->sites, key, sizeof(key), c->view->sites.count, &index))
 		return index;
-	index = c->view->sites.count;
-	map_put(&c->sites, key, sizeof(key), index);
 	vec_push(&c->view->sites,
 		(struct branch_site){
 			.from = site_place_of(&c->places, from),
@@ -282,25 +280,14 @@ static uint32_t place_index(struct collector *c, const struct place_row *place, 
 	const uint32_t key[4] = {place->function, place->file, place->line, indirect};
 	uint32_t index;
 
-	if (map_get(&c->sites, key, sizeof(key), &index))
+	if (!map_add(&c->sites, key, sizeof(key), c->view->sites.count, &index))
 		return index;
-	index = c->view->sites.count;
-	map_put(&c->sites, key, sizeof(key), index);
-	vec_push(&c->view->sites,
-		(struct branch_site){
-			.from =
-				{
-					.function = place->function
-							    ? run_text(c->run, place->function)
-							    : "[unknown]",
-					.module = "",
-					.file = run_text(c->run, place->file),
-					.line = place->line,
-				},
-			.type = indirect ? 3 : 1,
-			.cycles = (double)NAN,
-			.ipc = (double)NAN,
-		});
+	vec_push(&c->view->sites, (struct branch_site){
+					  .from = site_place_simulated(c->run, place),
+					  .type = indirect ? 3 : 1,
+					  .cycles = (double)NAN,
+					  .ipc = (double)NAN,
+				  });
 	return index;
 }
 

@@ -35,10 +35,8 @@ static uint32_t site_index(struct collector *c, uint32_t location)
 	label_book_at(&c->places, location, labels);
 	key[0] = labels[0];
 	key[1] = place.flags & LABEL_UNNAMED ? location : 0;
-	if (map_get(&c->sites, key, sizeof(key), &index))
+	if (!map_add(&c->sites, key, sizeof(key), c->view->sites.count, &index))
 		return index;
-	index = c->view->sites.count;
-	map_put(&c->sites, key, sizeof(key), index);
 	vec_push(&c->view->sites, (struct cache_site){.place = place, .latency_mean = (double)NAN});
 	return index;
 }
@@ -134,23 +132,11 @@ static uint32_t place_index(struct collector *c, const struct place_row *place)
 	const uint32_t key[3] = {place->function, whole ? 0 : place->file, whole ? 0 : place->line};
 	uint32_t index;
 
-	if (map_get(&c->sites, key, sizeof(key), &index))
+	if (!map_add(&c->sites, key, sizeof(key), c->view->sites.count, &index))
 		return index;
-	index = c->view->sites.count;
-	map_put(&c->sites, key, sizeof(key), index);
-	vec_push(&c->view->sites,
-		(struct cache_site){
-			.place =
-				{
-					.function = place->function
-							    ? run_text(c->run, place->function)
-							    : "[unknown]",
-					.module = "",
-					.file = run_text(c->run, place->file),
-					.line = key[2],
-				},
-			.latency_mean = (double)NAN,
-		});
+	vec_push(&c->view->sites, (struct cache_site){.place = site_place_simulated(c->run, place),
+					  .latency_mean = (double)NAN});
+	c->view->sites.at[index].place.line = key[2];
 	return index;
 }
 

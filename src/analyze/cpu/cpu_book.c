@@ -115,7 +115,7 @@ static int name_check(const struct cpu_draft *draft, unsigned line, const char *
 /* "NAME CODE [config1=CODE] [flags]" */
 static int event_read(struct cpu_draft *draft, const struct text_pair *pair)
 {
-	char *rest = arena_text(&draft->book->arena, pair->value, strlen(pair->value)), *word;
+	char *rest = arena_copy(&draft->book->arena, pair->value), *word;
 	struct cpu_event event = {0};
 	unsigned seen = 0;
 	int r = 0;

@@ -66,9 +66,8 @@ int cpu_book_metrics(const struct cpu_book *book, const struct run *run, const c
 		const struct cpu_table *table;
 		uint32_t ignored;
 
-		if (map_get(&seen, &core, sizeof(core), &ignored))
+		if (!map_add(&seen, &core, sizeof(core), 1, &ignored))
 			continue;
-		map_put(&seen, &core, sizeof(core), 1);
 		table = table_counted(book, run, run_text(run, core), sets);
 		if (table)
 			r = metric_book_add_core(metrics,

@@ -95,14 +95,9 @@ static int rule_parse(char *text, struct cpu_rule *rule)
 	return r;
 }
 
-static bool text_is_same(const char *a, const char *b)
-{
-	return a && b ? str_equal(a, b) : a == b;
-}
-
 static bool rules_overlap(const struct cpu_rule *a, const struct cpu_rule *b)
 {
-	return text_is_same(a->vendor, b->vendor) && a->family == b->family &&
+	return str_same(a->vendor, b->vendor) && a->family == b->family &&
 	       a->model_low <= b->model_high && b->model_low <= a->model_high &&
 	       a->step_low <= b->step_high && b->step_low <= a->step_high &&
 	       (!a->pmu || !b->pmu || str_equal(a->pmu, b->pmu));
@@ -111,7 +106,7 @@ static bool rules_overlap(const struct cpu_rule *a, const struct cpu_rule *b)
 int cpu_rule_add(struct cpu_draft *draft, const struct text_pair *pair)
 {
 	struct cpu_rule rule = {.table = draft->book->tables.count};
-	char *text = arena_text(&draft->book->arena, pair->value, strlen(pair->value));
+	char *text = arena_copy(&draft->book->arena, pair->value);
 
 	if (rule_parse(text, &rule) < 0)
 		return text_refuse(&draft->reader, pair->line,

@@ -67,7 +67,7 @@ static const char *quoted(const char *path, struct arena *arena)
 			str_add_char(&text, *path);
 	}
 	str_add_char(&text, '\'');
-	return arena_text(arena, text.at, text.len);
+	return arena_str(arena, &text);
 }
 
 /* The lines are formats of ours with one %s or two. */
@@ -100,7 +100,7 @@ static const char *filled(const char *text, const struct mark *marks, struct are
 			str_add_char(&out, *text++);
 		}
 	}
-	return arena_text(arena, str_text(&out), out.len);
+	return arena_str(arena, &out);
 }
 
 void harness_make(const char *name, enum harness_lang lang, const char *path, struct arena *arena,

@@ -104,9 +104,7 @@ static struct simulated_row *row_at(struct summing *s, const struct place_key *k
 {
 	uint32_t index;
 
-	if (!map_get(&s->map, key, sizeof(*key), &index)) {
-		index = s->rows.count;
-		map_put(&s->map, key, sizeof(*key), index);
+	if (map_add(&s->map, key, sizeof(*key), s->rows.count, &index)) {
 		vec_push(&s->rows,
 			(struct simulated_row){
 				.function = key->function ? run_text(s->run, key->function)
@@ -144,8 +142,7 @@ static void functions_fold(struct summing *s)
 		uint64_t work = row.counts[SIMULATED_INSTRUCTIONS];
 		uint32_t at;
 
-		if (!map_get(&map, row.function, strlen(row.function), &at)) {
-			map_put(&map, row.function, strlen(row.function), kept);
+		if (map_add(&map, row.function, strlen(row.function), kept, &at)) {
 			most[kept] = work;
 			s->rows.at[kept++] = row;
 			continue;

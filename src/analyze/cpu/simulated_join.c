@@ -77,9 +77,7 @@ static struct simulated_site *function_at(struct joining *j, const char *name, c
 	size_t len = simulated_name_length(name);
 	uint32_t at;
 
-	if (!map_get(&j->functions, name, len, &at)) {
-		at = j->sites.count;
-		map_put(&j->functions, name, len, at);
+	if (map_add(&j->functions, name, len, j->sites.count, &at)) {
 		vec_push(&j->sites,
 			(struct simulated_site){.row = {.function = name, .file = file}});
 	}
@@ -92,9 +90,7 @@ static struct simulated_site *line_at(struct joining *j, const struct simulated_
 	uint32_t at;
 
 	str_addf(&key, "%s:%u", label_base(row->file), row->line);
-	if (!map_get(&j->lines, key.at, key.len, &at)) {
-		at = j->line_sites.count;
-		map_put(&j->lines, key.at, key.len, at);
+	if (map_add(&j->lines, key.at, key.len, j->line_sites.count, &at)) {
 		vec_push(&j->line_sites, (struct simulated_site){.row = {.function = row->function,
 									 .file = row->file,
 									 .line = row->line}});

@@ -47,7 +47,7 @@ static const char *tier_words(const struct topdown_view *view, struct arena *are
 		str_add(&line, " (the NMI watchdog holds one more)");
 	if (view->user_only)
 		str_add(&line, "; user side only, the kernel's is not permitted");
-	return arena_text(arena, str_text(&line), line.len);
+	return arena_str(arena, &line);
 }
 
 /* A core without a table has no tree, and says so. */

@@ -205,14 +205,14 @@ static void generic_plan(struct planner *planner, unsigned counters, unsigned fi
 		unsigned cost = i == 0 ? 2 - fixed : 2;
 
 		if (text.len && used + cost > counters) {
-			pass_push(planner, arena_text(planner->arena, text.at, text.len));
+			pass_push(planner, arena_str(planner->arena, &text));
 			str_clear(&text);
 			used = 0;
 		}
 		str_addf(&text, "%s%s", text.len ? "," : "", pairs[i]);
 		used += cost;
 	}
-	pass_push(planner, arena_text(planner->arena, text.at, text.len));
+	pass_push(planner, arena_str(planner->arena, &text));
 }
 
 /* How many of cycles and instructions have counters of their own on this core. */
@@ -327,5 +327,5 @@ const char *topdown_plan_sets(
 				table->events[group->events[i]].name);
 		str_add_char(&text, '}');
 	}
-	return arena_text(arena, str_text(&text), text.len);
+	return arena_str(arena, &text);
 }

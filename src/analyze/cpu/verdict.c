@@ -163,7 +163,7 @@ static const char *fill_in(
 		str_add(&out, *subject->program ? subject->program : "PROGRAM");
 	}
 	str_add(&out, text);
-	return arena_text(arena, str_text(&out), out.len);
+	return arena_str(arena, &out);
 }
 
 static bool tip_is_own(const struct verdict_tip *tip, const char *language)

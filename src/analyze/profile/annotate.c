@@ -42,22 +42,16 @@ static bool event_is_wanted(const struct annotate_work *work, row_id id)
 
 static int no_event(const struct run *run, const char *wanted, struct err *err)
 {
-	const char **words = mem_new(run->events.count + 1, sizeof(*words));
-	const char *nearest;
+	mem_auto const char **words = mem_new(run->events.count + 1, sizeof(*words));
 
 	for (uint32_t i = 0; i < run->events.count; i++)
 		words[i] = run_text(run, run->events.at[i].name);
-	nearest = wanted ? str_nearest(wanted, words) : NULL;
 	if (wanted)
 		err_set(err, ERR_USAGE, EINVAL, "this run has no samples of an event '%s'", wanted);
 	else
 		err_set(err, ERR_USAGE, EINVAL, "this run holds no samples");
-	if (nearest)
-		err_hint(err, "did you mean '%s'?", nearest);
-	else
-		err_hint(err, "make one with `assay record -- PROGRAM`");
-	free(words);
-	return -EINVAL;
+	return err_nearest(err, wanted ? str_nearest(wanted, words) : NULL,
+		"make one with `assay record -- PROGRAM`");
 }
 
 /* The events that have samples, in the order of the run. */

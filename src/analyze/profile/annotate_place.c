@@ -14,10 +14,8 @@ uint32_t annotate_file_index(struct annotate_work *work, const char *path)
 {
 	uint32_t index;
 
-	if (map_get(&work->file_index, path, strlen(path), &index))
+	if (!map_add(&work->file_index, path, strlen(path), work->files.count, &index))
 		return index;
-	index = work->files.count;
-	map_put(&work->file_index, path, strlen(path), index);
 	vec_push(&work->files, (struct annotate_file){.path = path});
 	return index;
 }
@@ -29,10 +27,8 @@ uint32_t annotate_line_index(
 	size_t bytes = work->view->event_count * sizeof(struct profile_cost);
 	uint32_t index;
 
-	if (map_get(&work->line_index, key, sizeof(key), &index))
+	if (!map_add(&work->line_index, key, sizeof(key), work->lines.count, &index))
 		return index;
-	index = work->lines.count;
-	map_put(&work->line_index, key, sizeof(key), index);
 	vec_push(&work->lines, (struct annotate_line){.file = file,
 				       .line = line,
 				       .function = function,

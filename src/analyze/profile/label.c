@@ -172,21 +172,15 @@ static enum match name_match(const char *name, const char *text)
 static int find_none(const struct label_book *book, const char *text, struct err *err)
 {
 	mem_auto const char **names = mem_new((size_t)book->labels.count + 1, sizeof(*names));
-	const char *nearest;
 	uint32_t count = 0;
 
 	vec_foreach (const struct label, label, &book->labels)
 		if (!(label->flags & LABEL_UNNAMED))
 			names[count++] = label->name;
-	nearest = str_nearest(text, names);
 	err_set(err, ERR_USAGE, EINVAL, "no function in this run is called '%.200s'", text);
-	if (nearest)
-		err_hint(err, "did you mean '%.400s'?", nearest);
-	else if (count)
-		err_hint(err, "assay report RUN --limit 0 lists every function");
-	else
-		err_hint(err, "no address of this run has a name");
-	return -EINVAL;
+	return err_nearest(err, str_nearest(text, names),
+		count ? "assay report RUN --limit 0 lists every function"
+		      : "no address of this run has a name");
 }
 
 /* The first few names; `best` matched more than one of them. */

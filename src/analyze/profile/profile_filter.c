@@ -62,14 +62,8 @@ static void sieve_done(struct sieve *sieve)
 static int refuse_name(
 	const char *what, const char *text, const char **names, const char *hint, struct err *err)
 {
-	const char *nearest = str_nearest(text, names);
-
 	err_set(err, ERR_USAGE, EINVAL, "no %s of this run is called '%.200s'", what, text);
-	if (nearest)
-		err_hint(err, "did you mean '%.300s'?", nearest);
-	else
-		err_hint(err, "%s", hint);
-	return -EINVAL;
+	return err_nearest(err, str_nearest(text, names), hint);
 }
 
 static int no_samples(const struct run *run, struct err *err)

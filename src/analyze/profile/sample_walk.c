@@ -127,13 +127,12 @@ static uint32_t function_number(struct builder *b, uint32_t label, row_id module
 		return b->functions[label];
 	label_add_text(from, LABEL_FUNCTION, &name);
 	b->functions[label] = b->walk->functions.count;
-	vec_push(&b->walk->functions,
-		(struct walk_function){
-			.name = arena_text(&b->walk->texts, str_text(&name), name.len),
-			.file = from->file,
-			.line = from->line,
-			.module = b->modules[module],
-		});
+	vec_push(&b->walk->functions, (struct walk_function){
+					      .name = arena_str(&b->walk->texts, &name),
+					      .file = from->file,
+					      .line = from->line,
+					      .module = b->modules[module],
+				      });
 	return b->functions[label];
 }
 

@@ -19,3 +19,13 @@ struct site_place site_place_of(const struct label_book *book, uint32_t location
 		.flags = label->flags,
 	};
 }
+
+struct site_place site_place_simulated(const struct run *run, const struct place_row *place)
+{
+	return (struct site_place){
+		.function = place->function ? run_text(run, place->function) : "[unknown]",
+		.module = "",
+		.file = run_text(run, place->file),
+		.line = place->line,
+	};
+}

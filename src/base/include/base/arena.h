@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 struct arena_block;
+struct str;
 
 /* Zero-initialised is ready for use. */
 struct arena {
@@ -20,6 +21,9 @@ void *arena_take(struct arena *arena, size_t size) __attribute__((returns_nonnul
 /* A copy of `len` bytes with a NUL behind it. */
 char *arena_text(struct arena *arena, const char *text, size_t len)
 	__attribute__((returns_nonnull));
+
+char *arena_copy(struct arena *arena, const char *text) __attribute__((returns_nonnull));
+char *arena_str(struct arena *arena, const struct str *str) __attribute__((returns_nonnull));
 
 /* A formatted text. */
 char *arena_format(struct arena *arena, const char *format, ...)

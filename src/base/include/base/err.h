@@ -30,6 +30,9 @@ int err_set(struct err *err, enum err_kind kind, int code, const char *format, .
 /* Add the way out to a failure already recorded, and return its -code. */
 int err_hint(struct err *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The way out of a name that is not known: the nearest one, or (NULL) another text. */
+int err_nearest(struct err *err, const char *nearest, const char *otherwise);
+
 /* Wrong usage, -EINVAL, in two texts as they are. */
 int err_refuse(struct err *err, const char *text, const char *hint);
 

@@ -26,6 +26,9 @@ bool map_get(const struct map *map, const void *key, size_t len, uint32_t *ret_v
 /* Add the key or replace its value. */
 void map_put(struct map *map, const void *key, size_t len, uint32_t value);
 
+/* The value of the key, which is `value` when it was not there; true: it was not. */
+bool map_add(struct map *map, const void *key, size_t len, uint32_t value, uint32_t *ret_value);
+
 void map_done(struct map *map);
 
 /* 64-bit hash of bytes (FNV-1a with a final mix): stable across machines and versions. */

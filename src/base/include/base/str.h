@@ -32,6 +32,7 @@ void str_done(struct str *str);
 const char *str_text(const struct str *str);
 
 bool str_equal(const char *a, const char *b);
+bool str_same(const char *a, const char *b); /* NULL is like NULL only */
 bool str_starts(const char *text, const char *prefix);
 bool str_ends(const char *text, const char *suffix);
 

@@ -30,6 +30,7 @@ enum compare_outcome {
 	COMPARE_IMPROVED,
 	COMPARE_REGRESSED,
 };
+bool compare_has_moved(enum compare_outcome outcome); /* up or down */
 
 #define COMPARE_BATCH 10      /* pairs between two looks, at least */
 #define COMPARE_LOOKS_MAX 6   /* what compare_alpha() is made for */

@@ -7,6 +7,9 @@
 
 #include "analyze/label.h"
 
+struct place_row;
+struct run;
+
 struct site_place {
 	const char *function; /* "[unknown]" */
 	const char *module;   /* path, "": not known */
@@ -18,3 +21,6 @@ struct site_place {
 
 /* The place of a location of the run (0: one that is not known). `book` is of LABEL_LINE. */
 struct site_place site_place_of(const struct label_book *book, uint32_t location);
+
+/* The place that a simulator names. */
+struct site_place site_place_simulated(const struct run *run, const struct place_row *place);
