@@ -3,6 +3,7 @@
 #include "job_fixture.h"
 
 #include <errno.h>
+#include <sys/stat.h>
 
 #include "job/bench.h"
 #include "model/history.h"
@@ -262,11 +263,13 @@ static void runs_besides_are_neither_stored_nor_remembered(void **state)
 	struct err err = {0};
 
 	(void)state;
+	assert_int_equal(mkdir(BENCH_JOB_FOLDER, 0777), 0);
 	begin(&job, &options);
 	job.is_extra = true;
 	assert_int_equal(bench_job_measure(&job, &err), BENCH_DONE);
 	assert_int_equal(job.run->executions.count, 1);
-	assert_int_not_equal(access(BENCH_JOB_FOLDER, F_OK), 0);
+	assert_int_not_equal(access(BENCH_JOB_FOLDER "/main.assay", F_OK), 0);
+	assert_int_not_equal(access(BENCH_JOB_HISTORY, F_OK), 0);
 	bench_job_done(&job);
 }
 
