@@ -48,6 +48,13 @@ void *arena_take(struct arena *arena, size_t size)
 	return piece;
 }
 
+void *arena_keep(struct arena *arena, const void *items, size_t size)
+{
+	void *copy = arena_take(arena, size);
+
+	return size ? memcpy(copy, items, size) : copy;
+}
+
 char *arena_text(struct arena *arena, const char *text, size_t len)
 {
 	char *copy = arena_take(arena, len + 1);

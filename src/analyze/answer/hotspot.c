@@ -107,14 +107,12 @@ static const char *why_of(const struct hotspot_draft *draft)
 static void draft_score(struct hotspot_draft *draft, struct arena *arena)
 {
 	struct hotspot *spot = &draft->spot;
-	struct hotspot_evidence *kept =
-		arena_take(arena, (spot->evidence_count + 1) * sizeof(*kept));
 
-	memcpy(kept, draft->evidence, spot->evidence_count * sizeof(*kept));
-	spot->evidence = kept;
+	spot->evidence =
+		arena_keep(arena, draft->evidence, spot->evidence_count * sizeof(*spot->evidence));
 	spot->asked = spot->evidence_count;
 	for (uint32_t i = 0; i < spot->evidence_count; i++)
-		spot->agree += kept[i].agrees;
+		spot->agree += spot->evidence[i].agrees;
 	if (!draft->tried)
 		spot->gain = spot->gain_lo = spot->gain_hi = spot->gain_at = (double)NAN;
 	spot->impact = impact_of(potential_of(draft));

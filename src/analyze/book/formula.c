@@ -210,11 +210,6 @@ static int parse_sum(struct parser *p)
 	return parse_chain(p, parse_product, "+-", (const enum formula_op[]){OP_ADD, OP_SUBTRACT});
 }
 
-static void *copy(struct arena *arena, const void *bytes, size_t len)
-{
-	return memcpy(arena_take(arena, len ? len : 1), bytes, len);
-}
-
 int formula_parse(
 	struct arena *arena, const char *text, struct formula *ret_formula, struct err *err)
 {
@@ -230,8 +225,8 @@ int formula_parse(
 		r = refuse(&p, "something left over");
 	if (r < 0)
 		return r;
-	formula.steps = copy(arena, steps, formula.steps_count * sizeof(*steps));
-	formula.names = copy(arena, names, formula.names_count * sizeof(*names));
+	formula.steps = arena_keep(arena, steps, formula.steps_count * sizeof(*steps));
+	formula.names = arena_keep(arena, names, formula.names_count * sizeof(*names));
 	*ret_formula = formula;
 	return 0;
 }

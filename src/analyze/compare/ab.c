@@ -78,14 +78,6 @@ static uint32_t metric_values(const struct ab_view *ab, enum ab_metric metric, b
 	return count;
 }
 
-static bool never_varies(const double *values, uint32_t count)
-{
-	for (uint32_t i = 1; i < count; i++)
-		if (values[i] != values[0])
-			return false;
-	return count > 1;
-}
-
 /* Judge one metric; 1, or 0 when there is nothing to judge. */
 static int metric_judge(const struct ab_view *ab, enum ab_metric metric, bool calm_only,
 	const struct compare_rule *rule, struct comparison *ret_comparison, struct err *err)
@@ -108,8 +100,8 @@ static int metric_judge(const struct ab_view *ab, enum ab_metric metric, bool ca
 		ab->b->rss.median <= (double)ab->b->rss_floor_bytes)
 		return 0;
 	/* A count that is the same in every run decides by itself, however small the change. */
-	if (metric >= AB_MEMORY && never_varies(a, ab->pair_count) &&
-		never_varies(b, ab->pair_count)) {
+	if (metric >= AB_MEMORY && compare_never_varies(a, ab->pair_count) &&
+		compare_never_varies(b, ab->pair_count)) {
 		input.kind = COMPARE_COUNT;
 		own.min_effect = 0;
 	}

@@ -5,6 +5,7 @@
  * facts that Google Benchmark writes are no fingerprint. */
 #include <math.h>
 
+#include "analyze/target.h"
 #include "audit_parts.h"
 #include "base/str.h"
 #include "code/binary.h"
@@ -38,15 +39,10 @@ static bool is_some(const char *text)
 	return text && *text && !str_equal(text, "none");
 }
 
-static bool is_unoptimised(const char *level)
-{
-	return level && (str_starts(level, "-O0") || str_starts(level, "-Og"));
-}
-
 static void find_program(struct audit_view *view, const struct audit_file *file,
 	const char *command, const struct binary_facts *facts)
 {
-	if (is_unoptimised(facts->optimisation))
+	if (target_is_unoptimised(facts->optimisation))
 		audit_add(view, "debug-build", file, command, (double)NAN, "%s: %s%s", facts->name,
 			facts->optimisation,
 			facts->optimisation_evidence == EVIDENCE_CODE ? " by the look of its code"

@@ -154,7 +154,7 @@ static double median_of(const double *values, size_t count)
 	return stats_median_sorted(sorted, count);
 }
 
-static bool never_varies(const double *values, size_t count)
+bool compare_never_varies(const double *values, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 		if (values[i] != values[0])
@@ -222,8 +222,9 @@ static void comparison_constant(struct comparison *one, double a, double b)
 
 static bool input_is_constant(const struct compare_input *input)
 {
-	return input->kind == COMPARE_COUNT && never_varies(input->a, input->a_count) &&
-	       never_varies(input->b, input->b_count) && input->a[0] >= 0 && input->b[0] >= 0;
+	return input->kind == COMPARE_COUNT && compare_never_varies(input->a, input->a_count) &&
+	       compare_never_varies(input->b, input->b_count) && input->a[0] >= 0 &&
+	       input->b[0] >= 0;
 }
 
 int compare_pairs(const struct compare_input *input, const struct compare_rule *rule,

@@ -371,15 +371,6 @@ static int block_read(void *to, struct text_reader *reader, const struct text_bl
 	return 0;
 }
 
-static const void *keep(struct arena *arena, const void *items, size_t size)
-{
-	void *copy = arena_take(arena, size ? size : 1);
-
-	if (size)
-		memcpy(copy, items, size);
-	return copy;
-}
-
 static void draft_keep(struct cpu_draft *draft)
 {
 	struct arena *arena = &draft->book->arena;
@@ -388,7 +379,7 @@ static void draft_keep(struct cpu_draft *draft)
 #define KEEP(member)                                                                               \
 	do {                                                                                       \
 		table.member##_count = draft->member.count;                                        \
-		table.member = keep(                                                               \
+		table.member = arena_keep(                                                         \
 			arena, draft->member.at, sizeof(*draft->member.at) * draft->member.count); \
 	} while (0)
 	KEEP(events);

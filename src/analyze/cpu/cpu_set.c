@@ -111,10 +111,9 @@ static int groups_read(struct set_reader *set, const char *text)
 static void set_keep(struct set_reader *set, const struct text_block *block)
 {
 	struct arena *arena = &set->draft->book->arena;
-	uint32_t *events = arena_take(arena, sizeof(*events) * (set->events.count + 1));
+	const uint32_t *events =
+		arena_keep(arena, set->events.at, sizeof(*events) * set->events.count);
 
-	if (set->events.count)
-		memcpy(events, set->events.at, sizeof(*events) * set->events.count);
 	vec_push(&set->draft->sets,
 		(struct cpu_set){text_block_value(block, "set"), text_block_value(block, "meaning"),
 			text_block_value(block, "events"), events, set->events.count});

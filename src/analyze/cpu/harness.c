@@ -10,6 +10,7 @@
 
 #include "analyze/text_block.h"
 #include "base/str.h"
+#include "base/words.h"
 
 enum { NAME_LONGEST = 64 };
 
@@ -43,31 +44,6 @@ int harness_name_check(const char *name, struct err *err)
 	err_hint(err, "it becomes part of function names: letters, digits and _, no digit first, "
 		      "as in `assay harness parse_line`");
 	return -EINVAL;
-}
-
-static bool is_plain(const char *path)
-{
-	return strspn(path,
-		       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._/+-") ==
-	       strlen(path);
-}
-
-/* As a shell wants it. */
-static const char *quoted(const char *path, struct arena *arena)
-{
-	str_auto struct str text = {0};
-
-	if (is_plain(path))
-		return path;
-	str_add_char(&text, '\'');
-	for (; *path; path++) {
-		if (*path == '\'')
-			str_add(&text, "'\\''");
-		else
-			str_add_char(&text, *path);
-	}
-	str_add_char(&text, '\'');
-	return arena_str(arena, &text);
 }
 
 /* The lines are formats of ours with one %s or two. */
@@ -107,8 +83,10 @@ void harness_make(const char *name, enum harness_lang lang, const char *path, st
 	struct harness_view *ret_view)
 {
 	/* The head of the file is a comment: a path that could end it is not put there. */
-	const char *shown =
-		is_plain(path) && !str_equal(path, "-") ? path : harness_file(name, lang, arena);
+	const char *typed = word_quoted(path, arena);
+	const char *shown = str_equal(typed, path) && !str_equal(path, "-")
+				    ? path
+				    : harness_file(name, lang, arena);
 	const struct mark marks[] = {
 		{"@NAME@", name},
 		{"@FILE@", shown},
@@ -121,7 +99,7 @@ void harness_make(const char *name, enum harness_lang lang, const char *path, st
 		.lang = langs[lang].name,
 		.path = path,
 		.text = filled(data_text(langs[lang].text), marks, arena),
-		.build = build_line(lang, name, quoted(path, arena), arena),
+		.build = build_line(lang, name, typed, arena),
 		.steps = {{"", arena_format(arena, "./%s -n 200000", name),
 				  "iterations and the time of one"},
 			{"bench", arena_format(arena, "assay bench './%s -n 200000'", name),

@@ -194,7 +194,6 @@ int simulated_take(const struct run *run, enum simulated_by by, struct arena *ar
 {
 	struct summing s = {.run = run};
 	struct simulated_counts counts = {0};
-	struct simulated_row *rows;
 	bool any = false;
 
 	s.of_event = mem_new(run->events.count + 1, sizeof(*s.of_event));
@@ -213,10 +212,7 @@ int simulated_take(const struct run *run, enum simulated_by by, struct arena *ar
 	if (by == SIMULATED_BY_FUNCTION)
 		functions_fold(&s);
 	vec_sort(&s.rows, by_work);
-	rows = arena_take(arena, (s.rows.count + 1) * sizeof(*rows));
-	if (s.rows.count)
-		memcpy(rows, s.rows.at, s.rows.count * sizeof(*rows));
-	counts.rows = rows;
+	counts.rows = arena_keep(arena, s.rows.at, s.rows.count * sizeof(*s.rows.at));
 	counts.row_count = s.rows.count;
 	*ret_counts = counts;
 	summing_done(&s);

@@ -173,12 +173,9 @@ static int by_time(const void *a, const void *b)
 static struct simulated_site *sites_keep(const struct joining *j, struct simulated_site *sites,
 	uint32_t count, const struct simulated_costs *costs, struct arena *arena)
 {
-	struct simulated_site *kept = arena_take(arena, (count + 1) * sizeof(*kept));
+	struct simulated_site *kept = arena_keep(arena, sites, count * sizeof(*kept));
 
-	if (!count)
-		return kept;
-	qsort(sites, count, sizeof(*sites), by_time);
-	memcpy(kept, sites, count * sizeof(*kept));
+	qsort(kept, count, sizeof(*kept), by_time);
 	for (uint32_t i = 0; i < count; i++) {
 		kept[i].time_share = j->all_ns > 0 ? kept[i].time_ns / j->all_ns : 0;
 		kept[i].why = "";

@@ -271,7 +271,6 @@ static void metrics_make(
 	uint32_t own_count = view->execution_count ? sizeof(own) / sizeof(*own) : 0;
 	uint32_t count = own_count + view->event_count;
 	struct metric_input *inputs = arena_take(arena, sizeof(*inputs) * count);
-	struct metric_result *rows;
 
 	memcpy(inputs, own, own_count * sizeof(*own));
 	for (uint32_t i = 0; i < view->event_count; i++) {
@@ -281,10 +280,8 @@ static void metrics_make(
 			event->name, event->core, event->reason, event->value, event->known};
 	}
 	metric_compute_all(book, inputs, count, arena, &results);
-	rows = arena_take(arena, sizeof(*rows) * results.rows.count);
-	if (results.rows.count)
-		memcpy(rows, results.rows.at, sizeof(*rows) * results.rows.count);
-	view->metrics = rows;
+	view->metrics =
+		arena_keep(arena, results.rows.at, results.rows.count * sizeof(*results.rows.at));
 	view->metric_count = results.rows.count;
 }
 

@@ -69,12 +69,12 @@ static bool group_is_needless(struct planner *planner, unsigned core, const stru
 
 static void group_push(struct planner *planner, unsigned core, const struct draft *draft, bool cut)
 {
-	uint32_t *events = arena_take(planner->arena, sizeof(*events) * (draft->count + 1));
+	const uint32_t *events;
 
 	if (!draft->count || planner->counts[core] == PLAN_PASSES ||
 		group_is_needless(planner, core, draft))
 		return;
-	memcpy(events, draft->events, sizeof(*events) * draft->count);
+	events = arena_keep(planner->arena, draft->events, sizeof(*events) * draft->count);
 	planner->groups[core][planner->counts[core]++] =
 		(struct topdown_group){core, events, draft->count};
 	planner->plan->cut |= cut;

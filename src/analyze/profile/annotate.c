@@ -194,14 +194,12 @@ static void lines_take(struct annotate_work *work)
 	struct annotate_view *view = work->view;
 
 	view->line_count = work->lines.count;
-	view->lines = arena_take(work->arena, (work->lines.count + 1) * sizeof(*view->lines));
-	if (work->lines.count)
-		memcpy(view->lines, work->lines.at, work->lines.count * sizeof(*view->lines));
+	view->lines =
+		arena_keep(work->arena, work->lines.at, work->lines.count * sizeof(*view->lines));
 	qsort(view->lines, view->line_count, sizeof(*view->lines), by_place);
 	view->file_count = work->files.count;
-	view->files = arena_take(work->arena, (work->files.count + 1) * sizeof(*view->files));
-	if (work->files.count)
-		memcpy(view->files, work->files.at, work->files.count * sizeof(*view->files));
+	view->files =
+		arena_keep(work->arena, work->files.at, work->files.count * sizeof(*view->files));
 }
 
 static double share(uint64_t part, uint64_t whole)

@@ -5,6 +5,7 @@
  * out the bad ones or kept only them. */
 #include <math.h>
 
+#include "analyze/annotate.h"
 #include "analyze/profile.h"
 #include "model/run.h"
 
@@ -23,22 +24,6 @@ static double quality_of(const struct run *run, const char *name)
 static double share_of(double part, double whole)
 {
 	return whole > 0 ? part / whole : (double)NAN;
-}
-
-/* "cycles:ppp", "cpu/mem-loads,ldlat=30/P": precise by its modifiers. */
-static bool event_is_precise(const char *name)
-{
-	const char *modifiers = name;
-
-	for (const char *at = name; *at; at++)
-		if (*at == ':' || *at == '/')
-			modifiers = at;
-	if (modifiers == name)
-		return false;
-	for (const char *at = modifiers; *at; at++)
-		if (*at == 'p' || *at == 'P')
-			return true;
-	return false;
 }
 
 static void warn(
@@ -169,7 +154,7 @@ void profile_quality_make(const struct run *run, const struct profile_filter *fi
 		.event_note = run_text(run, reason),
 		.unit = samples->unit,
 		.target = run_text(run, run->target),
-		.precise = event_is_precise(samples->name),
+		.precise = annotate_is_precise(samples->name),
 		.weighted = samples->weighted,
 		.merged = samples->merged,
 		.partial = run->partial,

@@ -249,9 +249,10 @@ static void row_build(struct target_work *work)
 		facts->flags_reason ? facts->flags_reason : "none that matter are recorded");
 }
 
-static bool is_unoptimised(const char *level)
+bool target_is_unoptimised(const char *level)
 {
-	return str_equal(level, "-O0") || str_equal(level, "-Og") || str_equal(level, "-N");
+	return level &&
+	       (str_starts(level, "-O0") || str_starts(level, "-Og") || str_equal(level, "-N"));
 }
 
 static void row_optimisation(struct target_work *work)
@@ -268,7 +269,7 @@ static void row_optimisation(struct target_work *work)
 		reason ? arena_format(work->arena, "%s (%s)", facts->optimisation, reason)
 		       : arena_format(work->arena, "%s%s", facts->optimisation,
 				 facts->optimisation_mixed ? " in most units, others differ" : ""));
-	if (is_unoptimised(facts->optimisation))
+	if (target_is_unoptimised(facts->optimisation))
 		set_finding(work, row, TARGET_LIMITED, "unoptimised");
 	else if (facts->optimisation_mixed)
 		set_finding(work, row, TARGET_LIMITED, "optimisation-mixed");

@@ -18,6 +18,10 @@ struct arena {
 /* `size` zeroed bytes, aligned for any type, never NULL. */
 void *arena_take(struct arena *arena, size_t size) __attribute__((returns_nonnull));
 
+/* A copy of `size` bytes, which may be none (`items` is NULL then), never NULL. */
+void *arena_keep(struct arena *arena, const void *items, size_t size)
+	__attribute__((returns_nonnull));
+
 /* A copy of `len` bytes with a NUL behind it. */
 char *arena_text(struct arena *arena, const char *text, size_t len)
 	__attribute__((returns_nonnull));

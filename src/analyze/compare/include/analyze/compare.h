@@ -32,6 +32,9 @@ enum compare_outcome {
 };
 bool compare_has_moved(enum compare_outcome outcome); /* up or down */
 
+/* Two values or more, all the same. */
+bool compare_never_varies(const double *values, size_t count);
+
 #define COMPARE_BATCH 10      /* pairs between two looks, at least */
 #define COMPARE_LOOKS_MAX 6   /* what compare_alpha() is made for */
 #define COMPARE_PAIRS_MIN 6   /* below, no p can be under 0.05 and no interval is finite */

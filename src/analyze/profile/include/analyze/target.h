@@ -62,3 +62,6 @@ struct target_view {
 
 void target_view_make(
 	const struct binary_facts *facts, struct arena *arena, struct target_view *ret_view);
+
+/* Built for debugging; `level` as in binary_facts, or NULL. */
+bool target_is_unoptimised(const char *level);
