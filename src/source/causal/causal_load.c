@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../perf/event_fd.h"
 #include "../perf/place.h"
 #include "base/str.h"
 #include "causal_parts.h"
@@ -176,16 +177,15 @@ static int nesting_zero(struct causal *causal)
 static int sampler_attach(struct causal *causal, int cpu, struct err *err)
 {
 	struct perf_event_attr attr = {
-		.size = sizeof(attr),
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_CPU_CLOCK,
 		.sample_period = causal->period_ns,
 	};
-	int fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = event_fd_open(&attr, -1, cpu, -1);
 	struct bpf_link *link;
 
 	if (fd < 0)
-		return refused(REFUSED_MACHINE, errno, err);
+		return refused(REFUSED_MACHINE, -fd, err);
 	link = bpf_program__attach_perf_event(program_of(causal, "assay_causal_sample"), fd);
 	if (!link) {
 		int code = errno;
@@ -265,8 +265,7 @@ static struct bpf_link *syscall_place(
 	struct causal *causal, const struct causal_point *point, uint64_t index, struct err *err)
 {
 	struct bpf_perf_event_opts how = {.sz = sizeof(how), .bpf_cookie = index};
-	struct perf_event_attr attr = {
-		.size = sizeof(attr), .type = PERF_TYPE_TRACEPOINT, .sample_period = 1};
+	struct perf_event_attr attr = {.type = PERF_TYPE_TRACEPOINT, .sample_period = 1};
 	struct bpf_link *link;
 	char name[128];
 	int fd = tracefs_open(err), id;
@@ -279,7 +278,7 @@ static struct bpf_link *syscall_place(
 	if (id < 0)
 		return NULL;
 	attr.config = (uint64_t)id;
-	fd = (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = event_fd_open(&attr, -1, 0, -1);
 	if (fd < 0)
 		return NULL;
 	link = bpf_program__attach_perf_event_opts(

@@ -241,21 +241,6 @@ static void take_body(struct recording *rec, const struct recording_event *event
 	take_tail(type, in, sample);
 }
 
-static uint32_t flags_of(uint16_t misc)
-{
-	switch (misc & PERF_RECORD_MISC_CPUMODE_MASK) {
-	case PERF_RECORD_MISC_KERNEL:
-	case PERF_RECORD_MISC_HYPERVISOR:
-		return WIRE_SAMPLE_KERNEL;
-	case PERF_RECORD_MISC_GUEST_KERNEL:
-		return WIRE_SAMPLE_KERNEL | WIRE_SAMPLE_GUEST;
-	case PERF_RECORD_MISC_GUEST_USER:
-		return WIRE_SAMPLE_GUEST;
-	default:
-		return 0;
-	}
-}
-
 static int emit(struct recording *rec, const struct wire_sample *sample)
 {
 	rec->report->samples++;
@@ -308,7 +293,7 @@ int recording_emit_sample(struct recording *rec, const char *record)
 		return 0;
 	}
 	sample.event = (uint32_t)(event - rec->events.at) + 1;
-	sample.flags = flags_of(record_head(record).misc);
+	sample.flags = kernel_flags_of(record_head(record).misc);
 	sample.machine = machine_of(rec, event->regs_user);
 	sample.period = event->period;
 	take_body(rec, event, &in, &sample, &read);

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
+#include "event_fd.h"
 #include "event_reason.h"
 #include "place.h"
 
@@ -34,7 +35,7 @@ struct counters {
 	struct place_list places;
 	struct counter *each; /* one per spec */
 	int *leaders;	      /* group leader per place while a group is opened */
-	int unswapped;	      /* see counters_forbid_swap() */
+	int unswapped;	      /* see event_fd_forbid_swap() */
 };
 
 static int event_open(const struct event_spec *spec, const struct counters *counters,
@@ -42,7 +43,6 @@ static int event_open(const struct event_spec *spec, const struct counters *coun
 {
 	bool alone = leader < 0, children = counters->mode == COUNTERS_CHILDREN;
 	struct perf_event_attr attr = {
-		.size = sizeof(attr),
 		.type = spec->type,
 		.config = spec->config,
 		.config1 = spec->config1,
@@ -59,29 +59,8 @@ static int event_open(const struct event_spec *spec, const struct counters *coun
 		.exclude_guest = spec->exclude_guest,
 		.precise_ip = spec->precise & 3,
 	};
-	long fd = syscall(
-		SYS_perf_event_open, &attr, place->pid, place->cpu, leader, PERF_FLAG_FD_CLOEXEC);
 
-	return fd < 0 ? -errno : (int)fd;
-}
-
-/* When all events of a task are inherited, the kernel may swap the contexts of parent and child at
- * a context switch instead of switching each event; the spawner's own event would then be enabled
- * by the child's exec and die with it (seen on 6.18: counts of later children read 0).  One event
- * that is not inherited makes the contexts different, and the swap is off. */
-static void counters_forbid_swap(struct counters *counters)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.disabled = 1,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-	};
-
-	counters->unswapped = (int)syscall(
-		SYS_perf_event_open, &attr, counters->id, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	return event_fd_open(&attr, place->pid, place->cpu, leader);
 }
 
 /* Whether this event counts at this place at all. */
@@ -216,7 +195,7 @@ int counters_open(struct event_list *list, enum counters_mode mode, pid_t id,
 			counters->each[i].fds[p] = -1;
 	}
 	if (mode == COUNTERS_CHILDREN)
-		counters_forbid_swap(counters);
+		counters->unswapped = event_fd_forbid_swap(counters->id);
 	r = counters_open_all(counters, err);
 	if (r < 0)
 		return r;

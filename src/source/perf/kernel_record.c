@@ -168,10 +168,11 @@ static void read_stack(struct words *w, struct wire_sample *sample)
 	sample->stack_asked = (uint32_t)bytes;
 }
 
-static uint32_t sample_flags(uint16_t misc)
+uint32_t kernel_flags_of(uint16_t misc)
 {
 	switch (misc & PERF_RECORD_MISC_CPUMODE_MASK) {
 	case PERF_RECORD_MISC_KERNEL:
+	case PERF_RECORD_MISC_HYPERVISOR:
 		return WIRE_SAMPLE_KERNEL;
 	case PERF_RECORD_MISC_GUEST_KERNEL:
 		return WIRE_SAMPLE_KERNEL | WIRE_SAMPLE_GUEST;
@@ -190,7 +191,7 @@ bool kernel_sample_read(const struct perf_event_header *record, uint64_t sample_
 		.left = (record->size - sizeof(*record)) / 8,
 	};
 	struct wire_sample sample = {
-		.flags = sample_flags(record->misc), .machine = WIRE_MACHINE_OTHER};
+		.flags = kernel_flags_of(record->misc), .machine = WIRE_MACHINE_OTHER};
 	uint64_t identifier = take_word(&w), task;
 
 	sample.ip = take_word(&w);

@@ -17,13 +17,13 @@
 
 #include "base/io.h"
 #include "base/str.h"
+#include "event_fd.h"
 #include "source/refusal.h"
 
 static int event_open(uint32_t type, uint64_t config, int group_fd)
 {
 	struct perf_event_attr attr = {
 		.type = type,
-		.size = sizeof(attr),
 		.config = config,
 		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_TOTAL_TIME_ENABLED |
 			       PERF_FORMAT_TOTAL_TIME_RUNNING,
@@ -31,9 +31,8 @@ static int event_open(uint32_t type, uint64_t config, int group_fd)
 		.exclude_kernel = 1,
 		.exclude_hv = 1,
 	};
-	long fd = syscall(SYS_perf_event_open, &attr, 0, -1, group_fd, PERF_FLAG_FD_CLOEXEC);
 
-	return fd < 0 ? -errno : (int)fd;
+	return event_fd_open(&attr, 0, -1, group_fd);
 }
 
 static void group_start(void *fd)

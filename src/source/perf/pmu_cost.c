@@ -16,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/stats.h"
+#include "pmu_flush.h"
 #include "source/pmu.h"
 
 enum {
@@ -100,24 +101,6 @@ static double work_ns(enum pmu_work work, double steps)
 		if (pmu_do_work(work, watch_start, watch_stop, &watch) < 0)
 			return 0;
 	return (double)watch.best_ns / steps;
-}
-
-static void line_flush(const void *line)
-{
-#if defined(__x86_64__)
-	__asm__ volatile("clflush (%0)" ::"r"(line) : "memory");
-#elif defined(__aarch64__)
-	__asm__ volatile("dc civac, %0" ::"r"(line) : "memory");
-#endif
-}
-
-static void flush_wait(void)
-{
-#if defined(__x86_64__)
-	__asm__ volatile("mfence" ::: "memory");
-#elif defined(__aarch64__)
-	__asm__ volatile("dsb ish" ::: "memory");
-#endif
 }
 
 /* One ring through all slots, a power of two of them, in an order that no prefetcher follows: the

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "pmu_flush.h"
 #include "source/pmu.h"
 
 enum { LINE_STRIDE = 256 }; /* more than the pairs of lines that adjacent-line prefetchers fetch */
@@ -44,24 +45,6 @@ static void work_branch(void)
 			__asm__ volatile("" ::: "memory");
 		else
 			__asm__ volatile("" : "+r"(state));
-}
-
-static void line_flush(const void *line)
-{
-#if defined(__x86_64__)
-	__asm__ volatile("clflush (%0)" ::"r"(line) : "memory");
-#elif defined(__aarch64__)
-	__asm__ volatile("dc civac, %0" ::"r"(line) : "memory");
-#endif
-}
-
-static void flush_wait(void)
-{
-#if defined(__x86_64__)
-	__asm__ volatile("mfence" ::: "memory");
-#elif defined(__aarch64__)
-	__asm__ volatile("dsb ish" ::: "memory");
-#endif
 }
 
 /* One cycle through all lines in random order (Sattolo), then flushed. */

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "event_fd.h"
 #include "event_reason.h"
 #include "sampler_event.h"
 #include "sampler_parts.h"
@@ -79,16 +80,8 @@ static uint64_t ring_bytes_wanted(const struct sampler *sampler)
 
 /* ---- one event ---- */
 
-static int event_open(struct perf_event_attr *attr, pid_t pid, int cpu)
-{
-	long fd = syscall(SYS_perf_event_open, attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
-
-	return fd < 0 ? -errno : (int)fd;
-}
-
 static void attr_common(const struct sampler *sampler, struct perf_event_attr *attr)
 {
-	attr->size = sizeof(*attr);
 	attr->disabled = 1;
 	attr->inherit = sampler->options.mode != COUNTERS_MACHINE;
 	attr->sample_id_all = 1;
@@ -119,7 +112,7 @@ static int side_open(struct sampler *sampler, pid_t pid, int cpu)
 
 	attr_common(sampler, &attr);
 	attr.build_id = sampler->with_build_id;
-	fd = event_open(&attr, pid, cpu);
+	fd = event_fd_open(&attr, pid, cpu, -1);
 	if (fd == -EINVAL && sampler->with_build_id) { /* before 5.12 */
 		sampler->with_build_id = false;
 		return side_open(sampler, pid, cpu);
@@ -177,7 +170,7 @@ static int sample_open_once(
 	sampler_event_rate(spec, &sampler->options, &attr);
 	attr_common(sampler, &attr);
 	attr_stack(sampler, &attr);
-	return event_open(&attr, pid, cpu);
+	return event_fd_open(&attr, pid, cpu, -1);
 }
 
 static int sample_open(struct sampler *sampler, const struct event_spec *spec, pid_t pid, int cpu)
@@ -205,29 +198,10 @@ static void event_keep(struct sampler *sampler, int fd, uint32_t cpu, uint32_t e
 		map_put(&sampler->identifiers, &identifier, sizeof(identifier), event);
 }
 
-/* When all events of a task are inherited, the kernel may swap the contexts of parent and child at
- * a context switch.  Our own events, whose descriptors ring for us, would then end with whichever
- * child has them; and a parent that waits for a child gets the child's fresh period for its own,
- * again and again, and is never sampled.  One event on the parent that is not inherited makes the
- * contexts differ (docs/decisions/003-counting.md), and nothing is swapped. */
-static int swap_forbid(pid_t pid)
-{
-	struct perf_event_attr attr = {
-		.size = sizeof(attr),
-		.type = PERF_TYPE_SOFTWARE,
-		.config = PERF_COUNT_SW_DUMMY,
-		.disabled = 1,
-		.exclude_kernel = 1,
-		.exclude_hv = 1,
-	};
-
-	return event_open(&attr, pid, -1);
-}
-
 void sampler_hold(struct sampler *sampler, pid_t pid)
 {
 	if (sampler->unswapped[1] < 0)
-		sampler->unswapped[1] = swap_forbid(pid);
+		sampler->unswapped[1] = event_fd_forbid_swap(pid);
 }
 
 /* ---- all events ---- */
@@ -427,7 +401,7 @@ static int sampler_try(struct sampler *sampler, uint64_t ring_bytes, struct err 
 		stack_is_copied(sampler) ? sampler_dump_bytes(ring_bytes, sampler->options.rate_hz)
 					 : 0;
 	if (sampler->options.mode != COUNTERS_MACHINE)
-		sampler->unswapped[0] = swap_forbid(sampler->options.id);
+		sampler->unswapped[0] = event_fd_forbid_swap(sampler->options.id);
 	r = events_open(sampler, err);
 	if (r < 0)
 		return r;

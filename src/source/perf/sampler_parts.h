@@ -30,7 +30,7 @@ struct sampler {
 	vec_of(struct sampler_cpu) cpus;
 	vec_of(struct sampler_event) events;
 	struct map identifiers; /* the kernel's id of an open event -> id of its spec */
-	int unswapped[2];	/* see swap_forbid() */
+	int unswapped[2];	/* see event_fd_forbid_swap() */
 	int bell;		/* epoll over all rings */
 	bool deaf;		/* a ring cannot ring any more */
 	bool with_build_id, with_lost_count; /* the kernel knows it */

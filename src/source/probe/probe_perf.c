@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../perf/event_fd.h"
 #include "base/io.h"
 #include "base/str.h"
 #include "probe_room.h"
@@ -178,17 +179,13 @@ static unsigned branch_depth(void)
 
 static int spe_open(uint32_t type)
 {
-	struct perf_event_attr attr = {.type = type,
-		.size = sizeof(attr),
-		.disabled = 1,
-		.exclude_kernel = 1,
-		.sample_period = 4096};
-	long fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	struct perf_event_attr attr = {
+		.type = type, .disabled = 1, .exclude_kernel = 1, .sample_period = 4096};
+	int fd = event_fd_open(&attr, 0, -1, -1);
 
-	if (fd < 0)
-		return -errno;
-	close((int)fd);
-	return 0;
+	if (fd >= 0)
+		close(fd);
+	return fd < 0 ? fd : 0;
 }
 
 void probe_branch_records(const struct probe *probe, struct finding *ret_finding)
@@ -229,13 +226,11 @@ static int dummy_open(int cpu)
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
 		.config = PERF_COUNT_SW_DUMMY,
-		.size = sizeof(attr),
 		.exclude_kernel = 1,
 		.sample_period = 1,
 	};
-	long fd = syscall(SYS_perf_event_open, &attr, 0, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
-	return fd < 0 ? -errno : (int)fd;
+	return event_fd_open(&attr, 0, cpu, -1);
 }
 
 /* Rings of `bytes` on `count` CPUs at the same time, the way record maps them.  The kernel counts

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../perf/event_fd.h"
 #include "base/clock.h"
 #include "base/cursor.h"
 #include "base/sorted.h"
@@ -70,7 +71,6 @@ static int ask_open(const struct sample_ask *ask)
 {
 	struct perf_event_attr attr = {
 		.type = ask->type,
-		.size = sizeof(attr),
 		.config = ask->config,
 		.sample_period = ask->period,
 		.sample_type = PERF_SAMPLE_TIME | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER |
@@ -83,14 +83,12 @@ static int ask_open(const struct sample_ask *ask)
 		.use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
 	};
-	long fd;
 
 	if (ask->branches) {
 		attr.sample_type |= PERF_SAMPLE_BRANCH_STACK;
 		attr.branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_ANY;
 	}
-	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	return fd < 0 ? -errno : (int)fd;
+	return event_fd_open(&attr, 0, -1, -1);
 }
 
 static void chain_read(struct cursor *c, struct sample_trial *trial)

@@ -13,19 +13,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../perf/event_fd.h"
 #include "base/io.h"
 #include "base/str.h"
 #include "probe_room.h"
 #include "source/tracefs.h"
-
-static int event_open(struct perf_event_attr *attr)
-{
-	long fd;
-
-	attr->size = sizeof(*attr);
-	fd = syscall(SYS_perf_event_open, attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	return fd < 0 ? -errno : (int)fd;
-}
 
 static int count_read(int fd, uint64_t *ret_count)
 {
@@ -46,7 +38,8 @@ void probe_tracepoints(const struct probe *probe, struct finding *ret_finding)
 		return;
 	}
 	attr.config = (uint64_t)id;
-	fd = probe->facts.perf_event_open == SYSCALL_KILLS ? -EPERM : event_open(&attr);
+	fd = probe->facts.perf_event_open == SYSCALL_KILLS ? -EPERM
+							   : event_fd_open(&attr, 0, -1, -1);
 	if (fd < 0) {
 		refusal_explain(&probe->facts, REFUSED_TRACEPOINT, -fd, &err);
 		finding_from(ret_finding, WIRE_NO, &err);
@@ -159,7 +152,7 @@ static int uprobe_open(void)
 	attr.type = (uint32_t)strtoul(line, NULL, 10);
 	attr.config1 = (uintptr_t) "/proc/self/exe";
 	attr.config2 = (uint64_t)offset;
-	return event_open(&attr);
+	return event_fd_open(&attr, 0, -1, -1);
 }
 
 void probe_uprobes(const struct probe *probe, struct finding *ret_finding)

@@ -46,6 +46,9 @@ struct kernel_scratch {
 /* One entry of a branch stack; `bits` as the kernel writes them behind the two addresses. */
 struct wire_branch kernel_branch_of(uint64_t from, uint64_t to, uint64_t bits);
 
+/* WIRE_SAMPLE_* of a record's `misc`. */
+uint32_t kernel_flags_of(uint16_t misc);
+
 /* Read a PERF_RECORD_SAMPLE of `sample_type` (within KERNEL_SAMPLE_TYPES) into `ret_sample`, all
  * but its event; `ret_identifier` says which open event it is from.  A branch stack becomes the
  * sample's branches, or with !scratch->as_branches the user part of the chain.  False: not well
