@@ -56,11 +56,11 @@ const char *err_words(int code)
 	case EINVAL:
 		return "invalid argument";
 	case EIO:
-		return "the disk or device does not answer";
+		return "the disk or device does not respond";
 	case EBUSY:
 		return "it is in use";
 	case EEXIST:
-		return "it is there already";
+		return "it already exists";
 	case EFBIG:
 		return "it is too large";
 	case ELOOP:

@@ -46,9 +46,9 @@ int io_read(const char *path, size_t limit, struct str *text, struct err *err)
 	int r = io_read_at(AT_FDCWD, path, limit, text);
 
 	if (r == -EFBIG) {
-		err_set(err, ERR_USAGE, EFBIG, "%s is larger than the %zu KiB that are read", path,
+		err_set(err, ERR_USAGE, EFBIG, "%s is larger than the limit of %zu KiB", path,
 			limit >> 10);
-		err_hint(err, "see whether this is the right file");
+		err_hint(err, "check that this is the right file");
 	} else if (r < 0) {
 		err_set(err, ERR_USAGE, -r, "cannot read %s: %s", path, err_words(-r));
 		err_hint(err, r == -ENOENT   ? "check the path"
@@ -135,7 +135,7 @@ static int io_fail(const char *path, int r, struct err *err)
 	if (r == -ENOSPC || r == -EDQUOT)
 		err_hint(err, "free some space, or choose another place");
 	else if (r == -ENOENT)
-		err_hint(err, "make its folder first, or choose another place");
+		err_hint(err, "create its directory first, or choose another place");
 	else
 		err_hint(err, "choose another place");
 	return r;
@@ -241,7 +241,7 @@ int io_append(const char *path, const void *lines, size_t len, struct err *err)
 		int code = errno;
 
 		err_set(err, ERR_OUTPUT, code, "cannot append to %s: %s", path, err_words(code));
-		err_hint(err, "make room, or make the folder writable");
+		err_hint(err, "free some space, or make the directory writable");
 		return -code;
 	}
 	return 0;

@@ -59,7 +59,7 @@ static int step(struct splitter *s, const char *text, struct err *err)
 	} else if (s->quote == '\'' || (c != '\\' && s->quote)) {
 		*s->out++ = c;
 	} else if (c == '\\' && !*s->at) {
-		err_set(err, ERR_USAGE, EINVAL, "the command ends in a backslash: %.200s", text);
+		err_set(err, ERR_USAGE, EINVAL, "the command ends with a backslash: %.200s", text);
 		err_hint(err, "write \\\\ for a backslash");
 		return -EINVAL;
 	} else if (c == '\\' && escapes(s->quote, *s->at)) {

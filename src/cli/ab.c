@@ -78,21 +78,18 @@ static int ab_run_command(struct cli *cli, struct err *err)
 }
 
 static const struct option_spec options[] = {
-	{"pairs", 'n', "PAIRS", false, NULL, "measure exactly that many pairs, then judge once"},
-	{"budget", 0, "TIME", false, NULL, "stop after that time at the latest (default 60s)"},
-	{"min-effect", 0, "SHARE", false, NULL, "the smallest change that matters (default 1%)"},
+	{"pairs", 'n', "PAIRS", false, NULL, "measure exactly this many pairs, then judge once"},
+	{"budget", 0, "TIME", false, NULL, "total time budget (default 60s)"},
+	{"min-effect", 0, "SHARE", false, NULL, "smallest change that matters (default 1%)"},
 	{"run", 0, "CMD", false, NULL,
-		"A and B are git revisions: check out each in a folder of its own and run this "
-		"there; . is the tree as it stands"},
+		"A and B are git revisions: check out each in its own directory and run this there; . is the working tree"},
 	{"build", 0, "CMD", false, NULL, "build each revision with this first (sh -c)"},
 	{"same-output", 0, "yes|no", true, "yes|no",
-		"run each once first and stop when they print different things; default for --run"},
+		"run each once first and stop if their output differs; default with --run"},
 	{"events", 0, "yes|no", true, "yes|no",
-		"count events in five more runs of each, to explain a change; default where there "
-		"is a PMU"},
+		"count events in five more runs of each to explain a change; default with a PMU"},
 	{"after", 0, "RUN", false, NULL,
-		"an earlier `ab` that was kept with -o: its change and this one, multiplied; more "
-		"than one adds up in order"},
+		"an earlier `ab` stored with -o: multiply its change with this one; may be repeated, in order"},
 	BENCH_OPTIONS{0},
 };
 
@@ -102,23 +99,19 @@ static const char *const examples[] = {
 	"assay ab --min-effect 3% 'sort a.txt' -- 'sort --parallel=1 a.txt'",
 	"changes below 3 % do not matter",
 	"assay ab -n 40 -o ab.assay ./old -- ./new",
-	"exactly 40 pairs, kept in a file",
+	"exactly 40 pairs, stored in a file",
 	"assay ab --build 'make -j2' --run './program data' main -- .",
-	"is the tree as it stands slower than main? Both are built in folders of their own",
+	"is the working tree slower than main? Builds both in their own directories",
 	NULL,
 };
 
 const struct command ab_command = {
 	.name = "ab",
-	.summary = "is B slower than A, faster, or the same: interleaved runs",
+	.summary = "compare two programs by interleaved runs",
 	.usage = "[-n PAIRS] [--budget TIME] A -- B",
 	.examples = examples,
 	.details =
-		"A and B are each one quoted command, or a program with its words: what stands "
-		"before -- and what stands behind it. With --run they are two git revisions; your "
-		"tree, index and branches are only read. The verdict is about B relative to A. "
-		"Exit status: 0 equivalent or improved, 1 regressed, 3 inconclusive, 5 a build or "
-		"a run failed or A and B print different things.",
+		"A and B are each one quoted command, or a program with its arguments: the words before -- and after it. With --run they are two git revisions; your working tree, index and branches are only read. The verdict is about B relative to A. Exit status: 0 equivalent or improved, 1 regressed, 3 inconclusive, 5 a build or run failed or the outputs differ.",
 	.options = options,
 	.program = PROGRAM_PAIR,
 	.operands_min = 1,

@@ -25,13 +25,13 @@ static bool by_line(const struct cli *cli)
 static const char *no_code_reason(const struct module_row *module)
 {
 	if (!module)
-		return "the code is in no file";
+		return "the code is not in a file";
 	if (module->flags & MODULE_KERNEL)
 		return "the kernel's code is not in a file here";
 	if (module->flags & MODULE_JIT)
-		return "the code was made while the program ran and is gone";
+		return "the code was generated at run time and is gone";
 	if (module->flags & MODULE_VDSO)
-		return "the code is the kernel's, mapped into the program";
+		return "the code belongs to the kernel, mapped into the program";
 	return NULL;
 }
 
@@ -63,7 +63,7 @@ static int source_rules_take(const struct cli *cli, struct source_rules *ret_rul
 		if (i == SOURCE_RULES) {
 			err_set(err, ERR_USAGE, EINVAL, "more than %d --source options",
 				SOURCE_RULES);
-			err_hint(err, "a folder also finds the files below it");
+			err_hint(err, "a directory also finds the files below it");
 			return -EINVAL;
 		}
 		ret_rules->at[ret_rules->count++] = rule;
@@ -144,35 +144,29 @@ static int annotate_run(struct cli *cli, struct err *err)
 }
 
 static const struct option_spec options[] = {
-	{"by", 0, "WHAT", false, "instruction|line", "line: sums by source line, no instructions"},
-	{"event", 'e', "EVENT", false, NULL, "this event only; without it all are side by side"},
+	{"by", 0, "WHAT", false, "instruction|line", "line: sums per source line, no instructions"},
+	{"event", 'e', "EVENT", false, NULL, "only this event (default: all side by side)"},
 	{"module", 0, "PATH", false, NULL,
-		"the function of this program or library, by the end of its path"},
+		"the function in this program or library (end of its path)"},
 	{"source", 0, "DIR|FROM=TO", false, NULL,
-		"where source files are now: below DIR, or TO in place of FROM; may be repeated"},
+		"find source files below DIR, or replace FROM with TO in their paths; may be repeated"},
 	{"symfs", 0, "DIR", false, NULL, "look for programs and libraries below DIR first"},
-	{"limit", 0, "N", false, NULL, "show the N hottest places and what is around them (20)"},
-	{"all", 0, NULL, false, NULL, "leave no cold part out"},
-	{"intel", 0, NULL, false, NULL, "x86 instructions as Intel writes them, not AT&T"},
+	{"limit", 0, "N", false, NULL, "show the N hottest places with context (default 20)"},
+	{"all", 0, NULL, false, NULL, "show cold parts too"},
+	{"intel", 0, NULL, false, NULL, "Intel syntax for x86 instructions, not AT&T"},
 	{0},
 };
 
 const struct command annotate_command = {
 	.name = "annotate",
-	.summary = "show what each line and instruction of a function cost",
+	.summary = "show the cost of each line and instruction of a function",
 	.usage = "RUN FUNCTION [--by instruction|line] [--source DIR] [--all]",
 	.examples = (const char *const[]){"assay annotate run.assay parse_row",
-		"its instructions below their source lines, with shares",
+		"instructions below their source lines, with shares",
 		"assay annotate run.assay parse_row --by line --source /build=$HOME/src",
-		"source lines only, for a program that was built elsewhere", NULL},
+		"source lines only, for a program built elsewhere", NULL},
 	.details =
-		"FUNCTION is a name, a name without its parameters, a part that only one name has, or "
-		"an address in it (0x1139).\n"
-		"self is the share of the function's own samples, and adds up to 100 % over what is "
-		"shown and what is said to be left out. calls is the share, of all samples with the "
-		"function on the stack, that was taken in what was called from there.\n"
-		"When the program's file is gone or was replaced since, the lines are still shown: "
-		"they stand in the run.",
+		"FUNCTION is a name, a name without parameters, a part that matches only one name, or an address in it (0x1139).\nself is the share of the function's own samples; all rows and the omitted part add up to 100 %. calls is the share, of all samples with the function on the stack, taken in functions called from there.\nIf the program's file is missing or was replaced, the lines are still shown: the run file contains them.",
 	.options = options,
 	.operands_min = 2,
 	.operands_max = 2,

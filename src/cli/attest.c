@@ -106,7 +106,7 @@ static int terminal_ask(struct attest_job *job, struct err *err)
 		if (item->answer == ATTEST_PASS || item_ask(job, i + 1, item) >= 0)
 			continue;
 		dprintf(STDERR_FILENO, "\n");
-		err_set(err, ERR_USAGE, EINTR, "the questions were not answered to the end");
+		err_set(err, ERR_USAGE, EINTR, "not all questions were answered");
 		return err_hint(
 			err, "nothing was written; answers can also come from a file: --answers");
 	}
@@ -131,9 +131,9 @@ static int answers_take(struct attest_job *job, struct err *err)
 		return terminal_ask(job, err);
 	if (!job->view.open)
 		return 0;
-	err_set(err, ERR_USAGE, EINVAL, "these are for a person to answer: %s",
+	err_set(err, ERR_USAGE, EINVAL, "a person must answer: %s",
 		attest_open_keys(&job->view, arena));
-	return err_hint(err, "fill in `assay attest --template %s` and pass it with --answers FILE",
+	return err_hint(err, "fill in `assay attest --template %s` and use --answers FILE",
 		job->cli->operands.at[0]);
 }
 
@@ -293,12 +293,12 @@ static int words_check(struct cli *cli, struct err *err)
 
 	if (template && verifies)
 		return err_refuse(
-			err, "--template and --verify are two different jobs", "give one of them");
+			err, "--template and --verify exclude each other", "use one of them");
 	if (verifies && cli->operands.count)
-		return err_refuse(err, "--verify takes one document and nothing else",
+		return err_refuse(err, "--verify needs exactly one document",
 			"usage: assay attest --verify DOC");
 	if (!template && !verifies && !cli->operands.count) {
-		err_set(err, ERR_USAGE, EINVAL, "assay attest was given no file");
+		err_set(err, ERR_USAGE, EINVAL, "assay attest needs a file");
 		return err_hint(err, "usage: assay attest %s", cli->command->usage);
 	}
 	return cli_output_as_json(cli, err);
@@ -326,31 +326,25 @@ static int attest_run(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"answers", 0, "FILE", false, NULL,
-		"answers of a person, KEY=pass|fail|waive:REASON lines"},
-	{"template", 0, NULL, false, NULL, "print a file of answers to fill in"},
-	{"by", 0, "NAME", false, NULL, "who signs off (default: git's user.name, or the user)"},
+		"a person's answers: lines of KEY=pass|fail|waive:REASON"},
+	{"template", 0, NULL, false, NULL, "print an answer file to fill in"},
+	{"by", 0, "NAME", false, NULL, "who signs (default: git's user.name, or the user)"},
 	{"output", 'o', "DOC", false, NULL, "write the attestation (JSON) to this file"},
-	{"verify", 0, "DOC", false, NULL, "was this attestation, or its run, changed since?"},
+	{"verify", 0, "DOC", false, NULL, "check whether this attestation or its run changed"},
 	{0},
 };
 
 const struct command attest_command = {
 	.name = "attest",
-	.summary = "fourteen questions before a number is published, signed off",
+	.summary = "answer fourteen questions before publishing a number, and sign",
 	.usage = "RUN [REPEAT...] [--answers FILE] [-o DOC] | --template [RUN] | --verify DOC",
 	.examples = (const char *const[]){"assay attest --template run.assay > answers.txt",
-		"what is left for a person to answer",
+		"what a person still has to answer",
 		"assay attest run.assay again.assay third.assay --answers answers.txt -o attest.json",
-		"a run and two repeats of it, signed off", "assay attest --verify attest.json",
-		"was it changed since?", NULL},
+		"a run and two repeats, signed", "assay attest --verify attest.json",
+		"has it changed since?", NULL},
 	.details =
-		"The tool answers what it can know from the run and the machine, each with its "
-		"evidence: same-build, same-knobs, same-fixture, symmetric-warmup, enough-runs, "
-		"quiet-host, stable-envelope (takes three files), tiers and reproducible. A person "
-		"answers the rest, on a terminal or with --answers. What the tool failed can be waived "
-		"with a reason and never passed. Exit status 1 when a question failed, or when "
-		"--verify finds a change; the number of failures is `fails` in the document. The digest "
-		"finds an edit; it is no signature.",
+		"assay answers what it can from the run and the machine, each with evidence: same-build, same-knobs, same-fixture, symmetric-warmup, enough-runs, quiet-host, stable-envelope (needs three files), tiers and reproducible. A person answers the rest, on a terminal or with --answers. A question that assay failed can be waived with a reason, but not passed. Exit status 1 when a question failed, or when --verify finds a change; `fails` in the document is the number of failures. The digest detects edits; it is not a signature.",
 	.options = options,
 	.operands_max = 16,
 	.run = attest_run,

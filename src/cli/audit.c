@@ -57,18 +57,14 @@ static const struct option_spec options[] = {{0}};
 
 const struct command audit_command = {
 	.name = "audit",
-	.summary = "how far a benchmark's numbers can be trusted",
+	.summary = "check how far a benchmark's numbers can be trusted",
 	.usage = "FILE|FOLDER...",
 	.examples = (const char *const[]){"assay audit .assay/before.assay",
 		"the runs of `assay bench --save before`", "assay audit hyperfine.json",
-		"what hyperfine --export-json or Google Benchmark wrote", "assay audit results/",
-		"all files of a folder together", NULL},
+		"output of hyperfine --export-json or Google Benchmark", "assay audit results/",
+		"all files of a directory together", NULL},
 	.details =
-		"Each finding has a code, HIGH, MEDIUM or LOW, its evidence and the way out; the rules "
-		"are in data/audit.rules. Two commands or more get a level of fairness, L0 to L5, with "
-		"the claim that it allows. The last two lines say what the numbers support and what "
-		"they do not. Programs are looked at as they are now, when the run was measured on "
-		"this machine. Exit status 1 when a finding is HIGH.",
+		"Each finding has a code, HIGH, MEDIUM or LOW, its evidence and a fix; the rules are in data/audit.rules. Two or more commands get a fairness level, L0 to L5, with the claim it allows. The last two lines say what the numbers support and what they do not. Programs are inspected as they are now, if the run was measured on this machine. Exit status 1 when a finding is HIGH.",
 	.options = options,
 	.operands_min = 1,
 	.operands_max = 64,

@@ -22,8 +22,8 @@ static int parameters_read(struct cli *cli, struct parameters *parameters, struc
 	int r = 0;
 
 	if (step && !scan)
-		return err_refuse(err, "--parameter-step is the step of nothing",
-			"write it with -P NAME MIN MAX");
+		return err_refuse(
+			err, "--parameter-step without a scan", "use it with -P NAME MIN MAX");
 	for (; r >= 0 && scan && *scan; scan += 3)
 		r = parameters_add_scan(parameters,
 			&(struct parameter_scan){scan[0], scan[1], scan[2], step}, &cli->arena,
@@ -72,7 +72,7 @@ static int options_read(struct cli *cli, struct bench_job_options *options, stru
 	int r = bench_options_read(cli, options, err);
 
 	if (r >= 0 && !cli->operands.count && !cli->program) {
-		err_set(err, ERR_USAGE, EINVAL, "assay bench was given no command");
+		err_set(err, ERR_USAGE, EINVAL, "assay bench needs a command");
 		r = err_hint(err, "usage: assay bench %s", cli->command->usage);
 	}
 	if (r < 0 || parameters_read(cli, &options->parameters, err) < 0 ||
@@ -150,14 +150,14 @@ static const struct option_spec options[] = {
 	{"runs", 'n', "N", false, NULL, "run each command exactly N times"},
 	{"min-runs", 0, "N", false, NULL, "at least N times (default 10)"},
 	{"max-runs", 0, "N", false, NULL, "at most N times"},
-	{"budget", 0, "TIME", false, NULL, "measure each command about that long (default 3s)"},
+	{"budget", 0, "TIME", false, NULL, "measure each command for about this long (default 3s)"},
 	{"parameter-scan", 'P', "NAME MIN MAX", false, NULL,
-		"replace {NAME} in the commands by the numbers from MIN to MAX"},
-	{"parameter-step", 'D', "STEP", false, NULL, "the step of the scan before it (default 1)"},
+		"replace {NAME} in the commands with the numbers from MIN to MAX"},
+	{"parameter-step", 'D', "STEP", false, NULL, "step of the preceding scan (default 1)"},
 	{"parameter-list", 'L', "NAME VALUES", false, NULL,
-		"replace {NAME} by each of these values: a,b,c"},
-	{"ops", 0, "N", false, NULL, "operations in a run: the rate is told too (5K, 2M)"},
-	{"bytes", 0, "N", false, NULL, "bytes that a run handles: the rate is told too (64MiB)"},
+		"replace {NAME} with each of these values: a,b,c"},
+	{"ops", 0, "N", false, NULL, "operations per run, to show a rate (5K, 2M)"},
+	{"bytes", 0, "N", false, NULL, "bytes per run, to show a rate (64MiB)"},
 	BENCH_OPTIONS{"export-json", 0, "FILE", false, NULL, "hyperfine's JSON format"},
 	{"export-markdown", 0, "FILE", false, NULL, "a table"},
 	{"export-csv", 0, "FILE", false, NULL, "one row per run"},
@@ -166,11 +166,11 @@ static const struct option_spec options[] = {
 
 static const char *const examples[] = {
 	"assay bench 'grep -r main src'",
-	"how long it takes, with the interval of the median",
+	"how long it takes, with an interval for the median",
 	"assay bench --warmup 3 './old data' './new data'",
-	"two commands in turns, and which is faster",
+	"two commands, interleaved, and which is faster",
 	"assay bench -n 50 --save before ./program",
-	"50 runs, kept as .assay/before.assay",
+	"50 runs, stored as .assay/before.assay",
 	"assay bench -P threads 1 8 'make -j {threads}' --prepare 'make clean'",
 	"one command per number of threads",
 	NULL,
@@ -178,14 +178,11 @@ static const char *const examples[] = {
 
 const struct command bench_command = {
 	.name = "bench",
-	.summary = "how long commands take, and how sure that is",
+	.summary = "measure how long commands take, with confidence intervals",
 	.usage = "[-n N] [--warmup N] [--save NAME] CMD...",
 	.examples = examples,
 	.details =
-		"Each CMD is one argument and is split into words as a shell does; no shell runs. "
-		"Words behind -- are one more command as they stand. "
-		"Several commands are run in turns. A run that fails ends the benchmark; the runs "
-		"before it are kept. Every run gets an environment of random size.",
+		"Each CMD is one argument, split into words like a shell does; no shell runs. Words after -- are one more command, taken literally. Several commands are interleaved. A run that fails ends the benchmark; the runs before it are kept. Every run gets an environment of random size.",
 	.options = options,
 	.program = PROGRAM_OPTIONAL,
 	.operands_max = COMMANDS_MAX,

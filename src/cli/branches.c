@@ -33,7 +33,7 @@ static int branches_run(struct cli *cli, struct err *err)
 
 	if (r >= 0 && filter && options.whole) {
 		r = err_set(err, ERR_USAGE, EINVAL, "--filter and --level 1 exclude each other");
-		err_hint(err, "--filter chooses among the places, which --level 2 shows");
+		err_hint(err, "--filter selects places, which --level 2 shows");
 	}
 	if (r >= 0)
 		r = branches_job_do(&job, &options, filter, &cli->host, err);
@@ -45,31 +45,24 @@ static int branches_run(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"filter", 0, "TYPES", false, NULL,
-		"only these: cond, uncond, call, ind_call, ret, ind, syscall... with commas"},
+		"only these types: cond, uncond, call, ind_call, ret, ind, syscall... (comma-separated)"},
 	SITE_OPTIONS,
 	{0},
 };
 
 const struct command branches_command = {
 	.name = "branches",
-	.summary = "which branches are mispredicted, and whether that explains the time",
+	.summary = "show mispredicted branches, and whether they explain the time",
 	.usage = "RUN | [--engine ENGINE] [--level N] [--filter TYPES] [-o RUN] -- PROGRAM "
 		 "ARGS...",
 	.examples = (const char *const[]){"assay branches -- ./program input",
-		"rates of the whole program, then the branches",
+		"rates of the whole program, then each branch",
 		"assay branches --engine sim -- ./program",
 		"without a PMU: simulated, exact for the model, 20 to 75 times slower",
 		"assay branches run.assay --filter cond",
-		"the conditional branches of a run that was recorded with -b or imported", NULL},
+		"conditional branches of a run recorded with -b or imported", NULL},
 	.details =
-		"With a PMU the program runs twice: once to count branches and mispredictions, once to "
-		"sample. Where the PMU records branches (Intel LBR, AMD LbrExtV2, Arm BRBE) each row is "
-		"one branch with both ends; else branch-misses is sampled, and it is said whether the "
-		"place is precise.\n"
-		"Without a PMU the program runs once in a simulator (valgrind); every number is then "
-		"labelled simulated. RUN is a run of `assay record -b`, or an imported recording.\n"
-		"Exit status 5 when the program failed, 6 when there is neither a PMU nor a simulator, "
-		"130 after Ctrl-C.",
+		"With a PMU the program runs twice: once to count branches and mispredictions, once to sample. Where the PMU records branches (Intel LBR, AMD LbrExtV2, Arm BRBE) each row is one branch with source and target; otherwise branch-misses is sampled, and the output says whether the location is precise.\nWithout a PMU the program runs once in a simulator (valgrind), and every number is marked as simulated. RUN is a run of `assay record -b`, or an imported recording.\nExit status 5 when the program failed, 6 when there is neither a PMU nor a simulator, 130 after Ctrl-C.",
 	.options = options,
 	.program = PROGRAM_OPTIONAL,
 	.operands_max = 1,

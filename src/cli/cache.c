@@ -38,31 +38,23 @@ static int cache_run(struct cli *cli, struct err *err)
 }
 
 static const struct option_spec options[] = {
-	{"by", 0, "WHAT", false, "line|function", "one site for each of these (default line)"},
+	{"by", 0, "WHAT", false, "line|function", "group by this (default line)"},
 	SITE_OPTIONS,
 	{0},
 };
 
 const struct command cache_command = {
 	.name = "cache",
-	.summary = "which caches and TLBs miss, and where",
+	.summary = "show which caches and TLBs miss, and where",
 	.usage = "RUN | [--engine ENGINE] [--level N] [--by WHAT] [-o RUN] -- PROGRAM ARGS...",
 	.examples = (const char *const[]){"assay cache -- ./program input",
-		"accesses and misses of each level, then the lines",
+		"accesses and misses of each level, then lines",
 		"assay cache --engine sim --by function -- ./program",
 		"without a PMU: two simulated data levels, by function",
 		"assay cache run.assay --report cache.md",
 		"a stored or imported run, also as a report", NULL},
 	.details =
-		"With a PMU the program runs three times: for generic events, for this CPU's own ones "
-		"(L2, page walks, how many reads of memory are under way; not on a CPU that assay has no "
-		"table of), and to sample loads with their latency where the CPU can, else misses; it is "
-		"said whether the place is precise. A level that was not counted says why and is never "
-		"0.\n"
-		"Without a PMU the program runs once in a simulator (valgrind): L1 and the last level, "
-		"no L2, no TLBs, no prefetching; every number is labelled simulated.\n"
-		"Exit status 5 when the program failed, 6 when there is neither a PMU nor a simulator, "
-		"130 after Ctrl-C.",
+		"With a PMU the program runs three times: for generic events, for this CPU's own events (L2, page walks, pending memory reads; only on CPUs that assay has a table for), and to sample loads with their latency where the CPU can, otherwise misses; the output says whether the location is precise. A level that was not counted shows the reason, never 0.\nWithout a PMU the program runs once in a simulator (valgrind): L1 and the last level, no L2, TLBs or prefetching; every number is marked as simulated.\nExit status 5 when the program failed, 6 when there is neither a PMU nor a simulator, 130 after Ctrl-C.",
 	.options = options,
 	.program = PROGRAM_OPTIONAL,
 	.operands_max = 1,

@@ -32,8 +32,8 @@ static int levels_read(const struct cli *cli, uint8_t *ret_levels, struct err *e
 		while (level < CAUSAL_LEVELS && causal_levels[level] * 100 != (double)percent)
 			level++;
 		if (level == CAUSAL_LEVELS) {
-			err_set(err, ERR_USAGE, EINVAL, "--speedup cannot be '%s'", text);
-			return err_hint(err, "the levels are 25, 50, 75 and 100 percent");
+			err_set(err, ERR_USAGE, EINVAL, "invalid --speedup '%s'", text);
+			return err_hint(err, "levels: 25, 50, 75 and 100 percent");
 		}
 		*ret_levels |= (uint8_t)(1u << level);
 	}
@@ -82,16 +82,14 @@ static int stored_read(struct cli *cli, const char **ret_paths, struct err *err)
 	for (const char *const *name = measuring; *name; name++)
 		if (cli_has(cli, *name)) {
 			err_set(err, ERR_USAGE, EINVAL,
-				"--%s is about experiments to be made, and --show makes none",
-				*name);
-			return err_hint(err, "leave one of the two out");
+				"--%s needs new experiments, and --show makes none", *name);
+			return err_hint(err, "remove one of the two");
 		}
 	for (unsigned i = 0; (path = cli_value_at(cli, "show", i)); i++)
 		*ret_paths++ = path;
 	for (char **word = cli->program; word && *word; word++) {
 		if (**word == '-') {
-			err_set(err, ERR_USAGE, EINVAL,
-				"%s stands behind a run, where only runs are read", *word);
+			err_set(err, ERR_USAGE, EINVAL, "option %s after a run", *word);
 			return err_hint(err,
 				"write options first: assay causal %s ... --show RUN RUN...",
 				*word);
@@ -199,60 +197,48 @@ static int causal_run_command(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"pid", 'p', "PID", false, NULL,
-		"attach to a process that runs; it is left running, as it was (needs --progress)"},
+		"attach to a running process and leave it unchanged (needs --progress)"},
 	{"progress", 0, "POINT", false, NULL,
-		"what is progress: a counter's name, FILE:LINE, FUNCTION, syscall:NAME, "
-		"usdt:PROVIDER:NAME, or auto"},
+		"progress point: a counter's name, FILE:LINE, FUNCTION, syscall:NAME, usdt:PROVIDER:NAME, or auto"},
 	{"scope", 's', "SCOPE", false, NULL,
-		"try lines of these files only, % is any text (default: the program's own)"},
+		"only lines of these files, % matches any text (default: the program's own files)"},
 	{"fixed", 'f', "TARGET", false, NULL,
-		"try this only: FILE:LINE, FUNCTION or FUNCTION@CALLER; may be repeated"},
-	{"waits", 0, "TARGET", false, NULL,
-		"what if the waits in calls made here were shorter; may be repeated"},
+		"only this target: FILE:LINE, FUNCTION or FUNCTION@CALLER; may be repeated"},
+	{"waits", 0, "TARGET", false, NULL, "only waits in calls from here; may be repeated"},
 	{"budget", 0, "TIME", false, NULL,
-		"stop after that time, the program too (default 60s of experiments; it runs on)"},
+		"total time budget (default 60s of experiments; the program then continues)"},
 	{"engine", 0, "ENGINE", false, "auto|bpf|preload",
-		"who sees the waits: the kernel, or (no rights needed) interposed functions"},
+		"how waits are observed: bpf (in the kernel) or preload (no privileges needed)"},
 	{"speedup", 0, "PERCENT", false, NULL,
-		"try only this level: 25, 50, 75 or 100; may be repeated (default: all four, where "
-		"they teach most)"},
-	{"period", 0, "US", false, NULL, "microseconds between samples (default 1000)"},
+		"only this level: 25, 50, 75 or 100; may be repeated (default: all four)"},
+	{"period", 0, "US", false, NULL, "sampling interval in microseconds (default 1000)"},
 	{"output", 'o', "FILE", false, NULL, "store the experiments in this file (*.assay)"},
 	{"show", 0, "RUN", false, NULL,
-		"show stored experiments again, of several runs together, and run nothing"},
-	{"coz", 0, "FILE", false, NULL, "write a profile.coz for coz's viewer"},
+		"show stored experiments, of several runs together, without running anything"},
+	{"coz", 0, "FILE", false, NULL, "write profile.coz for coz's viewer"},
 	{"markdown", 0, "FILE", false, NULL, "write a report"},
-	{"svg", 0, "FILE", false, NULL, "draw the curves"},
+	{"svg", 0, "FILE", false, NULL, "write the curves as SVG"},
 	{"target-status", 0, NULL, false, NULL, "exit with the program's own status"},
 	{0},
 };
 
 const struct command causal_command = {
 	.name = "causal",
-	.summary = "what the program would gain if a line were faster",
+	.summary = "show what the program would gain if a line were faster",
 	.usage = "[--progress POINT] [-s SCOPE] [-f TARGET] [--budget TIME] (-p PID | -- PROGRAM "
 		 "ARGS...)",
 	.examples = (const char *const[]){"assay causal -- ./server --requests 100000",
-		"which line is worth making faster, and how much it would bring",
+		"which line is worth making faster, and the gain",
 		"assay causal --progress handle_request -f parse.c:142 -- ./server",
-		"one line, judged by how often a function is called",
+		"one line, judged by the calls of a function",
 		"assay causal --budget 30s --svg gain.svg -o gain.assay -- ./program",
 		"half a minute, with the curves",
 		"assay causal -p 1234 --progress handle_request --budget 30s",
-		"a process that runs already, for half a minute",
+		"a running process, for half a minute",
 		"assay causal --show gain.assay --markdown gain.md",
-		"the answer once more, without running anything", NULL},
+		"show the result again without running anything", NULL},
 	.details =
-		"Slows everything but one line down for a moment, in proportion, and watches how "
-		"the progress of the program answers: what is left is what a faster line would "
-		"bring. Progress is counted by ASSAY_PROGRESS (assay.h), by coz's macros, or at a "
-		"function, line or system call that --progress names.\n"
-		"A program that ends early is started again while there is budget. Exit status 3 "
-		"when no experiment could be made, 5 when that is because the program failed, 6 "
-		"when this machine or user cannot.\n"
-		"Without the rights for BPF the program samples itself and waits are seen through "
-		"interposed pthread functions; the output names this engine and what it does not "
-		"see.",
+		"Slows everything except one line for a moment, in proportion, and measures the program's progress: the difference is the gain from making that line faster. Progress is counted by ASSAY_PROGRESS (assay.h), by coz's macros, or at a function, line or system call given with --progress.\nA program that ends early is started again within the budget. Exit status 3 when no experiment was possible, 5 when the program failed, 6 when this machine or user cannot run experiments.\nWithout permission for BPF the program samples itself and waits are seen through interposed pthread functions; the output names the engine and what it does not see.",
 	.options = options,
 	.program = PROGRAM_REQUIRED,
 	.run = causal_run_command,

@@ -162,9 +162,8 @@ static int completions_run(struct cli *cli, struct err *err)
 	else if (str_equal(shell, "fish"))
 		completions_fish(&out);
 	else {
-		err_set(err, ERR_USAGE, EINVAL, "there are no completions for the shell '%s'",
-			shell);
-		err_hint(err, "it is one of bash, zsh, fish");
+		err_set(err, ERR_USAGE, EINVAL, "no completions for shell '%s'", shell);
+		err_hint(err, "shells: bash, zsh, fish");
 		return -EINVAL;
 	}
 	return completions_show(cli, shell, &out, err);
@@ -172,7 +171,7 @@ static int completions_run(struct cli *cli, struct err *err)
 
 const struct command completions_command = {
 	.name = "completions",
-	.summary = "shell completions for bash, zsh or fish",
+	.summary = "print shell completions for bash, zsh or fish",
 	.usage = "SHELL",
 	.examples = (const char *const[]){"assay completions bash > /etc/bash_completion.d/assay",
 		"complete assay's commands and options in bash", NULL},

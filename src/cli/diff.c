@@ -54,16 +54,16 @@ static struct run *front_make(const struct diff_job *job)
 	front->fingerprint = run_intern(front, run_text(job->b, job->b->fingerprint));
 	if (!view->machines_known)
 		run_add_note(front, "fingerprint-missing",
-			"a run without a fingerprint does not tell what machine it is from",
-			"record both with assay to be sure that they can be compared");
+			"a run without a fingerprint does not say which machine it is from",
+			"record both with assay to make them comparable");
 	else if (view->machines.class == NOT_COMPARABLE && !view->refusals.count)
 		run_add_note(front, "fingerprint-forced",
-			"the fingerprints forbid this comparison; it was forced",
-			"assay env --diff shows what differs");
+			"the fingerprints do not allow this comparison; it was forced",
+			"assay env --diff shows the differences");
 	else if (view->machines.class == ADVISORY)
 		run_add_note(front, "fingerprint-advisory",
 			"the fingerprints differ in ways that may change the numbers",
-			"assay env --diff shows what differs");
+			"assay env --diff shows the differences");
 	notes_of_side(front, "A", &view->a);
 	notes_of_side(front, "B", &view->b);
 	return front;
@@ -138,31 +138,25 @@ static int diff_run(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"by", 0, "WHAT", false, "function|line|module|file",
-		"one row for each of these (default function)"},
-	{"total", 0, NULL, false, NULL, "compare totals: with everything that was called"},
-	{"all", 0, NULL, false, NULL, "also list what cannot be told from noise"},
-	{"limit", 'n', "N", false, NULL, "at most N rows, 0: all (default 30; --json: all)"},
-	{"force", 0, NULL, false, NULL, "compare although the fingerprints forbid it"},
+		"one row per item (default function)"},
+	{"total", 0, NULL, false, NULL, "compare totals, including callees"},
+	{"all", 0, NULL, false, NULL, "also list changes that may be noise"},
+	{"limit", 'n', "N", false, NULL, "at most N rows, 0 for all (default 30; --json: all)"},
+	{"force", 0, NULL, false, NULL, "compare even if the fingerprints do not allow it"},
 	PROFILE_FILTER_OPTIONS,
 	{0},
 };
 
 const struct command diff_command = {
 	.name = "diff",
-	.summary = "what changed between the samples and counts of two runs",
+	.summary = "show what changed between the samples and counts of two runs",
 	.usage = "A B [--by WHAT] [--total] [--all]",
 	.examples = (const char *const[]){"assay diff old.assay new.assay",
 		"functions whose share of the time has changed",
 		"assay diff old.assay new.assay --by line --function parse",
-		"lines, only where parse was on the stack", NULL},
+		"lines, only with parse on the stack", NULL},
 	.details =
-		"Each row has its share in A and in B, the change in percentage points with its 95 % "
-		"interval from the sample counts, and its cost (CPU time for clock events) per "
-		"execution. Only rows that are distinguishable from noise at 5 % over all rows "
-		"together are listed. \"same cost\" marks a row whose share moved because others "
-		"changed.\n"
-		"The interval tells how well the samples tell the two recordings apart. It does not "
-		"know what differs from one run of a program to the next.",
+		"Each row has its share in A and in B, the change in percentage points with its 95 % interval from the sample counts, and its cost (CPU time for clock events) per execution. Only rows that differ from noise at 5 % over all rows are listed. \"same cost\" marks a row whose share changed because others changed.\nThe interval covers sampling error. It does not cover how the program varies from run to run.",
 	.options = options,
 	.operands_min = 2,
 	.operands_max = 2,

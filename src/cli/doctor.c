@@ -102,18 +102,14 @@ static const struct option_spec options[] = {
 
 const struct command doctor_command = {
 	.name = "doctor",
-	.summary = "what can be measured here, and how to get the rest",
+	.summary = "show what can be measured here, and how to get the rest",
 	.usage = "[PROGRAM]",
 	.examples = (const char *const[]){"assay doctor",
 		"try every way of measuring on this machine", "sudo assay doctor --agent",
 		"the same as root, short, for a coding agent", "assay doctor ./program",
-		"also what the program's build costs the later steps, and how to rebuild it", NULL},
+		"also how the program's build limits measuring, and how to rebuild it", NULL},
 	.details =
-		"Each capability is tried for real: an event is opened and counted, samples are "
-		"taken of assay itself, a BPF program is loaded and seen to run, a uprobe is placed "
-		"on assay, the runtime is preloaded into `true`.  Nothing is changed and nothing is "
-		"left behind.  It takes well under a second, works without privilege and says what "
-		"root would add.  The exit status is 0 also when much is missing.",
+		"Every capability is really tried: an event is opened and counted, assay samples itself, a BPF program is loaded and seen running, a uprobe is placed on assay, the runtime is preloaded into `true`.  Nothing is changed or left behind.  It takes well under a second, works without privileges and says what root would add.  The exit status is 0 even if much is missing.",
 	.options = options,
 	.program = PROGRAM_OPTIONAL,
 	.operands_max = 1,

@@ -106,9 +106,9 @@ static int env_compare(struct cli *cli, struct err *err)
 	int r;
 
 	if (cli->operands.count != 2) {
-		err_set(err, ERR_USAGE, EINVAL, "--diff compares two fingerprints, %u given",
+		err_set(err, ERR_USAGE, EINVAL, "--diff needs two fingerprints, got %u",
 			cli->operands.count);
-		err_hint(err, "assay env --diff A.json B.json; - stands for this machine");
+		err_hint(err, "assay env --diff A.json B.json; - is this machine");
 		return -EINVAL;
 	}
 	r = load_side(cli, cli->operands.at[0], &a, err);
@@ -145,9 +145,9 @@ static int env_run(struct cli *cli, struct err *err)
 	if (cli_has(cli, "diff"))
 		return env_compare(cli, err);
 	if (cli->operands.count) {
-		err_set(err, ERR_USAGE, EINVAL, "assay env does not know what to do with '%s'",
+		err_set(err, ERR_USAGE, EINVAL, "assay env: unexpected argument '%s'",
 			cli->operands.at[0]);
-		err_hint(err, "two fingerprints are compared with assay env --diff A B");
+		err_hint(err, "compare two fingerprints with assay env --diff A B");
 		return -EINVAL;
 	}
 	return env_show(cli, err);
@@ -155,7 +155,7 @@ static int env_run(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"diff", 0, NULL, false, NULL,
-		"compare two fingerprints: documents of assay, or - for this machine"},
+		"compare two fingerprints: assay documents, or - for this machine"},
 	{"output", 'o', "FILE", false, NULL, "write the JSON document to FILE"},
 	{"storage", 0, "PATH", false, NULL,
 		"describe the file system of PATH (default: the working directory)"},
@@ -164,18 +164,14 @@ static const struct option_spec options[] = {
 
 const struct command env_command = {
 	.name = "env",
-	.summary = "fingerprint of this machine; compare two of them",
+	.summary = "show the fingerprint of this machine, or compare two",
 	.usage = "[--storage PATH] [-o FILE] [-- PROGRAM] | --diff A B",
 	.examples = (const char *const[]){"assay env -o baseline.json",
-		"keep the fingerprint of this machine", "assay env --diff baseline.json -",
-		"may numbers from back then be compared with numbers from now?",
-		"assay env -- ./program", "also how the program was built", NULL},
+		"store the fingerprint of this machine", "assay env --diff baseline.json -",
+		"are old numbers comparable with new ones?", "assay env -- ./program",
+		"also how the program was built", NULL},
 	.details =
-		"Every fact that changes how fast a program runs, each a value, absent or denied. "
-		"The key is a hash of the facts that forbid a comparison when they differ. A "
-		"comparison names every difference as BLOCK, WARN or INFO and ends with one of "
-		"FULLY_COMPARABLE (exit 0), ADVISORY (exit 0, with a warning) or NOT_COMPARABLE "
-		"(exit 4).",
+		"Every fact that affects how fast a program runs, each a value, absent or denied. The key is a hash of the facts that must match for a comparison. A comparison lists every difference as BLOCK, WARN or INFO and ends with FULLY_COMPARABLE (exit 0), ADVISORY (exit 0, with a warning) or NOT_COMPARABLE (exit 4).",
 	.options = options,
 	.program = PROGRAM_OPTIONAL,
 	.operands_max = 2,

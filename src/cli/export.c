@@ -24,7 +24,7 @@ static const struct export_format *format_choose(const struct cli *cli, struct e
 	const struct export_format *format = export_formats;
 
 	if (!name) {
-		err_set(err, ERR_USAGE, EINVAL, "assay export was not told which format");
+		err_set(err, ERR_USAGE, EINVAL, "assay export needs a format");
 		err_hint(err, "add --format with one of folded, pprof, speedscope, firefox, "
 			      "perfscript, chrome, json");
 		return NULL;
@@ -32,15 +32,16 @@ static const struct export_format *format_choose(const struct cli *cli, struct e
 	while (!str_equal(format->name, name)) /* the frame has checked it */
 		format++;
 	if (cli_has(cli, "merged") && !format->can_merge && format->order != WALK_MERGED) {
-		err_set(err, ERR_USAGE, EINVAL, "--merged does not go with %s, whose point is time",
+		err_set(err, ERR_USAGE, EINVAL, "--merged does not work with %s, which shows time",
 			name);
-		err_hint(err, "leave it out, or choose speedscope, json, folded or pprof");
+		err_hint(err, "remove it, or use speedscope, json, folded or pprof");
 		return NULL;
 	}
 	if (cli_has(cli, "weight") && !format->has_weight) {
 		err_set(err, ERR_USAGE, EINVAL,
-			"--weight does not go with %s, which holds samples and periods both", name);
-		err_hint(err, "leave it out");
+			"--weight does not work with %s, which stores both samples and periods",
+			name);
+		err_hint(err, "remove it");
 		return NULL;
 	}
 	return format;
@@ -126,7 +127,7 @@ static void export_json_page(struct jsonw *w, const struct export_summary *summa
 	if (*summary->unit)
 		jsonw_put_u64(w, "total_period", summary->period);
 	else
-		jsonw_put_missing(w, "total_period", "the samples of this run carry no period");
+		jsonw_put_missing(w, "total_period", "the samples of this run have no period");
 	jsonw_put_text(w, "unit", str_or_null(summary->unit));
 	jsonw_put_u64(w, "samples_of_other_events", summary->others);
 }
@@ -146,7 +147,8 @@ static void export_text_page(struct paper *paper, const struct export_summary *s
 	paper_add(paper, " (%s format, %s)\n", summary->format->name,
 		paper_bytes(bytes, sizeof(bytes), (double)summary->bytes));
 	if (summary->others)
-		paper_add(paper, "%s samples of other events are not in it: choose with --event\n",
+		paper_add(paper,
+			"%s samples of other events are not included: choose with --event\n",
 			paper_count(count, sizeof(count), (double)summary->others));
 	paper_add(paper, "read by %s\n", summary->format->read_by);
 }
@@ -179,7 +181,7 @@ static int export_run(struct cli *cli, struct err *err)
 	if (!summary.path)
 		summary.path = summary.format->file;
 	if (str_equal(summary.path, "-") && cli->mode == CLI_JSON) {
-		err_set(err, ERR_USAGE, EINVAL, "--json and -o - both want stdout");
+		err_set(err, ERR_USAGE, EINVAL, "--json and -o - both use stdout");
 		err_hint(err, "write --json=FILE, or -o FILE");
 		return -EINVAL;
 	}
@@ -194,12 +196,11 @@ static int export_run(struct cli *cli, struct err *err)
 static const struct option_spec options[] = {
 	{"format", 'f', "FORMAT", false, "folded|pprof|speedscope|firefox|perfscript|chrome|json",
 		"whose format"},
-	{"output", 'o', "FILE", false, NULL,
-		"where it goes (- is stdout; without it assay.EXTENSION)"},
+	{"output", 'o', "FILE", false, NULL, "output file (- is stdout; default assay.EXTENSION)"},
 	{"weight", 0, "WEIGHT", false, "samples|period",
-		"what a stack weighs in folded and speedscope (default samples)"},
+		"weight of a stack in folded and speedscope (default samples)"},
 	{"merged", 0, NULL, false, NULL,
-		"speedscope, json: equal stacks of a thread once, without their times"},
+		"speedscope, json: merge equal stacks of a thread, without times"},
 	{"kernel-marks", 0, NULL, false, NULL, "folded: kernel functions end in _[k]"},
 	PROFILE_FILTER_OPTIONS,
 	{0},
@@ -207,7 +208,7 @@ static const struct option_spec options[] = {
 
 const struct command export_command = {
 	.name = "export",
-	.summary = "the samples of a run in another tool's format",
+	.summary = "write the samples of a run in another tool's format",
 	.usage =
 		"RUN --format FORMAT [-o FILE] [--event EVENT] [--thread THREAD] [--time FROM..TO]",
 	.examples = (const char *const[]){"assay export run.assay --format pprof -o cpu.pb.gz",
@@ -215,9 +216,7 @@ const struct command export_command = {
 		"assay export run.assay --format folded -o - | flamegraph.pl >flame.svg",
 		"into a pipe", NULL},
 	.details =
-		"One event is exported; the totals in each format are those of `assay report` with "
-		"the same filters, to the sample. What a format cannot carry is listed in "
-		"docs/commands/export.md.",
+		"One event is exported; its totals equal those of `assay report` with the same filters. docs/commands/export.md lists what each format cannot store.",
 	.options = options,
 	.operands_min = 1,
 	.operands_max = 1,

@@ -69,7 +69,7 @@ static int flame_options_read(struct flame_job *job, struct err *err)
 	job->look.icicle = cli_has(cli, "icicle");
 	job->path = cli_value(cli, "output") ? cli_value(cli, "output") : FLAME_FILE;
 	if (str_equal(job->path, "-") && cli->mode == CLI_JSON) {
-		err_set(err, ERR_USAGE, EINVAL, "--json and -o - both want stdout");
+		err_set(err, ERR_USAGE, EINVAL, "--json and -o - both use stdout");
 		err_hint(err, "write --json=FILE, or -o FILE");
 		return -EINVAL;
 	}
@@ -149,17 +149,18 @@ static void flame_text(struct paper *paper, const struct flame_job *job)
 	paper_ink(paper, INK_BOLD, "%s", str_equal(job->path, "-") ? "stdout" : job->path);
 	paper_add(paper, " (%s)\n", paper_bytes(bytes, sizeof(bytes), (double)job->bytes));
 	if (job->view.left_out)
-		paper_add(paper, "%s%s boxes narrower than %.3g %% are left out%s\n",
+		paper_add(paper, "%s%s boxes narrower than %.3g %% are omitted%s\n",
 			job->view.is_more ? "more than " : "",
 			paper_count(count, sizeof(count), job->view.left_out),
 			job->view.narrowest * 100,
-			job->cut.min_share > 0 ? "" : ", to bound the file");
+			job->cut.min_share > 0 ? "" : ", to limit the file size");
 	if (job->view.cut_samples)
 		paper_add(paper, "%s samples are deeper than %u frames: see --depth\n",
 			paper_count(count, sizeof(count), (double)job->view.cut_samples),
 			job->how.depth);
 	if (others)
-		paper_add(paper, "%s samples of other events are not in it: choose with --event\n",
+		paper_add(paper,
+			"%s samples of other events are not included: choose with --event\n",
 			paper_count(count, sizeof(count), (double)others));
 }
 
@@ -195,39 +196,34 @@ static int flame_run(struct cli *cli, struct err *err)
 }
 
 static const struct option_spec options[] = {
-	{"output", 'o', "FILE", false, NULL, "where it goes (default " FLAME_FILE "; - is stdout)"},
+	{"output", 'o', "FILE", false, NULL, "output file (default " FLAME_FILE "; - is stdout)"},
 	{"icicle", 0, NULL, false, NULL, "the root on top"},
-	{"inverted", 0, NULL, false, NULL,
-		"start from the functions that ran; their callers stand on them"},
-	{"diff", 0, "RUN", false, NULL, "what changed from the first run to this one"},
+	{"inverted", 0, NULL, false, NULL, "start from the functions that ran; callers above them"},
+	{"diff", 0, "RUN", false, NULL, "show the change from the first run to this one"},
 	{"by", 0, "WHAT", false, "function|line|module|file", "what a box is (default function)"},
 	{"root", 0, "FUNCTION", false, NULL,
-		"only what this function called (with --inverted: who called it)"},
+		"only what this function called (with --inverted: its callers)"},
 	{"order", 0, "ORDER", false, "name|weight",
-		"side by side by name, the same in each run (default), or the heaviest first "
-		"(default with --inverted)"},
-	{"min", 0, "PCT", false, NULL, "leave out what is narrower (default: the 100,000 widest)"},
-	{"depth", 0, "N", false, NULL, "frames from the root (default 1024)"},
+		"sort by name (default) or heaviest first (default with --inverted)"},
+	{"min", 0, "PCT", false, NULL, "omit narrower boxes (default: keep the 100,000 widest)"},
+	{"depth", 0, "N", false, NULL, "most frames from the root (default 1024)"},
 	{"title", 0, "TEXT", false, NULL, "the title"},
-	{"width", 0, "PIXELS", false, NULL, "a fixed width (default: that of the window)"},
+	{"width", 0, "PIXELS", false, NULL, "fixed width (default: the window's)"},
 	PROFILE_FILTER_OPTIONS,
 	{0},
 };
 
 const struct command flame_command = {
 	.name = "flame",
-	.summary = "flame graph of a run, or of what changed between two",
+	.summary = "draw a flame graph of a run, or of the change between two",
 	.usage =
 		"RUN [-o FILE.svg] [--icicle] [--inverted] [--diff RUN] [--by WHAT] [--event EVENT]",
 	.examples = (const char *const[]){"assay flame run.assay -o cpu.svg",
-		"open cpu.svg in a browser: click zooms, Ctrl-F searches",
+		"open cpu.svg in a browser: click to zoom, Ctrl-F to search",
 		"assay flame before.assay --diff after.assay",
-		"red grew, blue shrank, grey is within chance", NULL},
+		"red grew, blue shrank, grey is within noise", NULL},
 	.details =
-		"One SVG file that needs nothing else and loads nothing. A box is a function, as wide "
-		"as its share of the samples with all that it called. What was left out is counted "
-		"below the picture. With --diff a box is as wide as the mean of its two shares, so "
-		"that what vanished is seen too.",
+		"One self-contained SVG file. A box is a function; its width is its share of the samples, including what it called. Omitted boxes are counted below the graph. With --diff the width is the mean of the two shares, so functions that vanished are visible too.",
 	.options = options,
 	.operands_min = 1,
 	.operands_max = 1,

@@ -49,7 +49,7 @@ static int summary_append(const char *path, const struct str *text, struct err *
 
 	if (r < 0) {
 		err_set(err, ERR_OUTPUT, -r, "cannot append to %s: %s", path, err_words(-r));
-		err_hint(err, "GITHUB_STEP_SUMMARY names it; unset it to go without");
+		err_hint(err, "it is set by GITHUB_STEP_SUMMARY; unset it to skip this");
 	}
 	return r;
 }
@@ -73,7 +73,7 @@ static int extras_write(const struct cli *cli, const struct gate_page *page, str
 		cli->mode == CLI_TEXT ? STDOUT_FILENO : STDERR_FILENO, str_text(&lines), lines.len);
 	if (r < 0) {
 		err_set(err, ERR_OUTPUT, -r, "cannot write the annotations: %s", err_words(-r));
-		err_hint(err, "leave --github out where nobody reads them");
+		err_hint(err, "remove --github where nobody reads annotations");
 	}
 	return r;
 }
@@ -129,28 +129,27 @@ static int gate_run(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"baseline", 'b', "NAME|RUN", false, NULL,
-		"what to hold it against: a name of --save or a run file; may be repeated"},
-	{"candidate", 0, "NAME|RUN", false, NULL, "judge this stored run; nothing is run"},
-	{"budgets", 0, "FILE", false, NULL, "what the commands may take at most"},
-	{"preset", 0, "NAME", false, NULL, "how bad a change is: perf-regression (default) or ci"},
+		"baseline: a name of --save or a run file; may be repeated"},
+	{"candidate", 0, "NAME|RUN", false, NULL, "judge this stored run; run nothing"},
+	{"budgets", 0, "FILE", false, NULL, "file with the limits of each command"},
+	{"preset", 0, "NAME", false, NULL, "severity scale: perf-regression (default) or ci"},
 	{"fail-on", 0, "SEVERITY", false, "minor|moderate|major",
-		"fail from this severity on (default: the preset's)"},
+		"fail from this severity (default: the preset's)"},
 	{"min-effect", 0, "SHARE", false, NULL,
-		"the smallest change that matters (default: the preset's)"},
-	{"metrics", 0, "LIST", false, NULL, "what is judged (default wall,cpu,max_rss)"},
-	{"only", 0, "TEXT", false, NULL, "only commands that hold this text"},
-	{"runs", 'n', "N", false, NULL, "run each command N times (default: as the baseline)"},
-	{"confirm", 0, "N", false, NULL,
-		"measure a failure up to N times again: most of them must fail"},
+		"smallest change that matters (default: the preset's)"},
+	{"metrics", 0, "LIST", false, NULL, "metrics to judge (default wall,cpu,max_rss)"},
+	{"only", 0, "TEXT", false, NULL, "only commands that contain this text"},
+	{"runs", 'n', "N", false, NULL, "run each command N times (default: as in the baseline)"},
+	{"confirm", 0, "N", false, NULL, "measure a failure up to N times again: most must fail"},
 	{"allow-mismatch", 0, NULL, false, NULL,
-		"judge across machines that differ, as advice only"},
-	{"allow-inconclusive", 0, NULL, false, NULL, "exit 0, not 3, when the data cannot tell"},
-	{"missing-ok", 0, NULL, false, NULL, "a baseline that is not there is a warning"},
-	{"envelope", 0, NULL, false, NULL, "do repeated baselines agree among themselves?"},
-	{"blocks", 0, "N", false, NULL, "with --envelope of one run: cut it in N (default 3)"},
+		"compare different machines; the result is advisory"},
+	{"allow-inconclusive", 0, NULL, false, NULL, "exit 0, not 3, when inconclusive"},
+	{"missing-ok", 0, NULL, false, NULL, "a missing baseline is only a warning"},
+	{"envelope", 0, NULL, false, NULL, "check whether repeated baselines agree"},
+	{"blocks", 0, "N", false, NULL, "with --envelope of one run: split it in N (default 3)"},
 	{"markdown", 0, "FILE", false, NULL, "write a comment for a pull request"},
-	{"github", 0, NULL, false, NULL, "print annotations, fill the step summary"},
-	{"no-history", 0, NULL, false, NULL, "leave .assay/history.ndjson as it is"},
+	{"github", 0, NULL, false, NULL, "print annotations and fill the step summary"},
+	{"no-history", 0, NULL, false, NULL, "do not write .assay/history.ndjson"},
 	BENCH_OPTIONS{0},
 };
 
@@ -168,14 +167,11 @@ static const char *const examples[] = {
 
 const struct command gate_command = {
 	.name = "gate",
-	.summary = "may this change go in: against a baseline and budgets",
+	.summary = "fail when slower than a baseline or budget",
 	.usage = "--baseline NAME|RUN [--budgets FILE] [--candidate NAME|RUN | -- CMD]",
 	.examples = examples,
 	.details =
-		"Without a candidate the commands of the baseline are run again, as often as then. "
-		"A change counts only with a test (p < 0.01, corrected), an interval and a size. "
-		"Exit status: 0 pass or warn, 1 slower or a budget broken, 3 inconclusive, 4 the "
-		"machines must not be compared, 5 a command failed.",
+		"Without a candidate the commands of the baseline run again, as often as before. A change counts only with a test (p < 0.01, corrected), an interval and a size. Exit status: 0 pass or warn, 1 slower or over budget, 3 inconclusive, 4 the machines are not comparable, 5 a command failed.",
 	.options = options,
 	.program = PROGRAM_OPTIONAL,
 	.operands_max = RUNS_GIVEN_MAX,

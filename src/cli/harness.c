@@ -35,12 +35,11 @@ static int name_take(const char *path, struct err *err)
 	}
 	if (code != EEXIST) {
 		err_set(err, ERR_OUTPUT, code, "cannot write %s: %s", path, err_words(code));
-		err_hint(err, "choose another place with -o FILE");
+		err_hint(err, "choose another file with -o FILE");
 		return -code;
 	}
-	err_set(err, ERR_USAGE, EEXIST, "%s is there already and was not touched", path);
-	err_hint(err, "choose another name, write elsewhere with -o FILE, or replace it with "
-		      "--force");
+	err_set(err, ERR_USAGE, EEXIST, "%s already exists and was not changed", path);
+	err_hint(err, "choose another name, use -o FILE, or replace it with --force");
 	return -EEXIST;
 }
 
@@ -71,7 +70,7 @@ static int harness_run(struct cli *cli, struct err *err)
 	if (r < 0)
 		return r;
 	if (to_stdout && cli->mode == CLI_JSON) {
-		err_set(err, ERR_USAGE, EINVAL, "--json and -o - both want stdout");
+		err_set(err, ERR_USAGE, EINVAL, "--json and -o - both use stdout");
 		err_hint(err, "write --json=FILE, or -o FILE");
 		return -EINVAL;
 	}
@@ -96,29 +95,23 @@ static int harness_run(struct cli *cli, struct err *err)
 }
 
 static const struct option_spec options[] = {
-	{"lang", 0, "LANGUAGE", false, "c|rust",
-		"of the harness (default c, or by the ending of -o)"},
+	{"lang", 0, "LANGUAGE", false, "c|rust", "language (default c, or by the suffix of -o)"},
 	{"output", 'o', "FILE", false, NULL,
-		"where it goes (default NAME.c or NAME.rs); - is stdout"},
-	{"force", 0, NULL, false, NULL, "replace the file when it is there"},
+		"output file (default NAME.c or NAME.rs); - is stdout"},
+	{"force", 0, NULL, false, NULL, "replace an existing file"},
 	{0},
 };
 
 const struct command harness_command = {
 	.name = "harness",
-	.summary = "a hot-loop harness to fill in",
+	.summary = "write a hot-loop harness to fill in",
 	.usage = "NAME [--lang c|rust] [-o FILE]",
 	.examples = (const char *const[]){"assay harness parse_line",
 		"parse_line.c: a loop around your code, and how to build and measure it",
 		"assay harness checksum --lang rust -o benches/checksum.rs", "the same in Rust",
 		NULL},
 	.details =
-		"One file that builds as it is, with a marked place for your code. The compiler is "
-		"kept from removing the work. It runs for some seconds, or with -n so many "
-		"iterations, which is the same work each time; prints the iterations and a "
-		"checksum on stdout, and the time of one iteration on stderr.\n"
-		"The work is a function of its own, NAME_work, so that a profile names it. A file "
-		"that is there is not touched without --force.",
+		"One file that builds unchanged, with a marked place for your code. The compiler cannot remove the work. It runs for a few seconds, or with -n for that many iterations, always the same work; it prints the iterations and a checksum on stdout, and the time per iteration on stderr.\nThe work is a function of its own, NAME_work, so that profiles name it. Existing files are replaced only with --force.",
 	.options = options,
 	.operands_min = 1,
 	.operands_max = 1,

@@ -74,7 +74,7 @@ void help_overview(struct paper *paper)
 		paper, "assay: what to change to make a program faster, why, and did it help\n\n");
 	paper_ink(paper, INK_BOLD, "  assay -- ./program input\n");
 	paper_wrap(paper, 6, INK_DIM,
-		"what to change first, with the evidence: the same as assay run -- ./program input");
+		"what to change first, with evidence; same as assay run -- ./program input");
 	paper_ink(paper, INK_BOLD, "  assay doctor\n");
 	paper_wrap(
 		paper, 6, INK_DIM, "what can be measured on this machine, and how to get the rest");
@@ -165,8 +165,8 @@ static void man_overview(struct str *out)
 	}
 	str_add(out, ".SH OPTIONS OF EVERY COMMAND\n");
 	man_options(out, common_options);
-	str_add(out, ".SH VERSION\n\\fBassay \\-\\-version\\fR prints it, with "
-		     "\\fB\\-\\-verbose\\fR also those of the libraries in use.\n");
+	str_add(out,
+		".SH VERSION\n\\fBassay \\-\\-version\\fR prints it, with \\fB\\-\\-verbose\\fR also the libraries in use.\n");
 	str_add(out, ".SH EXIT STATUS\n0 done, 1 regression or budget broken, 2 wrong usage, "
 		     "3 inconclusive, 4 not comparable, 5 the target could not run or failed, "
 		     "6 not available or not permitted on this machine, 7 the result could not be "

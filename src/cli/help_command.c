@@ -36,7 +36,7 @@ static const struct option_spec options[] = {
 
 const struct command help_command_entry = {
 	.name = "help",
-	.summary = "help for a command",
+	.summary = "show help for a command",
 	.usage = "[--man] [COMMAND]",
 	.examples = (const char *const[]){"assay help stat", "options and examples of assay stat",
 		NULL},

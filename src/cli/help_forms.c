@@ -89,7 +89,7 @@ static void command_agent(struct paper *paper, const struct command *command)
 		paper_add(paper, "and");
 		for (; spec->name; spec++)
 			paper_add(paper, " --%s", spec->name);
-		paper_add(paper, " (assay help %s tells more)\n", command->name);
+		paper_add(paper, " (more: assay help %s)\n", command->name);
 	}
 	paper_add(paper, "every command: --json[=FILE] --agent --quiet --color=WHEN --help\n");
 	for (const char *const *line = command->examples + 2; line[0]; line += 2)

@@ -45,7 +45,7 @@ static int show_counts(
 		if (page.json) {
 			jsonw_put_text(page.json, "kind", report->kind);
 			jsonw_put_missing(page.json, "samples",
-				"perf stat counts events, it takes no samples");
+				"perf stat counts events and takes no samples");
 			stat_json_counts(page.json, &view);
 			skipped_json(page.json, report);
 		} else if (cli->mode == CLI_AGENT) {
@@ -93,7 +93,7 @@ static int show_benchmark(
 	while (cli_page_next(cli, &page)) {
 		if (page.json) {
 			jsonw_put_text(page.json, "kind", report->kind);
-			jsonw_put_missing(page.json, "samples", "it holds times of whole runs");
+			jsonw_put_missing(page.json, "samples", "it has times of whole runs");
 			imported_runs_json(page.json, &view, &all);
 			skipped_json(page.json, report);
 		} else {
@@ -118,7 +118,7 @@ static int show_experiments(
 		if (page.json) {
 			jsonw_put_text(page.json, "kind", report->kind);
 			jsonw_put_missing(page.json, "samples",
-				"it holds experiments, each with its own samples");
+				"it has experiments, each with its own samples");
 			jsonw_open_array(page.json, "events");
 			jsonw_end_array(page.json);
 			causal_json(page.json, &view, NULL);
@@ -176,8 +176,8 @@ static int refuse_empty(const char *path, const struct import_report *report, st
 {
 	if (report->holds != IMPORT_BENCHMARK || report->commands)
 		return 0;
-	err_set(err, ERR_USAGE, EINVAL, "%s (%s) holds no result", path, report->kind);
-	err_hint(err, "the tool that wrote it may have been stopped before the first one ended");
+	err_set(err, ERR_USAGE, EINVAL, "%s (%s) has no results", path, report->kind);
+	err_hint(err, "the tool that wrote it may have stopped before its first result");
 	return -EINVAL;
 }
 
@@ -239,11 +239,12 @@ static int import_run(struct cli *cli, struct err *err)
 }
 
 static const struct option_spec options[] = {
-	{"output", 'o', "RUN", false, NULL, "store what was read in this run file (*.assay)"},
+	{"output", 'o', "RUN", false, NULL, "store the result in this run file (*.assay)"},
 	{"by", 0, "KEY", false, "cumulative|count|p95",
-		"of a program's own spans: which are first (default cumulative)"},
-	{"progress", 0, "NAME", false, NULL, "of coz's experiments: the point that judges them"},
-	{"symfs", 0, "DIR", false, NULL, "look for the recorded programs below this folder"},
+		"for a program's own spans: sort order (default cumulative)"},
+	{"progress", 0, "NAME", false, NULL,
+		"for coz's experiments: the progress point that judges them"},
+	{"symfs", 0, "DIR", false, NULL, "look for the recorded programs below this directory"},
 	{0},
 };
 
@@ -252,29 +253,18 @@ const struct command import_command = {
 	.summary = "read another tool's result file",
 	.usage = "FILE [-o RUN]",
 	.examples = (const char *const[]){"assay import perf.data -o base.assay",
-		"the samples of `perf record`, kept as a run",
+		"the samples of `perf record`, stored as a run",
 		"perf record -o - -g -- ./server | assay import - -o base.assay",
 		"the same without a file", "assay import stat.json -o counts.assay",
 		"the counts of `perf stat -j -o stat.json -- PROGRAM`",
 		"assay import hyperfine.json -o before.assay",
 		"the runs of `hyperfine --export-json` or of Google Benchmark",
 		"assay import profile.coz -o gain.assay",
-		"the experiments of coz; `assay causal --show` draws them",
+		"the experiments of coz; `assay causal --show` shows them",
 		"ASSAY_EVENTS=run.ndjson ./server; assay import run.ndjson --by p95",
-		"the spans that a program with assay.h timed itself", NULL},
+		"spans timed by a program with assay.h", NULL},
 	.details =
-		"What the file is, is found out from its content. Read are perf.data of any age (from "
-		"a file or a pipe, compressed or not), the text of `perf script`, folded stacks, pprof, "
-		"callgrind.out and cachegrind.out, coz's profile.coz and JSON lines, the output of "
-		"`perf stat -j` and of `perf stat -x SEPARATOR`, the JSON of hyperfine and of Google "
-		"Benchmark, and the events that a program writes itself (docs/events.md).\n"
-		"User stacks that were recorded with --call-graph dwarf are unwound here. Nothing is "
-		"dropped in silence: what cannot be used is counted by reason. Of a file that is damaged "
-		"or cut off everything before the damage is kept, with a warning; a file of which "
-		"nothing can be used is refused.\n"
-		"perf stat writes counts that are scaled for multiplexing already, and not the raw "
-		"ones. They are kept as they are and shown with the share of the time they were really "
-		"counted. What perf could not count stays missing, with the reason.",
+		"The format is detected from the content. Supported: perf.data of any age (file or pipe, compressed or not), perf script text, folded stacks, pprof, callgrind.out and cachegrind.out, coz's profile.coz and JSON lines, perf stat -j and -x SEPARATOR, JSON of hyperfine and Google Benchmark, and events that a program logs itself (docs/events.md).\nUser stacks recorded with --call-graph dwarf are unwound here. Nothing is dropped silently: what cannot be used is counted by reason. Of a damaged or truncated file everything before the damage is kept, with a warning; a file with nothing usable is refused.\nperf stat writes counts that are already scaled for multiplexing. They are kept and shown with the share of time they were really counted. What perf could not count stays missing, with the reason.",
 	.options = options,
 	.operands_min = 1,
 	.operands_max = 1,

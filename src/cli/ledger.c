@@ -29,7 +29,7 @@ static int place_find(
 		int code = errno;
 
 		err_set(err, ERR_USAGE, code, "cannot open %s: %s", folder, err_words(code));
-		err_hint(err, "assay run -- PROGRAM makes it");
+		err_hint(err, "create it with assay run -- PROGRAM");
 		return -code;
 	}
 	ret_place->path = arena_format(arena, "%s/" LEDGER_FILE, real);
@@ -42,8 +42,8 @@ static int place_find(
 	free(real);
 	if (access(ret_place->path, F_OK) == 0)
 		return 0;
-	err_set(err, ERR_USAGE, ENOENT, "there is no ledger in %s", folder);
-	err_hint(err, "assay run -- PROGRAM begins one in " DIRECTORY_ROOT);
+	err_set(err, ERR_USAGE, ENOENT, "no ledger in %s", folder);
+	err_hint(err, "assay run -- PROGRAM starts one in " DIRECTORY_ROOT);
 	return -ENOENT;
 }
 
@@ -68,14 +68,14 @@ static int none_meant(const struct cli *cli, const struct ledger_place *place,
 	if (cli_has(cli, "target")) {
 		err_set(err, ERR_USAGE, ENOENT, "no run in %s is of '%s'", place->path,
 			cli_value(cli, "target"));
-		err_hint(err, "leave out --target, or see `assay ledger --last 100`");
+		err_hint(err, "remove --target, or see `assay ledger --last 100`");
 	} else if (place->run_id) {
-		err_set(err, ERR_USAGE, ENOENT, "%s holds nothing of the run %s", place->path,
+		err_set(err, ERR_USAGE, ENOENT, "%s has nothing about the run %s", place->path,
 			place->run_id);
-		err_hint(err, "`assay ledger --last 100` shows the runs it holds");
+		err_hint(err, "`assay ledger --last 100` lists its runs");
 	} else {
-		err_set(err, ERR_USAGE, ENOENT, "%s holds no run (%u lines cannot be read)",
-			place->path, history->skipped);
+		err_set(err, ERR_USAGE, ENOENT, "%s has no run (%u unreadable lines)", place->path,
+			history->skipped);
 		err_hint(err, "assay run -- PROGRAM adds one");
 	}
 	return -ENOENT;
@@ -108,24 +108,20 @@ static int ledger_run(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"last", 'n', "N", false, NULL, "the last N runs (default 1)"},
-	{"target", 0, "TEXT", false, NULL, "only programs whose command line holds this text"},
+	{"target", 0, "TEXT", false, NULL, "only programs whose command line contains this text"},
 	{0},
 };
 
 const struct command ledger_command = {
 	.name = "ledger",
-	.summary = "explanations of the slowness: supported, rejected, untested, changed",
+	.summary = "list explanations of the slowness: supported, rejected, untested, changed",
 	.usage = "[DIR] [--last N] [--target TEXT]",
 	.examples = (const char *const[]){"assay ledger", "the last run below assay-out/",
 		"assay ledger --last 5 --target ./server",
 		"the last five runs of one program, and what changed from run to run",
 		"assay ledger assay-out/latest", "one run", NULL},
 	.details =
-		"Each named explanation is judged by rules that are text (data/hypotheses). Supports "
-		"needs two independent witnesses that agree; one alone is inconclusive; witnesses that "
-		"contradict each other are a conflict, and so is a verdict that hangs on a number which "
-		"two mechanisms tell differently of the same run. What no collector gave is untested, "
-		"never rejected. Lines of the file that cannot be read are counted and left out.",
+		"Each named explanation is judged by rules in text files (data/hypotheses). Supports needs two independent methods that agree; one alone is inconclusive. Methods that contradict each other are a conflict, as is a verdict based on a number that two methods measure differently in the same run. What was not measured is untested, never rejected. Unreadable lines of the file are counted and skipped.",
 	.options = options,
 	.operands_max = 1,
 	.run = ledger_run,

@@ -52,7 +52,7 @@ static void paper_notes(const struct cli *cli, struct cli_page *page)
 		return;
 	vec_foreach (const struct note_row, note, &page->run->notes) {
 		if (!left--) {
-			paper_add(paper, "and more warnings: use --json\n");
+			paper_add(paper, "more warnings: use --json\n");
 			break;
 		}
 		paper_ink(paper, INK_WARN, "warning: ");
@@ -100,8 +100,7 @@ int cli_output_as_json(struct cli *cli, struct err *err)
 	const char *path = cli_value(cli, "output");
 
 	if (path && cli_value(cli, "json")) {
-		err_set(err, ERR_USAGE, EINVAL,
-			"-o and --json=FILE both name the place of the document");
+		err_set(err, ERR_USAGE, EINVAL, "-o and --json=FILE both name the output file");
 		err_hint(err, "choose one");
 		return -EINVAL;
 	}
@@ -117,7 +116,7 @@ int cli_print(const char *text, size_t len, struct err *err)
 
 	if (r < 0) {
 		err_set(err, ERR_OUTPUT, -r, "cannot write to stdout: %s", err_words(-r));
-		err_hint(err, "send it to a place that takes it: > FILE");
+		err_hint(err, "redirect it to a file: > FILE");
 	}
 	return r;
 }
@@ -139,7 +138,7 @@ static int page_print(bool to_stderr, const struct str *text, struct err *err)
 	if (r < 0) {
 		err_set(err, ERR_OUTPUT, -r, "cannot write the result to stderr: %s",
 			err_words(-r));
-		err_hint(err, "send it to a file with --json=FILE");
+		err_hint(err, "write it to a file with --json=FILE");
 	}
 	return r;
 }

@@ -44,8 +44,8 @@ int profile_min_take(const struct cli *cli, double *ret_share, struct err *err)
 	double pct = text ? strtod(text, &end) : 0;
 
 	if (text && (end == text || (*end && !str_equal(end, "%")) || !(pct >= 0 && pct <= 100))) {
-		err_set(err, ERR_USAGE, EINVAL, "--min cannot be '%.100s'", text);
-		err_hint(err, "it is a percentage, as in --min 0.5");
+		err_set(err, ERR_USAGE, EINVAL, "invalid --min '%.100s'", text);
+		err_hint(err, "it is a percentage: --min 0.5");
 		return -EINVAL;
 	}
 	*ret_share = pct / 100;

@@ -10,8 +10,8 @@
 #include "base/arena.h"
 #include "cli.h"
 #include "code/binary.h"
-#include "job/cpu_tables.h"
 #include "ingest/ingest.h"
+#include "job/cpu_tables.h"
 #include "model/run.h"
 #include "model/store.h"
 #include "render/profile_json.h"
@@ -97,7 +97,7 @@ static int rate_choose(const struct cli *cli, struct record_options *options, st
 
 	if (cli_has(cli, "frequency") && cli_has(cli, "count")) {
 		err_set(err, ERR_USAGE, EINVAL, "-F and -c exclude each other");
-		err_hint(err, "sample so often, or once every so many events");
+		err_hint(err, "-F is a rate, -c a period: use one");
 		return -EINVAL;
 	}
 	r = cli_number(cli, "frequency", 1, RATE_MOST_HZ, 0, &options->rate_hz, err);
@@ -117,7 +117,7 @@ static int branches_choose(const struct cli *cli, struct record_options *options
 		return 0;
 	if (options->stack == SAMPLER_STACK_BRANCHES) {
 		err_set(err, ERR_USAGE, EINVAL, "-b and --stack lbr exclude each other");
-		err_hint(err, "the PMU records branches or calls, not both; leave --stack off");
+		err_hint(err, "the PMU records branches or calls, not both; remove --stack");
 		return -EINVAL;
 	}
 	return branch_filter_parse(cli_value(cli, "branches"), &options->branches, err);
@@ -181,8 +181,7 @@ static int record_keep(struct record_job *job, struct err *err)
 	cli_progress(job->cli, NULL);
 	if (!job->run->samples.count)
 		run_add_note(job->run, "no-samples", "no sample was taken",
-			"the program used less CPU time than one period, or never ran; -F takes "
-			"more samples");
+			"the program used less CPU time than one sampling period, or never ran; use -F for more samples");
 	return store_finish(job->store, job->run, err);
 }
 
@@ -246,20 +245,18 @@ static int record_run(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"frequency", 'F', "HZ", false, NULL, "samples per second of CPU time (default 997)"},
-	{"count", 'c', "PERIOD", false, NULL,
-		"one sample every PERIOD events; of a clock these are ns"},
+	{"count", 'c', "PERIOD", false, NULL, "one sample every PERIOD events; for clocks in ns"},
 	{"event", 'e', "EVENT", false, NULL,
-		"what to sample (default: cycles where the PMU can be trusted, else cpu-clock)"},
+		"event to sample (default: cycles if the PMU works, otherwise cpu-clock)"},
 	{"stack", 0, "HOW", false, "auto|fp|dwarf|lbr|none",
-		"how call stacks are taken (default auto: copied and unwound at once)"},
+		"how to get call stacks (default auto: copied and unwound immediately)"},
 	{"branches", 'b', "FILTER", true, NULL,
-		"record the last branches before each sample; --branches=cond,ind_call: only such"},
+		"record the last branches before each sample; --branches=cond,ind_call: only these types"},
 	{"pid", 'p', "PID", false, NULL,
-		"sample a running process, until it ends, Ctrl-C or PROGRAM ends"},
+		"sample a running process until it ends, until Ctrl-C, or until PROGRAM ends"},
 	{"all-cpus", 'a', NULL, false, NULL, "sample the whole machine"},
 	{"delay", 0, "TIME", false, NULL, "start sampling after TIME: 500ms, 25s"},
-	{"duration", 0, "TIME", false, NULL,
-		"stop sampling after TIME; the program runs on to its end"},
+	{"duration", 0, "TIME", false, NULL, "stop sampling after TIME; the program continues"},
 	{"output", 'o', "FILE", false, NULL, "the run file (default " RECORD_FILE ")"},
 	{"target-status", 0, NULL, false, NULL, "exit with the program's own status"},
 	{0},
@@ -267,19 +264,15 @@ static const struct option_spec options[] = {
 
 const struct command record_command = {
 	.name = "record",
-	.summary = "sample where a program, a process or the machine spends its time",
+	.summary = "sample where a program, process or machine spends its time",
 	.usage = "[-F HZ|-c PERIOD] [-e EVENT] [--stack HOW] [-p PID|-a] [-o FILE] -- PROGRAM "
 		 "ARGS...",
 	.examples = (const char *const[]){"assay record -- ./program input",
-		"samples with call stacks into assay.run.assay",
-		"assay record -F 4999 -o fast.assay -- ./program", "five times as many",
+		"samples with call stacks, stored in assay.run.assay",
+		"assay record -F 4999 -o fast.assay -- ./program", "five times as many samples",
 		"assay record -p 1234 --duration 10s", "a running process, for ten seconds", NULL},
 	.details =
-		"Stacks are unwound while the program runs, from a copy of each sample's stack that "
-		"never reaches the disk: the file takes tens of bytes per sample. What was lost or "
-		"cut is counted and shown.\n"
-		"Exit status 5 when the program failed (see --target-status), 6 when the event "
-		"cannot be sampled here, 130 after Ctrl-C; what was sampled is kept in each case.",
+		"Stacks are unwound while the program runs, from a copy of each sample's stack that never reaches the disk: the file needs tens of bytes per sample. Lost samples and truncated stacks are counted and shown.\nExit status 5 when the program failed (see --target-status), 6 when the event cannot be sampled here, 130 after Ctrl-C; the samples are kept in each case.",
 	.options = options,
 	.program = PROGRAM_REQUIRED,
 	.run = record_run,

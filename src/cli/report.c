@@ -55,7 +55,7 @@ static int options_take(struct report_job *job, struct err *err)
 	if (r >= 0)
 		r = cli_number(cli, "limit", 0, LIMIT_MOST, 0, &limit, err);
 	if (r >= 0 && cli_has(cli, "callers") && cli_has(cli, "callees")) {
-		r = err_set(err, ERR_USAGE, EINVAL, "--callers and --callees are two reports");
+		r = err_set(err, ERR_USAGE, EINVAL, "--callers and --callees exclude each other");
 		err_hint(err, "choose one");
 	}
 	job->options.by = by_of(cli_value(cli, "by"));
@@ -146,34 +146,27 @@ static int report_run(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"by", 0, "WHAT", false, "function|line|module|thread|file",
-		"one row for each of these (default function)"},
-	{"total", 0, NULL, false, NULL, "order by total: with everything that was called"},
-	{"limit", 'n', "N", false, NULL, "at most N rows, 0: all (default 30; --json: all)"},
-	{"min", 0, "PCT", false, NULL, "leave out rows below PCT percent"},
-	{"callers", 0, "FN", false, NULL, "who called this function"},
-	{"callees", 0, "FN", false, NULL, "what this function called"},
+		"one row per item (default function)"},
+	{"total", 0, NULL, false, NULL, "sort by total, including callees"},
+	{"limit", 'n', "N", false, NULL, "at most N rows, 0 for all (default 30; --json: all)"},
+	{"min", 0, "PCT", false, NULL, "omit rows below PCT percent"},
+	{"callers", 0, "FN", false, NULL, "show callers of this function"},
+	{"callees", 0, "FN", false, NULL, "show what this function called"},
 	PROFILE_FILTER_OPTIONS,
 	{0},
 };
 
 const struct command report_command = {
 	.name = "report",
-	.summary = "who used the time",
+	.summary = "show which functions, lines or threads used the time",
 	.usage = "RUN [--by WHAT] [--total] [--callers FN] [--limit N]",
 	.examples = (const char *const[]){"assay report assay.run.assay",
-		"the functions that used most time themselves",
-		"assay report run.assay --by line --thread worker",
-		"the source lines of one thread", "assay report run.assay --callers memcpy",
-		"who called memcpy, and how much of it", NULL},
+		"functions by the time they used themselves",
+		"assay report run.assay --by line --thread worker", "source lines of one thread",
+		"assay report run.assay --callers memcpy", "callers of memcpy, and their shares",
+		NULL},
 	.details =
-		"The first line says how good the samples are: how many, of what event, how many "
-		"were lost, how many stacks are cut or broken, how many samples fell on addresses "
-		"without a name, and the recorder's CPU time over the program's.\n"
-		"Self is what was sampled in the row itself, total what was sampled in it or in "
-		"anything it called; recursion counts a sample once. Shares weigh each sample by its "
-		"period.\n"
-		"A function is named whole, without its arguments, or by any part that only one "
-		"function has.",
+		"The first line shows the quality of the samples: how many, of which event, how many were lost, how many stacks are truncated or broken, how many samples have no function name, and the recorder's CPU time relative to the program's.\nSelf counts samples in the row itself, total also those in anything it called; recursion counts a sample once. Shares weight each sample by its period.\nA function is given by its full name, without arguments, or by any part that matches only one function.",
 	.options = options,
 	.operands_min = 1,
 	.operands_max = 1,

@@ -126,44 +126,34 @@ static int run_command_run(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"output", 'o', "DIR", false, NULL,
-		"the evidence directory (default: a new one below " DIRECTORY_ROOT ")"},
-	{"budget", 0, "TIME", false, NULL, "what all of it may take (default 60s)"},
+		"evidence directory (default: a new one below " DIRECTORY_ROOT ")"},
+	{"budget", 0, "TIME", false, NULL, "total time budget (default 60s)"},
 	{"against", 0, "DIR", false, NULL,
-		"what moved since this run (latest: the last one), and did the promised gain "
-		"arrive"},
+		"compare with this earlier run (latest: the last one): what changed, and did the promised gain arrive"},
 	{"phase", 0, "LIST", false, NULL,
-		"only these: baseline, observed, profile, counters, causal, events"},
+		"only these phases: baseline, observed, profile, counters, causal, events"},
 	{"skip", 0, "LIST", false, NULL, "not these"},
 	{"input", 0, "FILE", false, NULL,
-		"stdin of each run (default: what comes on stdin, kept and replayed)"},
-	{"golden", 0, "FILE", false, NULL, "the program must print the bytes of this file"},
-	{"check", 0, "DIR", false, NULL, "run nothing: is this directory complete and unchanged?"},
-	{"target-status", 0, NULL, false, NULL,
-		"exit with the program's own status: how its first run ended"},
+		"stdin of each run (default: assay's stdin, stored and replayed)"},
+	{"golden", 0, "FILE", false, NULL, "compare the program's output with this file"},
+	{"check", 0, "DIR", false, NULL,
+		"run nothing: check that this directory is complete and unchanged"},
+	{"target-status", 0, NULL, false, NULL, "exit with the status of the program's first run"},
 	{0},
 };
 
 const struct command run_command = {
 	.name = "run",
-	.summary = "what to change first to make a program faster, with the evidence",
+	.summary = "find out what to change first to make a program faster, with evidence",
 	.usage = "[-o DIR] [--budget TIME] [--against DIR] -- PROGRAM ARGS... | --check DIR",
 	.examples = (const char *const[]){"assay run -- ./program input",
 		"the whole chain, and the answer on one screen", "assay -- ./program input",
 		"the same", "assay run --budget 2m --against latest -- ./program input",
-		"after a change: did it help, and what is first now",
+		"after a change: did it help, and what is next?",
 		"assay run --check assay-out/latest", "is the evidence complete and unchanged?",
 		NULL},
 	.details =
-		"Runs the program once, says what it plans and how long that takes, then measures "
-		"in phases, one after the other: repeated runs, what the system tells, samples, "
-		"simulated counters, experiments. Each leaves a file in the evidence directory, or "
-		"its reason. What the program prints is kept there and must be the same each time; "
-		"what it reads from stdin is kept and replayed.\n"
-		"A program that does not end is watched for a while in each phase and stopped.\n"
-		"Exit status: 0 answered; 1 slower than the run before (--against), or changed "
-		"(--check); 3 nothing could be measured, or partial (--check); 4 the run before is "
-		"from another machine; 5 the program failed; 7 the evidence could not be written; "
-		"130 Ctrl-C, with the report of what is there.",
+		"Runs the program once, shows a plan with times, then measures in phases, one after another: repeated runs, system activity, samples, simulated counters, experiments. Each phase leaves a file in the evidence directory, or its reason. The program's output is stored there and must not change; its stdin is stored and replayed.\nA program that does not end is observed for a while in each phase and stopped.\nExit status: 0 answered; 1 slower than the earlier run (--against), or changed (--check); 3 nothing could be measured, or partial (--check); 4 the earlier run is from another machine; 5 the program failed; 7 the evidence could not be written; 130 Ctrl-C, with a report so far.",
 	.options = options,
 	.program = PROGRAM_REQUIRED,
 	.run = run_command_run,

@@ -119,16 +119,16 @@ static const struct option_spec options[] = {
 	{"sizes", 0, "LIST", false, NULL,
 		"1k,10k,100k or 1..64x2 or 10..50+10 (default 1,10,50,100,500,1000)"},
 	{"threads", 0, "LIST", false, NULL,
-		"scale over threads instead: 1,2,4, or auto for what this machine has"},
+		"scale over threads instead: 1,2,4, or auto for this machine's CPUs"},
 	{"env", 0, "NAME", false, NULL,
-		"put the size or count in this variable too (may be given again)"},
-	{"metric", 0, "METRIC", false, "wall|cpu", "what is fitted (default wall)"},
+		"also pass the size or count in this variable; may be repeated"},
+	{"metric", 0, "METRIC", false, "wall|cpu", "metric to fit (default wall)"},
 	{"expect", 0, "LAW", false, NULL, "exit 1 when it grows faster than this: 'O(n log n)'"},
 	{"runs", 'n', "N", false, NULL, "run each size exactly N times"},
 	{"budget", 0, "TIME", false, NULL,
-		"measure about that long in all (default 10s, and 7 runs of each size)"},
-	{"svg", 0, "FILE", false, NULL, "the chart as a picture"},
-	{"export-markdown", 0, "FILE", false, NULL, "verdict and table"},
+		"measure for about this long in total (default 10s, and 7 runs of each size)"},
+	{"svg", 0, "FILE", false, NULL, "write the chart as SVG"},
+	{"export-markdown", 0, "FILE", false, NULL, "write verdict and table as Markdown"},
 	BENCH_OPTIONS{0},
 };
 
@@ -138,20 +138,17 @@ static const char *const examples[] = {
 	"assay scale --sizes 1k..1Mx10 --expect 'O(n log n)' --metric cpu './sort_it {n}'",
 	"a gate: exit status 1 when it is worse than n log n",
 	"assay scale --threads auto './work -t {t}'",
-	"what more threads bring, and where it ends",
+	"what more threads gain, and where it ends",
 	NULL,
 };
 
 const struct command scale_command = {
 	.name = "scale",
-	.summary = "how time grows with the size of the input, throughput with threads",
+	.summary = "show how time grows with input size, or throughput with threads",
 	.usage = "[--sizes LIST | --threads LIST] [--expect LAW] 'CMD {n}'",
 	.examples = examples,
 	.details =
-		"{n} in the command, in --prepare and in --input is replaced by the size ({t} is the "
-		"same). Sizes are run in turns, every other round backwards. The laws are O(1), "
-		"O(log n), O(n), O(n log n) and O(n^2), each with a start-up cost. Exit status: 0 "
-		"one law stands out, 3 none does, 1 worse than --expect.",
+		"{n} in the command, in --prepare and in --input is replaced by the size ({t} is the same). Sizes are interleaved, every other round backwards. The laws are O(1), O(log n), O(n), O(n log n) and O(n^2), each with a start-up cost. Exit status: 0 one law stands out, 3 none does, 1 worse than --expect.",
 	.options = options,
 	.program = PROGRAM_OPTIONAL,
 	.operands_max = 1,

@@ -29,8 +29,7 @@ int site_options_read(const struct cli *cli, struct site_options *ret_options, s
 		.output = cli_value(cli, "output"),
 	};
 	if (!cli->program && !cli->operands.count)
-		err_set(err, ERR_USAGE, EINVAL, "assay %s was given neither a run nor a program",
-			command);
+		err_set(err, ERR_USAGE, EINVAL, "assay %s needs a run or a program", command);
 	else if (cli->program && cli->operands.count)
 		err_set(err, ERR_USAGE, EINVAL, "assay %s takes a run or a program, not both",
 			command);

@@ -18,11 +18,10 @@ static int simulator_check(const struct cli *cli, struct err *err)
 
 	for (unsigned i = 0; i < sizeof(foreign) / sizeof(*foreign); i++)
 		if (cli_has(cli, foreign[i])) {
-			err_set(err, ERR_USAGE, EINVAL, "--engine sim cannot be used with --%s",
+			err_set(err, ERR_USAGE, EINVAL, "--engine sim and --%s exclude each other",
 				foreign[i]);
 			err_hint(err,
-				"it simulates a program from its start to its end: assay stat "
-				"--engine sim -- PROGRAM");
+				"it simulates a whole run of a program: assay stat --engine sim -- PROGRAM");
 			return -EINVAL;
 		}
 	return 0;
@@ -36,8 +35,8 @@ static int watch_choose(const struct cli *cli, struct stat_options *options, str
 	int r;
 
 	if (cli_has(cli, "time-limit")) {
-		err_set(err, ERR_USAGE, EINVAL, "--time-limit is of the simulator only");
-		err_hint(err, "add --engine sim, or leave it out");
+		err_set(err, ERR_USAGE, EINVAL, "--time-limit needs --engine sim");
+		err_hint(err, "add --engine sim, or remove it");
 		return -EINVAL;
 	}
 	if (chosen > 1) {
@@ -47,7 +46,7 @@ static int watch_choose(const struct cli *cli, struct stat_options *options, str
 	}
 	if (cli_has(cli, "proc") && (cli_has(cli, "all-cpus") || cli_has(cli, "tid"))) {
 		err_set(err, ERR_USAGE, EINVAL, "--proc follows a program or one process");
-		err_hint(err, "leave out -a and -t, or name a process with -p PID");
+		err_hint(err, "remove -a and -t, or name a process with -p PID");
 		return -EINVAL;
 	}
 	if (cli_has(cli, "all-cpus")) {
@@ -183,26 +182,23 @@ static int stat_run(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"event", 'e', "EVENTS", false, NULL,
-		"what to count: names (also those of this CPU's vendor), {groups}, :u :k :p modifiers, "
-		"SYSTEM:TRACEPOINT, rHEX, PMU/FIELD=VALUE/; more than one -e adds up"},
+		"events: names (also this CPU vendor's), {groups}, :u :k :p modifiers, SYSTEM:TRACEPOINT, rHEX, PMU/FIELD=VALUE/; may be repeated"},
 	{"set", 0, "NAME", false, NULL,
-		"a named set of events: default, memory, branches, l1, l2_tlb..."},
-	{"metric", 'M', "NAME", false, NULL, "count what this metric needs"},
-	{"repeat", 'r', "N", false, NULL, "run the program N times; medians are shown"},
-	{"interval", 'I', "MS", false, NULL, "also count every MS milliseconds"},
+		"named set of events: default, memory, branches, l1, l2_tlb..."},
+	{"metric", 'M', "NAME", false, NULL, "count the events of this metric"},
+	{"repeat", 'r', "N", false, NULL, "run the program N times and show medians"},
+	{"interval", 'I', "MS", false, NULL, "also show counts every MS milliseconds"},
 	{"pid", 'p', "PID", false, NULL,
-		"count a running process, until it ends, Ctrl-C or PROGRAM ends"},
+		"count a running process until it ends, until Ctrl-C, or until PROGRAM ends"},
 	{"tid", 't', "TID", false, NULL, "count one thread"},
 	{"all-cpus", 'a', NULL, false, NULL, "count the whole machine"},
 	{"proc", 0, NULL, false, NULL,
-		"also read /proc ten times a second: queueing for a CPU, switches, reads and "
-		"writes, memory, pressure"},
+		"also read /proc ten times a second: run queue, switches, reads and writes, memory, pressure"},
 	{"strict", 0, NULL, false, NULL, "exit 6 when an event could not be counted"},
 	{"engine", 0, "ENGINE", false, "auto|pmu|sim",
-		"where the counts come from; sim: valgrind's model of a CPU, exact and repeatable, "
-		"20 to 75 times slower"},
+		"source of the counts; sim: valgrind's CPU model, exact and repeatable, 20 to 75 times slower"},
 	{"time-limit", 0, "TIME", false, NULL,
-		"with --engine sim: stop a run after TIME and keep what was simulated"},
+		"with --engine sim: stop a run after TIME and keep the counts so far"},
 	{"output", 'o', "RUN", false, NULL, "store the run in this file (*.assay)"},
 	{"target-status", 0, NULL, false, NULL, "exit with the program's own status"},
 	{0},
@@ -210,21 +206,18 @@ static const struct option_spec options[] = {
 
 const struct command stat_command = {
 	.name = "stat",
-	.summary = "count events over a program, a process or the machine",
+	.summary = "count events of a program, process or machine",
 	.usage = "[-e EVENTS] [--set NAME] [-r N] [-p PID|-a] [-I MS] [--strict] [--engine sim] -- "
 		 "PROGRAM ARGS...",
 	.examples = (const char *const[]){"assay stat -- ./program input",
 		"the usual counts, wall and CPU time, peak memory",
 		"assay stat -r 10 -e task-clock,page-faults,{cycles,instructions}:u -- ./program",
-		"ten runs, medians; two events in one group, user side only",
-		"assay stat -p 1234 -I 1000", "what process 1234 does, each second",
+		"ten runs, medians; two events in one group, user mode only",
+		"assay stat -p 1234 -I 1000", "process 1234, every second",
 		"assay stat --engine sim -e instructions -- ./program",
 		"instructions without a PMU: the same number in every run", NULL},
 	.details =
-		"What could not be counted is shown as that, with the reason, never as 0. Exit "
-		"status 5 when the program failed (see --target-status), 6 with --strict when an "
-		"event is missing, 130 after Ctrl-C; what was measured is shown and stored in each "
-		"case.",
+		"What could not be counted is shown with the reason, never as 0. Exit status 5 when the program failed (see --target-status), 6 with --strict when an event is missing, 130 after Ctrl-C; the counts are shown and stored in each case.",
 	.options = options,
 	.program = PROGRAM_REQUIRED,
 	.run = stat_run,

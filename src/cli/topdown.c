@@ -25,7 +25,7 @@ static int options_check(const struct cli *cli, struct err *err)
 	if (!clash)
 		return 0;
 	err_set(err, ERR_USAGE, EINVAL, "%s exclude each other", clash);
-	err_hint(err, "leave one of them out; `assay help topdown` says what each does");
+	err_hint(err, "remove one of them; see `assay help topdown`");
 	return -EINVAL;
 }
 
@@ -100,7 +100,7 @@ static void draw_nothing(
 		jsonw_put_missing(page->json, "verdict", why);
 		return;
 	}
-	paper_add(page->paper, "no cause is told: %s\n", why);
+	paper_add(page->paper, "no cause found: %s\n", why);
 	if (cli->mode == CLI_AGENT)
 		paper_add(page->paper, "next: assay topdown -- %s\n",
 			run_text(job->run, job->run->target));
@@ -150,17 +150,17 @@ static int topdown_run(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"engine", 0, "ENGINE", false, "auto|pmu|sim",
-		"where the numbers come from: the PMU, or a simulator where there is none"},
-	{"level", 0, "N", false, "1|2", "how deep the tree goes (default 2)"},
+		"source of the numbers: the PMU, or a simulator"},
+	{"level", 0, "N", false, "1|2", "levels of the tree (default 2)"},
 	{"repeat", 'r', "N", false, NULL,
-		"rounds of runs, each counts every set of events once (default 3)"},
+		"rounds; each counts every set of events once (default 3)"},
 	{"once", 0, NULL, false, NULL,
-		"run the program only once: the events take turns on the PMU and are scaled up"},
+		"run the program only once: the events share the PMU and are scaled"},
 	{"quick", 0, NULL, false, NULL,
 		"only events that every CPU has, over 5 rounds: are instructions slow, and why"},
 	{"time-limit", 0, "TIME", false, NULL,
-		"with the simulator: stop it after TIME and keep what was simulated"},
-	{"report", 0, "FILE", false, NULL, "write the whole finding as Markdown (FILE.md)"},
+		"with the simulator: stop after TIME and keep the counts so far"},
+	{"report", 0, "FILE", false, NULL, "write a Markdown report (FILE.md)"},
 	{"output", 'o', "RUN", false, NULL, "store the run in this file (*.assay)"},
 	{"target-status", 0, NULL, false, NULL, "exit with the program's own status"},
 	{0},
@@ -168,20 +168,16 @@ static const struct option_spec options[] = {
 
 const struct command topdown_command = {
 	.name = "topdown",
-	.summary = "where the cycles go, and what to do about it",
+	.summary = "show where the cycles go, and what to do about it",
 	.usage = "[--engine auto|pmu|sim] [--level N] [-r N] [--once|--quick] [-o RUN] -- PROGRAM "
 		 "ARGS...",
 	.examples = (const char *const[]){"assay topdown -- ./program input",
-		"the tree of this CPU, the cause, what to do", "assay topdown --quick -- ./program",
-		"instructions, loads and branches only",
+		"the tree of this CPU, the cause, and what to do",
+		"assay topdown --quick -- ./program", "instructions, loads and branches only",
 		"assay topdown --report finding.md -- ./program",
-		"the same as a report for somebody else", NULL},
+		"the same as a report for someone else", NULL},
 	.details =
-		"The program runs once for each set of events, and all of that three times, so that "
-		"nothing is multiplexed and each number has its range. Counters that the self-test "
-		"finds lying, and those that read 0 where every program counts, are not used. A CPU "
-		"that assay has no table for gets the generic events and is told so. Exit status 5 "
-		"when the program failed, 6 when neither a PMU nor a simulator is there.",
+		"The program runs once for each set of events, three times over, so that nothing is multiplexed and each number has a range. Counters that fail the self-test, or read 0 where every program counts, are not used. A CPU without a table in assay gets generic events, and the output says so. Exit status 5 when the program failed, 6 when there is neither a PMU nor a simulator.",
 	.options = options,
 	.program = PROGRAM_REQUIRED,
 	.run = topdown_run,

@@ -112,50 +112,39 @@ static int tune_run_command(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"only", 0, "NAME,...", false, NULL,
-		"only these knobs or groups; more than one --only adds up (default: frequency, "
-		"quiet and memory)"},
+		"only these settings or groups; may be repeated (default: frequency, quiet and memory)"},
 	{"yes", 'y', "GROUP,...", true, NULL,
-		"agree to what `assay tune plan` shows, without questions; with groups: to these, "
-		"and only these are changed"},
+		"agree to what `assay tune plan` shows; with groups: change only these"},
 	{"cpus", 0, "LIST", false, NULL,
-		"run: the program runs on these processors only; the group irq keeps interrupts "
-		"off them"},
-	{"no-aslr", 0, NULL, false, NULL, "run: the same addresses in each run of the program"},
+		"run: run the program only on these CPUs; the group irq keeps interrupts off them"},
+	{"no-aslr", 0, NULL, false, NULL, "run: disable address randomization for the program"},
 	{"fifo", 0, NULL, false, NULL,
 		"run: real-time priority for the program (SCHED_FIFO 1); root"},
 	{"awake", 0, NULL, false, NULL,
-		"run: no deep idle states while it runs (/dev/cpu_dma_latency); root"},
-	{"no-noise", 0, NULL, false, NULL, "plan: do not look at what else is going on"},
-	{"snapshot", 0, NULL, false, NULL,
-		"status: what every knob says, not only what is changed"},
+		"run: no deep idle states meanwhile (/dev/cpu_dma_latency); root"},
+	{"no-noise", 0, NULL, false, NULL, "plan: do not look at other activity"},
+	{"snapshot", 0, NULL, false, NULL, "status: show every setting, not only changed ones"},
 	{"output", 'o', "FILE", false, NULL, "status --snapshot: write the JSON document to FILE"},
 	{"expect", 0, "FILE", false, NULL,
-		"status: compare with a snapshot; exit status 1 when something differs"},
+		"status: compare with a snapshot; exit status 1 on a difference"},
 	{"target-status", 0, NULL, false, NULL, "run: exit with the program's own status"},
 	{0},
 };
 
 const struct command tune_command = {
 	.name = "tune",
-	.summary = "quiet the machine, with consent and a way back",
+	.summary = "quiet the machine for measurements, with consent and a way back",
 	.usage = "plan|apply|run|revert|status [--only NAME,...] [--yes[=GROUP,...]] [-- PROGRAM "
 		 "ARGS...]",
 	.examples = (const char *const[]){"assay tune plan",
-		"what would be changed and why; changes nothing", "assay tune run --yes -- ./bench",
-		"tuned while it runs, then as it was before", "assay tune apply --only frequency",
-		"asks, changes, keeps the old values", "assay tune revert",
-		"brings the old values back, also after a crash",
-		"assay tune run --cpus 1 -- ./bench",
-		"pinned to one processor; changes nothing else",
-		"assay tune status --expect tuning.json",
-		"exit status 1 when the machine is not set as it was", NULL},
+		"what would change and why; changes nothing", "assay tune run --yes -- ./bench",
+		"tuned while it runs, then restored", "assay tune apply --only frequency",
+		"asks, changes, and remembers the old values", "assay tune revert",
+		"restores the old values, even after a crash", "assay tune run --cpus 1 -- ./bench",
+		"pinned to one CPU; changes nothing else", "assay tune status --expect tuning.json",
+		"exit status 1 when the machine's settings differ", NULL},
 	.details =
-		"The old value of each setting is on disk before it is changed, so that revert "
-		"restores it even after kill -9. A setting that somebody else has changed since is "
-		"left alone. run starts a guardian process that reverts when assay dies. Nothing "
-		"survives a reboot. Exit status 5 when the program of run failed (see "
-		"--target-status), 1 when --expect finds a difference, 6 when a setting could not be changed or brought back, or only "
-		"root may change it.",
+		"The old value of each setting is on disk before it changes, so revert restores it even after kill -9. A setting that someone else has changed since is left alone. run starts a guardian process that reverts when assay dies. Nothing survives a reboot. Exit status 5 when the program of run failed (see --target-status), 1 when --expect finds a difference, 6 when a setting could not be changed or restored, or needs root.",
 	.options = options,
 	.program = PROGRAM_OPTIONAL,
 	.operands_min = 1,

@@ -15,10 +15,10 @@
 const struct option_spec common_options[] = {
 	{"json", 0, "FILE", true, NULL, "one JSON document on stdout, or in FILE"},
 	{"agent", 0, NULL, false, NULL,
-		"plain ASCII, at most 40 lines, ends with the next command"},
+		"plain ASCII, at most 40 lines, ending with the next command"},
 	{"quiet", 'q', NULL, false, NULL, "only the result and errors"},
 	{"color", 0, "WHEN", false, "auto|always|never",
-		"colours (default auto; NO_COLOR is respected)"},
+		"colours (default auto; respects NO_COLOR)"},
 	{"help", 'h', NULL, false, NULL, "this text"},
 	{0},
 };
@@ -89,13 +89,13 @@ static int option_add(
 	struct cli *cli, const struct option_spec *spec, const char *value, struct err *err)
 {
 	if (names_nothing(spec, value)) {
-		err_set(err, ERR_USAGE, EINVAL, "--%s was given an empty name", spec->name);
-		err_hint(err, "see whether a variable of the shell has no value");
+		err_set(err, ERR_USAGE, EINVAL, "--%s has an empty name", spec->name);
+		err_hint(err, "check for a shell variable without a value");
 		return -EINVAL;
 	}
 	if (value && spec->choices && !choice_is_valid(spec->choices, value)) {
 		err_set(err, ERR_USAGE, EINVAL, "--%s cannot be '%s'", spec->name, value);
-		err_hint(err, "it is one of %s", spec->choices);
+		err_hint(err, "use one of %s", spec->choices);
 		return -EINVAL;
 	}
 	vec_push(&cli->options, (struct cli_option){spec, value});
@@ -115,8 +115,7 @@ static int option_add_more(
 {
 	for (const char *at = spec->value; at && (at = strchr(at, ' ')); at++) {
 		if (!(*word)[1]) {
-			err_set(err, ERR_USAGE, EINVAL, "--%s needs more words than that",
-				spec->name);
+			err_set(err, ERR_USAGE, EINVAL, "--%s needs more values", spec->name);
 			err_hint(err, "write --%s %s", spec->name, spec->value);
 			return -EINVAL;
 		}
@@ -180,19 +179,17 @@ static int check_operands(const struct cli *cli, struct err *err)
 	uint32_t given = cli->operands.count;
 
 	if (command->program == PROGRAM_PAIR && !cli->program)
-		err_set(err, ERR_USAGE, EINVAL, "assay %s needs two programs, with -- between them",
+		err_set(err, ERR_USAGE, EINVAL, "assay %s needs two programs with -- between them",
 			command->name);
 	else if (command->program == PROGRAM_REQUIRED && !cli->program && !cli_has(cli, "pid") &&
 		 !cli_has(cli, "tid") && !cli_has(cli, "all-cpus") && !cli_has(cli, "show") &&
 		 !cli_has(cli, "check"))
-		err_set(err, ERR_USAGE, EINVAL, "assay %s was given no program to run",
-			command->name);
+		err_set(err, ERR_USAGE, EINVAL, "assay %s needs a program", command->name);
 	else if (given < command->operands_min)
-		err_set(err, ERR_USAGE, EINVAL, "assay %s needs more words than that",
-			command->name);
+		err_set(err, ERR_USAGE, EINVAL, "assay %s needs more arguments", command->name);
 	else if (given > command->operands_max)
-		err_set(err, ERR_USAGE, EINVAL, "assay %s does not know what to do with '%s'",
-			command->name, cli->operands.at[command->operands_max]);
+		err_set(err, ERR_USAGE, EINVAL, "assay %s: unexpected argument '%s'", command->name,
+			cli->operands.at[command->operands_max]);
 	else
 		return 0;
 	err_hint(err, "usage: assay %s %s", command->name, command->usage);
@@ -235,8 +232,8 @@ int cli_parse(struct cli *cli, char **words, struct err *err)
 	if (cli_has(cli, "help"))
 		return 0;
 	if (cli_has(cli, "agent") && cli_has(cli, "json") && !cli_value(cli, "json")) {
-		err_set(err, ERR_USAGE, EINVAL, "--agent and --json both want stdout");
-		err_hint(err, "choose one, or write --json=FILE");
+		err_set(err, ERR_USAGE, EINVAL, "--agent and --json both use stdout");
+		err_hint(err, "use one, or --json=FILE");
 		return -EINVAL;
 	}
 	cli->mode = cli_has(cli, "json") && !cli_value(cli, "json") ? CLI_JSON
@@ -298,7 +295,7 @@ int cli_number(const struct cli *cli, const char *name, uint64_t low, uint64_t h
 
 	if (text && (str_to_u64(text, &value) < 0 || value < low || value > high)) {
 		err_set(err, ERR_USAGE, EINVAL, "--%s cannot be '%s'", name, text);
-		err_hint(err, "it is a whole number from %llu to %llu", (unsigned long long)low,
+		err_hint(err, "use a whole number from %llu to %llu", (unsigned long long)low,
 			(unsigned long long)high);
 		return -EINVAL;
 	}
@@ -351,6 +348,6 @@ int cli_share(const struct cli *cli, const char *name, double *ret_share, struct
 		return 0;
 	}
 	err_set(err, ERR_USAGE, EINVAL, "--%s cannot be '%s'", name, text);
-	err_hint(err, "write a share above 0 and below all: 1%% or 0.01");
+	err_hint(err, "write a share between 0 and 1: 1%% or 0.01");
 	return -EINVAL;
 }

@@ -17,7 +17,7 @@ enum { MACHINE_HERE = EM_X86_64 };
 #elif defined(__aarch64__)
 enum { MACHINE_HERE = EM_AARCH64 };
 #else
-#error "assay is for x86-64 and aarch64"
+#error "assay supports x86-64 and aarch64"
 #endif
 
 static const char *machine_name(unsigned machine)
@@ -49,10 +49,10 @@ static int check_machine(const struct image_file *file, const char *name, struct
 		machine = (uint16_t)(machine << 8 | machine >> 8);
 	if (machine == MACHINE_HERE && ident[EI_DATA] == ELFDATA2LSB)
 		return 0;
-	err_set(err, ERR_TARGET, ENOEXEC, "%s is a program for %s, this machine is %s", name,
+	err_set(err, ERR_TARGET, ENOEXEC, "%s is a program for %s, but this machine is %s", name,
 		machine_name(machine), machine_name(MACHINE_HERE));
-	err_hint(err, "build it for %s, or run assay on a machine of its kind",
-		machine_name(MACHINE_HERE));
+	err_hint(
+		err, "build it for %s, or run assay on such a machine", machine_name(MACHINE_HERE));
 	return -ENOEXEC;
 }
 
@@ -109,7 +109,7 @@ static int check_type(const struct image *image, const char *name, struct err *e
 	}
 	if (!image_segment(image, PT_LOAD)) {
 		err_set(err, ERR_TARGET, ENOEXEC,
-			"%s is cut short or damaged: nothing to load in it", name);
+			"%s is truncated or damaged: it has nothing to load", name);
 		err_hint(err, "build or copy it again");
 		return -ENOEXEC;
 	}
@@ -182,11 +182,11 @@ static int map_program(const char *path, struct image_file *ret_file, struct err
 	int r = image_file_map(path, ret_file);
 
 	if (r == -EACCES || r == -EPERM) {
-		err_set(err, ERR_TARGET, -r, "%s may be run but not read: permission denied", path);
-		err_hint(err, "read it as its owner or root");
+		err_set(err, ERR_TARGET, -r, "%s can be run but not read: permission denied", path);
+		err_hint(err, "read it as its owner or as root");
 	} else if (r < 0) {
 		err_set(err, ERR_TARGET, -r, "cannot read %s: %s", path, err_words(-r));
-		err_hint(err, "see whether the file and its disk are whole");
+		err_hint(err, "check that the file and its disk are intact");
 	}
 	return r;
 }

@@ -161,7 +161,7 @@ static void decide_frames(struct binary_facts *facts)
 
 	if (!seen) {
 		facts->frame_pointers_reason =
-			"no function that makes a call was found: no symbols and no unwind table";
+			"found no function that makes a call: no symbols and no unwind table";
 		return;
 	}
 	/* Hand-written assembler is allowed one in ten.  The other way, functions with arrays of

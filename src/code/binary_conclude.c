@@ -32,7 +32,7 @@ static void conclude_language_of_units(struct binary_work *work)
 	}
 	facts->language_mixed = languages > 1;
 	facts->language_evidence =
-		arena_format(work->arena, "units of its debug information: %s", text.at);
+		arena_format(work->arena, "languages in its debug information: %s", text.at);
 	/* node: debug information of its C libraries only, while nearly all of it is C++ */
 	if (work->names_cxx > facts->units && !facts->unit_count[LANGUAGE_CXX] &&
 		facts->language != LANGUAGE_RUST) {
@@ -122,29 +122,29 @@ static void guess_optimisation(struct binary_work *work)
 	facts->optimisation_evidence = EVIDENCE_CODE;
 	if (work->signs & SIGN_RUST_CHECKS) {
 		facts->optimisation = "-O0";
-		facts->optimisation_reason = "a guess: it has the checks that rustc puts into "
-					     "debug builds (since 1.78)";
+		facts->optimisation_reason =
+			"a guess: it has the checks of rustc debug builds (since 1.78)";
 	} else if (work->signs & SIGN_CLONE) {
 		facts->optimisation = "optimised";
-		facts->optimisation_reason = "a guess: it has function copies that only gcc -O2 "
-					     "and above makes";
+		facts->optimisation_reason =
+			"a guess: it has function clones that only gcc -O2 and above creates";
 	} else if (all >= GUESS_FUNCTIONS && spilling * 10 >= all * 4) {
 		facts->optimisation = "-O0";
 		facts->optimisation_reason = arena_format(work->arena,
-			"a guess: %llu of %llu functions begin by storing their arguments",
+			"a guess: %llu of %llu functions start by storing their arguments",
 			(unsigned long long)spilling, (unsigned long long)all);
 	} else if (all >= GUESS_FUNCTIONS && spilling * 10 <= all) {
 		facts->optimisation = "optimised";
 		facts->optimisation_reason = arena_format(work->arena,
-			"a guess: only %llu of %llu functions begin by storing their arguments",
+			"a guess: only %llu of %llu functions start by storing their arguments",
 			(unsigned long long)spilling, (unsigned long long)all);
 	} else {
 		facts->optimisation_evidence = EVIDENCE_NONE;
-		facts->optimisation_reason = "no switches are recorded, and the code looks like "
-					     "neither";
+		facts->optimisation_reason =
+			"no compiler flags are recorded, and the code is not clearly either";
 		if (all < GUESS_FUNCTIONS)
-			facts->optimisation_reason = "no switches are recorded, and too few "
-						     "functions were found to guess";
+			facts->optimisation_reason =
+				"no compiler flags are recorded, and there are too few functions to guess";
 	}
 }
 
@@ -175,7 +175,7 @@ static void conclude_instruments(struct binary_work *work)
 		facts->sanitizers = facts->sanitizers ? facts->sanitizers : "none";
 		facts->instruments = facts->instruments ? facts->instruments : "none";
 	} else {
-		facts->signs_reason = "it is static and stripped: there are no names to see";
+		facts->signs_reason = "it is static and stripped: no names to look at";
 	}
 	if (work->signs & SIGN_LTO)
 		facts->lto = BINARY_YES;
@@ -212,7 +212,7 @@ static void conclude_allocator(struct binary_work *work)
 		}
 	}
 	if (facts->language == LANGUAGE_GO)
-		set_allocator(facts, "go", "the Go runtime brings its own");
+		set_allocator(facts, "go", "the Go runtime has its own");
 	else if (work->signs & (SIGN_ASAN | SIGN_TSAN | SIGN_MSAN | SIGN_HWASAN))
 		set_allocator(facts, "sanitizer", "a sanitizer replaces malloc");
 	else if (work->signs & SIGN_MALLOC && !(work->signs & SIGN_LIBC_MALLOC))

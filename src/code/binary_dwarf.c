@@ -265,7 +265,7 @@ static void weigh_producers(struct binary_work *work, const struct producers *pr
 	weigh_optimisation(work, producers);
 	facts->compiler = compiler_of(work->arena, most->text);
 	if (!strstr(most->text, " -")) {
-		facts->flags_reason = "its compiler does not record its switches";
+		facts->flags_reason = "its compiler does not record its flags";
 		facts->producer = arena_text(work->arena, most->text, strlen(most->text));
 		return;
 	}
@@ -288,12 +288,12 @@ void binary_read_dwarf(struct binary_work *work)
 	struct producers producers = {0};
 
 	if (!facts->has_debug_info && !facts->has_separate_info) {
-		facts->flags_reason = "there is no debug information, where compilers record them";
+		facts->flags_reason = "no debug information, where compilers record their flags";
 		return;
 	}
 	if (unpacked_bytes(work->debug.image) > UNPACKED_LIMIT) {
 		facts->flags_reason =
-			"its debug information is compressed and too large to unpack for this";
+			"its debug information is compressed and too large to unpack here";
 		return;
 	}
 	debug_set_open(&work->debug);

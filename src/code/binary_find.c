@@ -19,7 +19,7 @@ static int check_path(const char *path, struct err *err)
 
 		err_set(err, ERR_TARGET, code, "cannot find the program %s: %s", path,
 			err_words(code));
-		err_hint(err, code == EACCES ? "check the permissions of the folders above it"
+		err_hint(err, code == EACCES ? "check the permissions of its parent directories"
 					     : "check the path");
 		return -code;
 	}
@@ -29,16 +29,16 @@ static int check_path(const char *path, struct err *err)
 		return -EISDIR;
 	}
 	if (!S_ISREG(status.st_mode)) {
-		err_set(err, ERR_TARGET, EACCES, "%s is not a plain file, it cannot be run", path);
+		err_set(err, ERR_TARGET, EACCES, "%s is not a regular file and cannot be run",
+			path);
 		err_hint(err, "name a program");
 		return -EACCES;
 	}
 	if (access(path, X_OK) == 0)
 		return 0;
 	if (status.st_mode & (S_IXUSR | S_IXGRP | S_IXOTH)) {
-		err_set(err, ERR_TARGET, EACCES, "%s may not be run by you: permission denied",
-			path);
-		err_hint(err, "run as a user who may, or look at `ls -l %s`", path);
+		err_set(err, ERR_TARGET, EACCES, "you may not run %s: permission denied", path);
+		err_hint(err, "run as a permitted user; see `ls -l %s`", path);
 	} else {
 		err_set(err, ERR_TARGET, EACCES, "%s is not executable", path);
 		err_hint(err, "make it so with `chmod +x %s`", path);
@@ -80,13 +80,13 @@ static int report_not_found(
 {
 	const char *nearest = nearest_in(arena, folders, name);
 
-	err_set(err, ERR_TARGET, ENOENT, "there is no program %s in PATH", name);
+	err_set(err, ERR_TARGET, ENOENT, "no program %s in PATH", name);
 	if (access(name, F_OK) == 0)
 		err_hint(err, "for the file here write ./%s", name);
 	else if (nearest)
 		err_hint(err, "did you mean %s?", nearest);
 	else
-		err_hint(err, "check the spelling, or give its path");
+		err_hint(err, "check the spelling, or write its path");
 	return -ENOENT;
 }
 
@@ -97,7 +97,7 @@ int binary_find(const char *name, struct arena *arena, const char **ret_path, st
 
 	if (!*name) {
 		err_set(err, ERR_TARGET, ENOENT, "the name of the program is empty");
-		err_hint(err, "see whether a variable of the shell has no value");
+		err_hint(err, "check for a shell variable without a value");
 		return -ENOENT;
 	}
 	if (strchr(name, '/')) {

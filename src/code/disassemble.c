@@ -85,9 +85,8 @@ static int decoder_open(
 	int r;
 
 	if (options->machine == IMAGE_OTHER) {
-		err_set(err, ERR_UNAVAILABLE, ENOTSUP,
-			"instructions of this kind of machine are not known");
-		err_hint(err, "x86-64 and aarch64 are; lines work for all: --by line");
+		err_set(err, ERR_UNAVAILABLE, ENOTSUP, "unknown instruction set");
+		err_hint(err, "supported: x86-64 and aarch64; lines work for all: --by line");
 		return -ENOTSUP;
 	}
 	r = library_open(decoder, err);
@@ -95,15 +94,16 @@ static int decoder_open(
 		return r;
 	if (decoder->open(x86 ? CS_ARCH_X86 : CS_ARCH_ARM64,
 		    x86 ? CS_MODE_64 : CS_MODE_LITTLE_ENDIAN, &decoder->handle) != CS_ERR_OK) {
-		err_set(err, ERR_UNAVAILABLE, ENOTSUP, LIBRARY " was built without this machine");
-		err_hint(err, "install a whole one, or use --by line");
+		err_set(err, ERR_UNAVAILABLE, ENOTSUP,
+			LIBRARY " was built without support for this machine");
+		err_hint(err, "install a complete one, or use --by line");
 		return -ENOTSUP;
 	}
 	if (x86 && !options->intel)
 		decoder->option(decoder->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
 	decoder->insn = decoder->malloc(decoder->handle);
 	return decoder->insn ? 0
-			     : err_set(err, ERR_UNAVAILABLE, ENOMEM, "capstone cannot get memory");
+			     : err_set(err, ERR_UNAVAILABLE, ENOMEM, "capstone is out of memory");
 }
 
 static void decoder_done(struct decoder *decoder)

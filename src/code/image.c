@@ -86,7 +86,7 @@ int image_open(const char *path, struct image **ret_image, struct err *err)
 	int r = image_file_map(path, &file);
 
 	if (r == -ENOEXEC)
-		return err_set(err, ERR_UNAVAILABLE, ENOEXEC, "%s is not a plain file", path);
+		return err_set(err, ERR_UNAVAILABLE, ENOEXEC, "%s is not a regular file", path);
 	if (r < 0)
 		return err_set(err, ERR_UNAVAILABLE, -r, "cannot read %s: %s", path, err_words(-r));
 	image = mem_new(1, sizeof(*image));

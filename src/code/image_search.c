@@ -193,9 +193,9 @@ static int say_replaced(
 	const struct image_search *search, const struct image *image, struct err *err)
 {
 	err_set(err, ERR_UNAVAILABLE, ESTALE,
-		"%s was replaced since it was recorded (build-id %.12s, now %.12s)", image->path,
+		"%s was replaced after the recording (build id %.12s, now %.12s)", image->path,
 		search->build_id, *image->build_id ? image->build_id : "none");
-	return err_hint(err, "record again, or put the old file back and use --symfs");
+	return err_hint(err, "record again, or restore the old file and use --symfs");
 }
 
 static int open_plain(struct image_search *search, struct image **ret_image, struct err *err)
@@ -215,7 +215,7 @@ static int open_plain(struct image_search *search, struct image **ret_image, str
 	}
 	if (is_gone && !search->build_id) { /* what stands there now is another file */
 		err_set(err, ERR_UNAVAILABLE, ENOENT,
-			"%s was deleted or replaced while it ran, and has no build-id", path);
+			"%s was deleted or replaced while it ran, and has no build id", path);
 		return err_hint(err, "link it with -Wl,--build-id, or record again");
 	}
 	return image_open(path, ret_image, err);

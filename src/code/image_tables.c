@@ -29,18 +29,18 @@ static int image_check(struct image *image, struct err *err)
 	}
 	if (ident[EI_CLASS] != ELFCLASS64) {
 		err_set(err, ERR_UNAVAILABLE, ENOEXEC,
-			"%s is a 32-bit program, assay measures 64-bit programs", image->path);
+			"%s is a 32-bit program; assay measures 64-bit programs", image->path);
 		return err_hint(err, "build it for 64 bits");
 	}
 	if (ident[EI_DATA] != ELFDATA2LSB) {
 		err_set(err, ERR_UNAVAILABLE, ENOEXEC,
-			"%s is for big-endian machines, assay reads little-endian programs",
+			"%s is for big-endian machines; assay reads little-endian programs",
 			image->path);
 		return err_hint(err, "build it for this machine");
 	}
 	if (image->len < sizeof(image->head)) {
 		err_set(err, ERR_UNAVAILABLE, ENOEXEC,
-			"%s is cut short: its ELF header is not whole", image->path);
+			"%s is truncated: its ELF header is incomplete", image->path);
 		return err_hint(err, "build or copy it again");
 	}
 	return 0;

@@ -30,10 +30,9 @@ static bool code_find(const struct listing_options *options, const struct image 
 {
 	if (*options->build_id && !str_equal(options->build_id, image_build_id(image))) {
 		listing_miss(listing,
-			arena_format(arena, "%s was replaced since it was recorded", options->path),
+			arena_format(arena, "%s was replaced after the recording", options->path),
 			arena_format(arena,
-				"put the file with build-id %s back, or below a folder that --symfs "
-				"names",
+				"restore the file with build id %s, or put it in a directory and use --symfs DIR",
 				options->build_id));
 		return false;
 	}
@@ -44,7 +43,7 @@ static bool code_find(const struct listing_options *options, const struct image 
 	listing_miss(listing,
 		arena_format(arena, "%s has no code at 0x%llx", options->path,
 			(unsigned long long)options->addr),
-		"the file is not the one that ran; --symfs names a folder with the right one");
+		"it is not the file that ran; use --symfs DIR with a directory that has the right one");
 	return false;
 }
 
@@ -142,13 +141,13 @@ void listing_make(
 
 	*ret_listing = (struct listing){0};
 	if (!options->size_bytes) {
-		listing_miss(ret_listing, "where the function begins and ends is not known",
-			"it takes the program's symbols: install them and record again");
+		listing_miss(ret_listing, "the start and end of the function are unknown",
+			"it needs the program's symbols: install them and record again");
 		return;
 	}
 	if (image_search_file(&search, &image, &err) < 0) {
 		listing_miss(ret_listing, arena_text(arena, err.text, strlen(err.text)),
-			"--symfs names a folder with the programs as they were");
+			"use --symfs DIR with a directory that has the original programs");
 		return;
 	}
 	listing_decode(options, image, arena, ret_listing);

@@ -36,7 +36,7 @@ static void symbols_open(struct names *names, struct str *basis)
 	else
 		str_addf(basis, "no symbols in %s", path);
 	if (str_equal(kind, "exported symbols"))
-		str_addf(&names->missing, "%s is stripped: only functions it exports have names; ",
+		str_addf(&names->missing, "%s is stripped: only exported functions have names; ",
 			image->path);
 	symbols_lay(symbols);
 }
@@ -60,7 +60,7 @@ static void debug_open(struct names *names, const struct image_search *search)
 
 	if (image_is_relocatable(debug->image)) {
 		str_add(&names->missing,
-			"debug information of object files and kernel modules is not read");
+			"debug information of object files and kernel modules is not supported");
 		return;
 	}
 	debug_set_open(debug);
@@ -71,8 +71,7 @@ static void debug_open(struct names *names, const struct image_search *search)
 	str_addf(&names->basis, ", lines of %s", debug->image->path);
 	if (debug->shared_name && !debug->alternate)
 		str_addf(&names->missing,
-			"%s, shared debug information of %s, is missing: some names of inlined "
-			"functions are not known; install the -dbgsym package it came with",
+			"%s, shared debug information of %s, is missing: some inlined functions have no names; install its -dbgsym package",
 			debug->shared_name, debug->image->path);
 }
 

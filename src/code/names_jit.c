@@ -424,13 +424,13 @@ static int owner_check(int fd, const char *path, uint32_t owner, struct err *err
 	struct stat status;
 
 	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
-		return err_set(err, ERR_UNAVAILABLE, EINVAL, "%s is not a plain file", path);
+		return err_set(err, ERR_UNAVAILABLE, EINVAL, "%s is not a regular file", path);
 	if (status.st_uid == owner || status.st_uid == 0)
 		return 0;
 	err_set(err, ERR_UNAVAILABLE, EPERM,
-		"%s belongs to user %u, not to user %u whose program it speaks of", path,
+		"%s belongs to user %u, not to user %u who runs the program", path,
 		(unsigned)status.st_uid, owner);
-	err_hint(err, "anybody may write there: delete the file, or change its owner");
+	err_hint(err, "anyone can write there: delete the file, or change its owner");
 	return -EPERM;
 }
 

@@ -99,11 +99,11 @@ void source_text_read(const char *recorded, const struct source_rules *rules, st
 
 	*ret_text = (struct source_text){0};
 	if (!*recorded) {
-		ret_text->missing = "the file is not known: the program has no debug information";
+		ret_text->missing = "the file is unknown: the program has no debug information";
 		return;
 	}
 	if (!source_find(recorded, rules, &path, &stat)) {
-		ret_text->missing = arena_format(arena, "%s is not here", recorded);
+		ret_text->missing = arena_format(arena, "%s does not exist", recorded);
 		return;
 	}
 	if (io_read(str_text(&path), FILE_LARGEST, &text, &err) < 0) {

@@ -159,7 +159,7 @@ static int aside_failed(const struct bench *b, uint32_t command, const char *opt
 	if (said.len)
 		err_hint(err, "it said: %s", str_text(&said));
 	else
-		err_hint(err, "see what it says with --program-output inherit");
+		err_hint(err, "see its output with --program-output inherit");
 	return -ECHILD;
 }
 
@@ -220,11 +220,11 @@ static int cold_make(struct bench *b, struct err *err)
 			str_auto struct str text = {0};
 
 			b->cold_noted = true;
-			str_addf(&text, "%" PRIu64 " pages of %s stay in memory: it was not cold",
+			str_addf(&text,
+				"%" PRIu64 " pages of %s stay in memory, so the run was not cold",
 				left, *file);
 			r = emit_note(b->sink, "not-cold", str_text(&text),
-				"another program has the file mapped, or its file system is in "
-				"memory");
+				"another program has mapped the file, or its file system is in memory");
 		}
 	}
 	return r;
@@ -286,11 +286,11 @@ static int output_check(struct bench *b, const struct spawner_result *result, st
 	if (r <= 0)
 		return r;
 	str_addf(&text,
-		"the output of run %u is not that of %s: line %" PRIu64
+		"the output of run %u differs from %s: line %" PRIu64
 		" is '%s' where '%s' was expected",
 		b->progress.runs + 1, b->golden.path, where.line, where.found, where.expected);
 	return emit_note(b->sink, "wrong-output", str_text(&text),
-		"if the new output is right, write it with --golden-save");
+		"if the new output is right, save it with --golden-save");
 }
 
 /* About how many rounds the budget allows. */
@@ -472,8 +472,8 @@ static int clocks_tell(const struct bench *b, const struct clocks *from)
 		r = emit_quality(b->sink, "clock_slew_ns", raw > taken ? raw - taken : taken - raw);
 	if (r >= 0 && suspended > SUSPENDED_NS)
 		r = emit_note(b->sink, "suspended",
-			"the machine was suspended meanwhile; the times leave that out",
-			"measure again: caches and clock rates were not the same after it");
+			"the machine was suspended during the runs; the times exclude that",
+			"measure again: caches and clock rates may have changed");
 	return r;
 }
 

@@ -86,13 +86,13 @@ static int no_points(const struct causal_runner *c, pid_t pid, struct err *err)
 {
 	if (c->options->path)
 		err_set(err, ERR_USAGE, EINVAL,
-			"%s does not load assay's runtime (a static or set-uid program), so it "
-			"has no counters",
+			"%s does not load assay's runtime (it is static or set-uid), so it has no progress counters",
 			c->options->path);
 	else
 		err_set(err, ERR_USAGE, EINVAL,
-			"process %d runs already, so it has no counters of assay's", (int)pid);
-	err_hint(err, "say what is progress: --progress FUNCTION, FILE:LINE, syscall:NAME or auto");
+			"process %d was already running, so it has no progress counters", (int)pid);
+	err_hint(
+		err, "name a progress point: --progress FUNCTION, FILE:LINE, syscall:NAME or auto");
 	return -EINVAL;
 }
 
@@ -277,11 +277,10 @@ static int leave(struct causal_runner *c, struct err *err)
 
 	if (r < 0)
 		r = emit_note(c->sink, "left-behind", why.text,
-			"the process runs on at full speed; a handler for a signal that nobody "
-			"sends, or its memory, stays in it");
+			"the process continues at full speed, but keeps an unused signal handler or its memory");
 	if (r >= 0)
 		r = execution_emit(&c->execution, c->sink);
-	return r < 0 ? err_set(err, ERR_OUTPUT, EIO, "cannot keep the execution") : 0;
+	return r < 0 ? err_set(err, ERR_OUTPUT, EIO, "cannot store the execution") : 0;
 }
 
 /* Start it, experiment, see it end.  1: there is enough. */
@@ -303,7 +302,7 @@ static int execution_run(struct causal_runner *c, struct err *err)
 		if (enough >= 0 && r < 0)
 			return r;
 		if (execution_emit(&c->execution, c->sink) < 0 && enough >= 0)
-			return err_set(err, ERR_OUTPUT, EIO, "cannot keep the execution");
+			return err_set(err, ERR_OUTPUT, EIO, "cannot store the execution");
 	} else {
 		r = leave(c, enough < 0 ? &later : err);
 		if (enough >= 0 && r < 0)
@@ -331,10 +330,9 @@ static int run(struct causal_runner *c, struct err *err)
 		 !time_is_up(c) && c->summary->pairs > pairs);
 	if (r >= 0 && !c->summary->progressed)
 		r = emit_note(c->sink, "no-progress",
-			"no progress point was visited, so no experiment could be made",
+			"the program never reached a progress point, so no experiment was possible",
 			c->summary->preload
-				? "put ASSAY_PROGRESS (assay.h) where a unit of work is done; only "
-				  "the BPF engine counts functions"
+				? "put ASSAY_PROGRESS (assay.h) where a unit of work is done; counting functions needs the BPF engine"
 				: "name one with --progress, or put ASSAY_PROGRESS (assay.h) where "
 				  "a unit of work is done");
 	return r < 0 ? r : c->execution.stopped;

@@ -55,7 +55,7 @@ int causal_sites_open(const char *program, const struct scope *scope,
 		*ret_sites = sites;
 		return 0;
 	}
-	err_set(err, ERR_TARGET, ENOEXEC, "%s is not a program file that can be read", program);
+	err_set(err, ERR_TARGET, ENOEXEC, "%s is not a readable program file", program);
 	err_hint(err, "name the program itself, not a script that starts it");
 	causal_sites_close(sites);
 	return -ENOEXEC;
@@ -167,13 +167,13 @@ static int not_found(
 	const char *missing = names_missing(sites->modules.at[0].names), *file;
 	uint32_t line;
 
-	err_set(err, ERR_USAGE, ENOENT, "%s names no code of %s", text, sites->program);
+	err_set(err, ERR_USAGE, ENOENT, "%s is not code of %s", text, sites->program);
 	if (nearest && line_parse(sites, text, &file, &line))
 		err_hint(err, "the nearest line with code is %s:%u", file, nearest);
 	else if (*missing)
 		err_hint(err, "%s", missing);
 	else
-		err_hint(err, "write FILE:LINE or a function's name, as `assay report` shows them");
+		err_hint(err, "write FILE:LINE or a function name as `assay report` shows it");
 	return -ENOENT;
 }
 
@@ -280,12 +280,12 @@ static int usdt_missing(struct causal_sites *sites, const char *text, struct err
 	for (uint32_t i = 0; i < probes.count && i < TOLD; i++)
 		str_addf(
 			&known, "%s%s:%s", i ? ", " : "", probes.at[i].provider, probes.at[i].name);
-	err_set(err, ERR_USAGE, ENOENT, "%s has no USDT probe '%s' that can be counted",
-		sites->program, text + strlen(usdt_prefix));
+	err_set(err, ERR_USAGE, ENOENT, "%s has no countable USDT probe '%s'", sites->program,
+		text + strlen(usdt_prefix));
 	if (probes.count)
 		err_hint(err, "it has: %s%s", known.at, probes.count > TOLD ? ", ..." : "");
 	else
-		err_hint(err, "it was built without any (sys/sdt.h); name a function or FILE:LINE");
+		err_hint(err, "it has no USDT probes (sys/sdt.h); name a function or FILE:LINE");
 	vec_done(&probes);
 	return -ENOENT;
 }

@@ -123,7 +123,7 @@ static int half_measure(
 	if (half->result.wall_ns) {
 		r = causal_emit(c->causal, &order, &half->result, c->sink);
 		if (r < 0)
-			return err_set(err, ERR_OUTPUT, -r, "cannot keep the experiments: %s",
+			return err_set(err, ERR_OUTPUT, -r, "cannot store the experiments: %s",
 				err_words(-r));
 	}
 	return whole && !half->result.cut ? causal_wait_ns(c, rest_ns, err) : 0;
@@ -185,7 +185,7 @@ int causal_measure_pair(struct causal_runner *c, struct causal_choice *choice, s
 
 	if (r < 0)
 		return err_set(
-			err, ERR_OUTPUT, -r, "cannot keep the experiments: %s", err_words(-r));
+			err, ERR_OUTPUT, -r, "cannot store the experiments: %s", err_words(-r));
 	r = half_measure(c, choice, first, err);
 	if (r > 0)
 		r = half_measure(c, choice, !first, err);

@@ -19,8 +19,8 @@ static int watch_open(struct execution *x, struct err *err)
 	x->watched = (int)syscall(SYS_pidfd_open, o->id, 0);
 	if (x->watched >= 0 || errno != ESRCH)
 		return 0; /* a thread has no pidfd before 6.9: Ctrl-C or a program ends it */
-	err_set(err, ERR_TARGET, ESRCH, "there is no process %d", (int)o->id);
-	err_hint(err, "`ps -e` lists the processes that run");
+	err_set(err, ERR_TARGET, ESRCH, "no process %d", (int)o->id);
+	err_hint(err, "`ps -e` lists processes");
 	return -ESRCH;
 }
 

@@ -39,7 +39,7 @@ static int unreadable(const char *path, int code, struct err *err)
 	err_set(err, ERR_USAGE, code, "cannot read %s: %s", path, err_words(code));
 	err_hint(err,
 		code == ENOENT ? "--golden-save %s writes it from the first run"
-			       : "--golden needs a file with the expected output, as %s was to be",
+			       : "--golden needs a file with the expected output: %s",
 		path);
 	return -code;
 }

@@ -85,7 +85,7 @@ static int mca_ask(const struct mca_options *options, const char *program, const
 	in = memory_file("loop", str_text(&text), text.len);
 	out = memory_file("answer", "", 0);
 	if (in < 0 || out < 0)
-		return err_set(err, ERR_UNAVAILABLE, errno, "cannot hand the loop to llvm-mca: %s",
+		return err_set(err, ERR_UNAVAILABLE, errno, "cannot pass the loop to llvm-mca: %s",
 			err_words(errno));
 	snprintf(in_path, sizeof(in_path), "/proc/self/fd/%d", in);
 	snprintf(out_path, sizeof(out_path), "/proc/self/fd/%d", out);
@@ -131,7 +131,7 @@ static int mca_find(struct arena *arena, const char **ret_path, struct err *err)
 	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
 		if (binary_find(names[i], arena, ret_path, err) >= 0)
 			return 0;
-	err_set(err, ERR_UNAVAILABLE, ENOENT, "a static look at the loop needs llvm-mca");
+	err_set(err, ERR_UNAVAILABLE, ENOENT, "the static model of a loop needs llvm-mca");
 	err_hint(err, "sudo apt install llvm");
 	return -ENOENT;
 }
@@ -151,8 +151,8 @@ int mca_run(const struct mca_options *options, struct mca_result *ret_result, st
 		str_clear(&answer);
 		r = mca_ask(options, program, stand_in(options), &answer, err);
 		if (r >= 0 && mca_parse(str_text(&answer), answer.len, &result) < 0)
-			r = err_set(err, ERR_UNAVAILABLE, EINVAL,
-				"llvm-mca gave no answer that can be read");
+			r = err_set(
+				err, ERR_UNAVAILABLE, EINVAL, "cannot read the answer of llvm-mca");
 		result.stand_in = true;
 	}
 	if (r < 0)

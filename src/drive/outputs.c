@@ -38,10 +38,10 @@ static int side_run(const struct outputs_options *o, unsigned side, int output_f
 		status = command_run(o, &o->commands[side], output_fd, err);
 	if (status <= 0 || o->ignore_failure)
 		return status < 0 ? status : 0;
-	err_set(err, ERR_TARGET, ECHILD, "%s %s %d when its output was looked at", side ? "B" : "A",
+	err_set(err, ERR_TARGET, ECHILD, "%s %s %d when its output was compared", side ? "B" : "A",
 		status > HELPER_KILLED ? "was killed by signal" : "exited with status",
 		status > HELPER_KILLED ? status - HELPER_KILLED : status);
-	err_hint(err, "see what it says with --program-output inherit, or use --same-output=no");
+	err_hint(err, "see its output with --program-output inherit, or use --same-output=no");
 	return -ECHILD;
 }
 
@@ -92,7 +92,7 @@ int outputs_compare(
 	if (!files[0] || !files[1]) {
 		if (files[0])
 			fclose(files[0]);
-		return err_set(err, ERR_OUTPUT, errno, "cannot keep the outputs in a file: %s",
+		return err_set(err, ERR_OUTPUT, errno, "cannot store the outputs in a file: %s",
 			err_words(errno));
 	}
 	for (unsigned i = 0; r >= 0 && i < SIDES; i++) {

@@ -19,8 +19,8 @@ static int refused(int code, struct err *err)
 {
 	err_set(err, ERR_UNAVAILABLE, code, "cannot drop the page cache: %s: %s", DROP_PATH,
 		err_words(code));
-	err_hint(err, "run as root, or use --cold-file FILE for each file that matters: that "
-		      "needs no right");
+	err_hint(err,
+		"run as root, or use --cold-file FILE for each file that matters, which needs no privileges");
 	return -code;
 }
 
@@ -67,7 +67,7 @@ int page_cache_drop_file(const char *path, uint64_t *ret_left, struct err *err)
 		int code = fd < 0 ? errno : EINVAL;
 
 		err_set(err, ERR_USAGE, code, "cannot drop the pages of %s: %s", path,
-			fd < 0 ? err_words(code) : "it is not a file");
+			fd < 0 ? err_words(code) : "it is not a regular file");
 		err_hint(err, "--cold-file names a file that the command reads");
 		return -code;
 	}

@@ -112,7 +112,7 @@ static int file_new(const char *path, struct err *err)
 	if (!path || fd >= 0)
 		return fd;
 	err_set(err, ERR_OUTPUT, errno, "cannot write %s: %s", path, err_words(errno));
-	err_hint(err, "free some space, or choose another place with -o");
+	err_hint(err, "free some space, or choose another directory with -o");
 	return -1;
 }
 

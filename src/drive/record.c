@@ -48,7 +48,7 @@ static uint64_t own_cpu_ns(void)
 static int sink_failed(int r, struct err *err)
 {
 	return r < 0 && !err->code
-		       ? err_set(err, ERR_OUTPUT, -r, "cannot keep the samples: %s", err_words(-r))
+		       ? err_set(err, ERR_OUTPUT, -r, "cannot store the samples: %s", err_words(-r))
 		       : r;
 }
 
@@ -167,8 +167,7 @@ static int note_small_rings(const struct recording *c, const struct sampler_fact
 	if (facts->ring_bytes >= facts->ring_wanted_bytes || !facts->dump_bytes)
 		return 0;
 	snprintf(text, sizeof(text),
-		"locked memory is limited to rings of %llu KiB per CPU, so each sample holds %u KiB "
-		"of the stack and deeper stacks are truncated",
+		"locked memory limits the rings to %llu KiB per CPU, so each sample has %u KiB of the stack and deeper stacks are truncated",
 		(unsigned long long)facts->ring_bytes / 1024, facts->dump_bytes / 1024);
 	return emit_note(c->sink, "small-rings", text,
 		"sudo sysctl kernel.perf_event_mlock_kb=20480, or ulimit -l unlimited");
@@ -183,8 +182,7 @@ static int note_privileged_target(const struct recording *c)
 		stat(c->options->path, &file) < 0 || !(file.st_mode & (S_ISUID | S_ISGID)))
 		return 0;
 	return emit_note(c->sink, "setuid-target",
-		"the program is setuid or setgid, and the kernel stops sampling such programs for "
-		"users who are not root",
+		"the program is setuid or setgid; the kernel only lets root sample it",
 		"run assay as root");
 }
 
@@ -195,7 +193,7 @@ static int note_start(const struct recording *c)
 
 	if (r >= 0 && facts.narrowed)
 		r = emit_note(c->sink, "kernel-not-sampled",
-			"the kernel may not be sampled here, so time spent in it has no samples",
+			"sampling the kernel is not permitted here, so time spent in it has no samples",
 			"sudo sysctl kernel.perf_event_paranoid=1");
 	return r < 0 ? r : note_privileged_target(c);
 }
@@ -206,21 +204,19 @@ static int note_losses(const struct recording *c, const struct sampler_facts *fa
 	int r = 0;
 
 	if (facts->lost_samples) {
-		snprintf(text, sizeof(text), "%llu samples were lost: the rings were full",
+		snprintf(text, sizeof(text), "lost %llu samples: the rings were full",
 			(unsigned long long)facts->lost_samples);
 		r = emit_note(c->sink, "samples-lost", text,
-			"sample less often with -F, or larger rings: sudo sysctl "
-			"kernel.perf_event_mlock_kb=20480");
+			"sample less often with -F, or use larger rings: sudo sysctl kernel.perf_event_mlock_kb=20480");
 	}
 	if (r >= 0 && facts->lost_records) {
 		snprintf(text, sizeof(text),
-			"%llu records of new mappings and tasks were lost, so some samples may have "
-			"no name or a wrong one",
+			"lost %llu records of new mappings and tasks, so some samples may have no name or a wrong one",
 			(unsigned long long)facts->lost_records);
 		r = emit_note(c->sink, "records-lost", text, "record again on a quieter machine");
 	}
 	if (r >= 0 && facts->throttled) {
-		snprintf(text, sizeof(text), "the kernel paused the sampling %llu times",
+		snprintf(text, sizeof(text), "the kernel paused sampling %llu times",
 			(unsigned long long)facts->throttled);
 		r = emit_note(c->sink, "throttled", text,
 			"sample less often with -F, or raise kernel.perf_event_max_sample_rate");
@@ -241,8 +237,7 @@ static int note_coverage(const struct recording *c, const struct sampler_facts *
 		facts->clock_ns >= cpu_ns / 100 * COVERAGE_PCT)
 		return 0;
 	snprintf(text, sizeof(text),
-		"the samples cover %llu %% of the CPU time: processes and threads that live shorter "
-		"than the time between two samples have none",
+		"the samples cover %llu %% of the CPU time: processes and threads shorter than the sampling interval have none",
 		(unsigned long long)(facts->clock_ns * 100 / cpu_ns));
 	return emit_note(c->sink, "short-lived-tasks", text,
 		"sample the whole machine with -a, or more often with -F");

@@ -108,7 +108,7 @@ static int git_refuses(const struct str *answer, int status, struct err *err)
 		return -ENOENT;
 	}
 	err_set(err, ERR_TARGET, EIO, "git says: %.300s", complaint(answer));
-	err_hint(err, "--run compares two revisions of the repository that you stand in");
+	err_hint(err, "--run compares two revisions of the repository in this directory");
 	return -EIO;
 }
 
@@ -121,9 +121,9 @@ static int repository_find(struct revisions *r, struct err *err)
 	if (status < 0 || status == HELPER_NOT_STARTED)
 		return git_refuses(&answer, status, err);
 	if (status) {
-		err_set(err, ERR_USAGE, ENOENT, "this folder is not inside of a git work tree");
-		err_hint(err, "--run makes A and B revisions of the repository that you stand in; "
-			      "leave it out to compare two programs");
+		err_set(err, ERR_USAGE, ENOENT, "this directory is not in a git work tree");
+		err_hint(err,
+			"--run compares two revisions of the repository in this directory; omit it to compare two programs");
 		return -ENOENT;
 	}
 	r->top = arena_text(&r->arena, str_text(&answer), answer.len);
@@ -240,9 +240,9 @@ static int scratch_make(struct revisions *r, struct err *err)
 		if (r->lock >= 0)
 			return 0;
 	}
-	err_set(err, ERR_OUTPUT, errno, "cannot make a folder for the revisions (%s): %s", path,
-		err_words(errno));
-	err_hint(err, "TMPDIR=/a/folder/with/room names another place");
+	err_set(err, ERR_OUTPUT, errno, "cannot create a directory for the revisions (%s): %s",
+		path, err_words(errno));
+	err_hint(err, "set TMPDIR to a directory with enough space");
 	return -err->code;
 }
 
@@ -279,7 +279,7 @@ static int snapshot(struct revisions *r, struct revision *one, struct err *err)
 		return status;
 	parent = status == 0 ? arena_text(&r->arena, str_text(&answer), answer.len) : NULL;
 	status = git(r, here, &answer, err, "-c", "user.name=assay", "-c", "user.email=assay",
-		"commit-tree", "-m", "the tree as it stands", tree, parent ? "-p" : NULL, parent);
+		"commit-tree", "-m", "the working tree", tree, parent ? "-p" : NULL, parent);
 	if (status)
 		return git_refuses(&answer, status, err);
 	snprintf(one->commit, sizeof(one->commit), "%s", str_text(&answer));
@@ -304,8 +304,8 @@ static int revision_resolve(struct revisions *r, struct revision *one, struct er
 		snprintf(one->commit, sizeof(one->commit), "%s", str_text(&answer));
 		return 0;
 	}
-	err_set(err, ERR_USAGE, ENOENT, "git knows no revision '%s' here", one->name);
-	err_hint(err, "`git log --oneline --all` lists commits; . is the tree as it stands");
+	err_set(err, ERR_USAGE, ENOENT, "git has no revision '%s' here", one->name);
+	err_hint(err, "`git log --oneline --all` lists commits; . is the working tree");
 	return -ENOENT;
 }
 
@@ -330,8 +330,9 @@ static int revision_check_out(struct revisions *r, unsigned index, struct err *e
 	one->folder = arena_format(&r->arena, "%s/%s", path, r->prefix);
 	if (stat(one->folder, &there) == 0)
 		return 0;
-	err_set(err, ERR_USAGE, ENOENT, "the revision '%s' has no folder %s", one->name, r->prefix);
-	err_hint(err, "start from a folder that both revisions have");
+	err_set(err, ERR_USAGE, ENOENT, "the revision '%s' has no directory %s", one->name,
+		r->prefix);
+	err_hint(err, "start from a directory that both revisions have");
 	return -ENOENT;
 }
 
@@ -356,14 +357,15 @@ static int build_failed(struct revisions *r, const struct revision *one, const c
 
 	if (status == HELPER_NOT_STARTED)
 		err_set(err, ERR_TARGET, ECHILD,
-			"the build of '%s' found no such command (status 127)", one->name);
+			"the build of '%s' calls a command that does not exist (status 127)",
+			one->name);
 	else
 		err_set(err, ERR_TARGET, ECHILD, "the build of '%s' (%.12s) %s %d", one->name,
 			one->commit,
 			status > HELPER_KILLED ? "was killed by signal" : "exited with status",
 			status > HELPER_KILLED ? status - HELPER_KILLED : status);
 	if (rename(log, kept) == 0)
-		err_hint(err, "its whole output is in %s", kept);
+		err_hint(err, "its full output is in %s", kept);
 	return -ECHILD;
 }
 
@@ -387,7 +389,7 @@ static int revision_build(struct revisions *r, unsigned index, struct str *ret_l
 		int code = errno;
 
 		err_set(err, ERR_OUTPUT, code, "cannot write %s: %s", log, err_words(code));
-		err_hint(err, "make room, or make the folder writable");
+		err_hint(err, "free some space, or make the directory writable");
 		return -code;
 	}
 	if (r->options.progress)

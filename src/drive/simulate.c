@@ -77,9 +77,9 @@ static int folder_make(struct simulation *s, struct err *err)
 		s->folder = path;
 		return 0;
 	}
-	err_set(err, ERR_OUTPUT, errno, "cannot make a folder for the simulation (%s): %s", path,
-		err_words(errno));
-	err_hint(err, "TMPDIR=/a/folder/with/room names another place");
+	err_set(err, ERR_OUTPUT, errno, "cannot create a directory for the simulation (%s): %s",
+		path, err_words(errno));
+	err_hint(err, "set TMPDIR to a directory with enough space");
 	return -err->code;
 }
 
@@ -168,14 +168,12 @@ static void tell_cost(const struct simulation *s)
 		snprintf(times, sizeof(times), ", %u times", o->repeat);
 	if (o->native_ns)
 		snprintf(text, sizeof(text),
-			"simulating takes %d to %d times as long: about %s to %s%s; Ctrl-C stops it "
-			"and keeps what was simulated",
+			"the simulation takes %d to %d times as long: about %s to %s%s; Ctrl-C stops it and keeps the results so far",
 			least, most, seconds_words(low, sizeof(low), (double)o->native_ns * least),
 			seconds_words(high, sizeof(high), (double)o->native_ns * most), times);
 	else
 		snprintf(text, sizeof(text),
-			"simulating takes %d to %d times as long as the program alone%s; Ctrl-C stops "
-			"it and keeps what was simulated",
+			"the simulation takes %d to %d times as long as the program alone%s; Ctrl-C stops it and keeps the results so far",
 			least, most, times);
 	o->tell(o->context, text);
 }
@@ -316,11 +314,10 @@ static int emit_execution(const struct simulation *s)
 static int refuse_instruction(const struct simulate_log *log, struct err *err)
 {
 	err_set(err, ERR_UNAVAILABLE, ENOTSUP,
-		"valgrind cannot simulate an instruction of this program (%s); the program itself is "
-		"not at fault",
+		"valgrind cannot simulate an instruction of this program (%s); the program itself is fine",
 		*log->instruction ? log->instruction : "unknown");
-	err_hint(err, "build it without -march=native (valgrind does not know AVX-512), or use "
-		      "`assay record`, which needs no simulator");
+	err_hint(err,
+		"build it without -march=native (valgrind does not support AVX-512), or use `assay record`, which needs no simulator");
 	return -ENOTSUP;
 }
 
@@ -330,8 +327,8 @@ static int refuse_nothing(
 	const struct spawner_result *result = &s->execution.result;
 
 	if (s->timed_out || s->execution.stopped)
-		return err_set(err, ERR_TARGET, ETIME,
-			"the simulation was ended before it could write what it had");
+		return err_set(
+			err, ERR_TARGET, ETIME, "the simulation ended before it wrote its results");
 	if (result->signal)
 		err_set(err, ERR_TARGET, EIO,
 			"the program was killed by signal %d (%s) in the simulator, and nothing was "
@@ -340,7 +337,7 @@ static int refuse_nothing(
 	else
 		err_set(err, ERR_UNAVAILABLE, EIO, "valgrind could not simulate %s%s%s",
 			s->options->path, *log->complaint ? ": " : "", log->complaint);
-	err_hint(err, "`valgrind --tool=cachegrind %s` shows what it says", s->options->path);
+	err_hint(err, "`valgrind --tool=cachegrind %s` shows the reason", s->options->path);
 	return -EIO;
 }
 
@@ -350,11 +347,9 @@ static int note_partial(const struct simulation *s)
 		return 0;
 	return emit_note(s->sink, "partial-simulation",
 		s->timed_out
-			? "partial simulation: the time limit was reached, so the counts are of a "
-			  "part of the run; only rates can be made from them"
-			: "partial simulation: it was stopped, so the counts are of a part of the "
-			  "run; only rates can be made from them",
-		s->timed_out ? "a longer --time-limit, or a smaller input" : NULL);
+			? "partial simulation: the time limit was reached, so the counts cover a part of the run; use only their ratios"
+			: "partial simulation: it was stopped, so the counts cover a part of the run; use only their ratios",
+		s->timed_out ? "use a longer --time-limit or a smaller input" : NULL);
 }
 
 static int note_processes(const struct simulation *s, const struct cachegrind_sums *sums)
@@ -363,9 +358,8 @@ static int note_processes(const struct simulation *s, const struct cachegrind_su
 
 	if (sums->texts < 2 || s->execution.number != 1)
 		return 0;
-	snprintf(text, sizeof(text), "the counts are of %u processes together%s", sums->texts,
-		s->forked ? "; what a process did before a fork() is counted in its child as well"
-			  : "");
+	snprintf(text, sizeof(text), "the counts are the sum of %u processes%s", sums->texts,
+		s->forked ? "; work done before a fork() is counted in the child too" : "");
 	return emit_note(s->sink, "several-processes", text, NULL);
 }
 
@@ -384,15 +378,14 @@ static int run_emit(struct simulation *s, const struct simulate_log *log, struct
 		r = emit_quality(s->sink, "malformed_lines", sums.malformed);
 	if (r >= 0 && log->unsupported)
 		r = emit_note(s->sink, "simulator-instruction",
-			"the program uses an instruction that valgrind does not know, and went on "
-			"without it",
-			"what was counted may be of another path than the program normally takes");
+			"the program uses an instruction that valgrind does not support, and continued without it",
+			"the counts may be of another path than the program normally takes");
 	if (r >= 0)
 		r = note_partial(s);
 	if (r >= 0)
 		r = note_processes(s, &sums);
-	return r < 0 ? err_set(err, ERR_OUTPUT, -r,
-			       "cannot take in the result of the simulation: %s", err_words(-r))
+	return r < 0 ? err_set(err, ERR_OUTPUT, -r, "cannot read the result of the simulation: %s",
+			       err_words(-r))
 		     : 0;
 }
 
@@ -453,9 +446,8 @@ static int program_check(struct simulation *s, struct err *err)
 		!(file.st_mode & (S_ISUID | S_ISGID)))
 		return r;
 	err_set(err, ERR_UNAVAILABLE, EPERM,
-		"%s gains rights when it starts (set-uid), and valgrind runs no such program",
-		s->options->path);
-	err_hint(err, "simulate a copy, which has no such rights: cp %s copy", s->options->path);
+		"%s is set-uid, and valgrind does not run such programs", s->options->path);
+	err_hint(err, "simulate a copy without that bit: cp %s copy", s->options->path);
 	return -EPERM;
 }
 

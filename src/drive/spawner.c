@@ -421,7 +421,7 @@ int spawner_open(
 	r = spawner_fork(spawner, options, err);
 	if (r >= 0 && options->keep_output && spawner->output < 0)
 		r = err_set(err, ERR_UNAVAILABLE, ENOSYS,
-			"cannot make a file in memory for the output of the runs");
+			"cannot create a memory file for the output of the runs");
 	if (r < 0) {
 		spawner_close(spawner);
 		return r;
@@ -464,7 +464,7 @@ int spawner_results(
 	if (got > 0)
 		return (int)((size_t)got / sizeof(*ret_results));
 	err_set(err, ERR_TARGET, EPIPE, "the spawner was killed from outside");
-	err_hint(err, "the target may still run; look for it with `ps`");
+	err_hint(err, "the target may still be running; look for it with `ps`");
 	return -EPIPE;
 }
 

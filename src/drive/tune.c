@@ -49,7 +49,7 @@ int tune_status(struct tune *tune, struct err *err)
 			item.state = str_equal(item.want, item.now) ? TUNE_SET : TUNE_REVERTED;
 		} else if (!tune_entry_is_ours(entry, item.now)) {
 			item.state = TUNE_LEFT;
-			item.reason = "changed by someone else since";
+			item.reason = "changed by someone else since then";
 		}
 		vec_push(&tune->items, item);
 	}
@@ -81,7 +81,7 @@ static void item_strayed(struct tune *tune, struct tune_item *item, const char *
 	int r;
 
 	item->state = TUNE_FAILED;
-	item->reason = arena_format(&tune->texts, "the kernel made %s of %s", now, item->want);
+	item->reason = arena_format(&tune->texts, "the kernel changed %s to %s", now, item->want);
 	r = tune_journal_append(tune,
 		(struct tune_line){.event = "done", .path = item->path, .new = now}, &ignored);
 	if (r < 0)
@@ -99,7 +99,7 @@ static void item_apply(struct tune *tune, struct tune_item *item)
 
 	if (r < 0) { /* it may come back with its processor, in another state: the intent stays */
 		item->state = TUNE_ABSENT;
-		item->reason = "gone with a processor that another knob took away";
+		item->reason = "gone with a CPU that another setting removed";
 		return;
 	}
 	if (!str_equal(now, item->want))
@@ -135,7 +135,7 @@ static void item_settle(struct tune *tune, struct tune_item *item)
 	if (tune_value_read(tune, item->path, &now, NULL) < 0 || str_equal(now, item->want))
 		return;
 	item_strayed(tune, item, now);
-	item->reason = "another knob changed it back";
+	item->reason = "another setting changed it back";
 }
 
 /* Whether the knob that resets this one is about to be written. */

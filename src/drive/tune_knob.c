@@ -180,7 +180,7 @@ enum tune_state tune_item_look(struct tune *tune, struct tune_item *item)
 	if (r == -ENOENT || r == -ENOTDIR)
 		return item_is(item, TUNE_ABSENT, absent_words(tune, item->knob));
 	if (r == -EACCES || r == -EPERM)
-		return item_is(item, TUNE_DENIED, "only root may read it");
+		return item_is(item, TUNE_DENIED, "only root can read it");
 	if (r < 0)
 		return item_is(item, TUNE_UNSUPPORTED,
 			r == -EINVAL ? "its value is not one line of text" : err_words(-r));
@@ -191,14 +191,14 @@ enum tune_state tune_item_look(struct tune *tune, struct tune_item *item)
 	if (!item->want)
 		return item_is(item, TUNE_UNSUPPORTED,
 			str_equal(tune->options.knobs[item->knob].want, "!cpus")
-				? "name the processors to keep free with --cpus, not all of them"
-				: "the file that tells the value cannot be read");
+				? "name the CPUs to keep free with --cpus, not all of them"
+				: "cannot read the file with the value");
 	if (!want_is_offered(tune, item, line))
-		return item_is(item, TUNE_UNSUPPORTED, "it does not offer that value");
+		return item_is(item, TUNE_UNSUPPORTED, "it does not accept that value");
 	if (faccessat(AT_FDCWD, tune_full_path(tune, item->path), W_OK, AT_EACCESS) < 0)
 		return item_is(item, TUNE_DENIED,
 			errno == EROFS ? "it is mounted read-only (a container?)"
-				       : "only root may write it");
+				       : "only root can write it");
 	return item_is(item, TUNE_CHANGE, NULL);
 }
 

@@ -165,7 +165,7 @@ int tune_noise_look(const char *root, struct tune_noise *ret_noise, struct err *
 	snprintf(path, sizeof(path), "%s/proc", root);
 	proc = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (proc < 0)
-		return err_set(err, ERR_UNAVAILABLE, errno, "cannot look at the processes: %s: %s",
+		return err_set(err, ERR_UNAVAILABLE, errno, "cannot read the processes: %s: %s",
 			path, err_words(errno));
 	*ret_noise = (struct tune_noise){0};
 	look_take(proc, &first);

@@ -23,7 +23,7 @@ static int cpus_take(const char *list, struct err *err)
 
 	CPU_ZERO(&got);
 	if (r < 0) {
-		err_set(err, ERR_USAGE, EINVAL, "'%s' is no list of processors", list);
+		err_set(err, ERR_USAGE, EINVAL, "'%s' is not a list of CPUs", list);
 		err_hint(err, "write --cpus 2 or --cpus 0,2-3");
 		return -EINVAL;
 	}
@@ -35,9 +35,9 @@ static int cpus_take(const char *list, struct err *err)
 	CPU_AND(&both, &cpus, &got);
 	if (r < 0 || !CPU_EQUAL(&both, &cpus)) {
 		err_set(err, ERR_UNAVAILABLE, EINVAL,
-			"the program cannot run on all of the processors %s", list);
-		err_hint(err, "`nproc --all` and /sys/devices/system/cpu/online tell which there "
-			      "are; a container or cpuset may allow fewer");
+			"the program cannot run on all of the CPUs %s", list);
+		err_hint(err,
+			"see `nproc --all` and /sys/devices/system/cpu/online; a container or cpuset may allow fewer");
 		return -EINVAL;
 	}
 	return 0;
@@ -47,8 +47,8 @@ static int aslr_stop(int persona, struct err *err)
 {
 	if (personality((unsigned long)persona | ADDR_NO_RANDOMIZE) >= 0)
 		return 0;
-	err_set(err, ERR_UNAVAILABLE, errno, "cannot fix the addresses of the program: %s",
-		err_words(errno));
+	err_set(err, ERR_UNAVAILABLE, errno,
+		"cannot disable address randomization for the program: %s", err_words(errno));
 	err_hint(err, "a container may forbid personality(); run it outside, or without --no-aslr");
 	return -err->code;
 }
@@ -73,7 +73,7 @@ int tune_process_begin(const struct tune_process_options *options, struct tune_p
 	int r = 0;
 
 	if (sched_getaffinity(0, sizeof(process.cpus), &process.cpus) < 0)
-		return err_set(err, ERR_UNAVAILABLE, errno, "cannot tell our own processors: %s",
+		return err_set(err, ERR_UNAVAILABLE, errno, "cannot read our own CPU affinity: %s",
 			err_words(errno));
 	process.policy = sched_getscheduler(0);
 	(void)sched_getparam(0, &param);
@@ -117,7 +117,7 @@ int tune_process_hold(struct tune_process *process, struct err *err)
 		    : io_write_all(process->latency, &microseconds, sizeof(microseconds));
 	if (r >= 0)
 		return 0;
-	err_set(err, ERR_UNAVAILABLE, -r, "cannot keep the processors awake: %s: %s", path,
+	err_set(err, ERR_UNAVAILABLE, -r, "cannot keep the CPUs awake: %s: %s", path,
 		err_words(-r));
 	err_hint(err, "run it as root, or without --awake");
 	return r;

@@ -18,7 +18,7 @@ static void item_restore(struct tune *tune, struct tune_item *item)
 	item->reason = item->state == TUNE_REVERTED ? NULL
 		       : wrote < 0		    ? err_words(-wrote)
 		       : r < 0			    ? err_words(-r)
-						    : "the kernel did not keep the old value";
+						    : "the kernel did not return to the old value";
 }
 
 static bool entry_is_resettable(const struct tune *tune, const struct tune_entry *entry)
@@ -63,7 +63,8 @@ static void entry_revert(struct tune *tune, const struct tune_entry *entry, cons
 	item.old = arena_format(&tune->texts, "%s", back);
 	if (item.knob == UINT32_MAX) {
 		item.state = TUNE_STUCK;
-		item.reason = "this version of assay does not know that knob; write it by hand";
+		item.reason =
+			"this version of assay does not know that setting; restore it by hand";
 	} else if (r < 0) {
 		item.now = NULL;
 		item.state = TUNE_STUCK;
@@ -74,7 +75,7 @@ static void entry_revert(struct tune *tune, const struct tune_entry *entry, cons
 		item_restore(tune, &item);
 	} else {
 		item.state = TUNE_LEFT;
-		item.reason = "changed by someone else since, left";
+		item.reason = "changed by someone else since then, left alone";
 	}
 	vec_push(&tune->items, item);
 }

@@ -42,7 +42,7 @@ static int guardian_start(struct tune *tune, pid_t *ret_pid, struct err *err)
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
 		return err_set(
-			err, ERR_UNAVAILABLE, errno, "cannot make a pipe: %s", err_words(errno));
+			err, ERR_UNAVAILABLE, errno, "cannot create a pipe: %s", err_words(errno));
 	pid = fork();
 	if (pid == 0) {
 		close(ends[1]);

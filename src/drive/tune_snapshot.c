@@ -15,7 +15,7 @@ enum { ROWS_LARGEST = 1 << 20 };
 
 static int refuse(const char *name, const char *what, struct err *err)
 {
-	err_set(err, ERR_USAGE, EINVAL, "%s is no snapshot: %s", name, what);
+	err_set(err, ERR_USAGE, EINVAL, "%s is not a snapshot: %s", name, what);
 	err_hint(err, "write one with `assay tune status --snapshot -o FILE`");
 	return -EINVAL;
 }
@@ -51,7 +51,7 @@ static int document_take(
 	const json_t *rows = json_object_get(json_object_get(document, "data"), "snapshot");
 
 	if (!schema || !str_starts(schema, "assay.tune/"))
-		return refuse(name, "it is JSON, but not a document of assay tune", err);
+		return refuse(name, "it is JSON, but not written by assay tune", err);
 	if (!str_equal(schema, "assay.tune/1"))
 		return refuse(name, "it was written by a newer assay", err);
 	if (!json_is_array(rows) || !json_array_size(rows) || json_array_size(rows) > ROWS_LARGEST)
@@ -120,7 +120,7 @@ static void expected_look(struct tune *tune, const struct tune_expected *expecte
 	else if (item.knob != UINT32_MAX)
 		r = tune_value_read(tune, expected->path, &item.now, NULL);
 	if (item.knob == UINT32_MAX)
-		item.reason = "this version of assay does not know that knob";
+		item.reason = "this version of assay does not know that setting";
 	else if (r == -ENOENT && !expected->value)
 		item.state = TUNE_SET;
 	else if (r < 0)

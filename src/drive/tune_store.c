@@ -28,7 +28,7 @@ static int boot_id_read(struct tune *tune, const char **ret_id, struct err *err)
 	if (r >= 0 && strspn(*ret_id, "0123456789abcdef-") == strlen(*ret_id))
 		return 0;
 	err_set(err, ERR_UNAVAILABLE, r < 0 ? -r : EINVAL, "cannot tell which boot this is: %s: %s",
-		path, r < 0 ? err_words(-r) : "is no identifier");
+		path, r < 0 ? err_words(-r) : "is not an identifier");
 	err_hint(err, "mount /proc");
 	return -err->code;
 }
@@ -117,7 +117,7 @@ int tune_journal_load(struct tune *tune, struct err *err)
 	if (r < 0 && r != -ENOENT) {
 		err_set(err, ERR_UNAVAILABLE, -r, "cannot read the journal %s: %s",
 			tune->journal_path, err_words(-r));
-		err_hint(err, "look at the file; each \"old\" in it is a value to restore");
+		err_hint(err, "each \"old\" in the file is a value to restore");
 		return r;
 	}
 	tune_journal_read(&tune->journal, str_text(&text), text.len);
@@ -130,7 +130,7 @@ static int cannot_write(const char *path, int code, struct err *err)
 
 	err_set(err, denied ? ERR_UNAVAILABLE : ERR_OUTPUT, code, "cannot write %s: %s", path,
 		err_words(code));
-	err_hint(err, denied ? "run it as root" : "nothing is changed without its journal");
+	err_hint(err, denied ? "run it as root" : "assay changes nothing without a journal");
 	return -code;
 }
 
@@ -165,13 +165,13 @@ static int folder_lock(struct tune *tune, struct err *err)
 	if (tune_journal_load(tune, err) >= 0)
 		vec_foreach (const struct tune_entry, entry, &tune->journal.entries)
 			holder = entry->pid;
-	err_set(err, ERR_UNAVAILABLE, EBUSY, "another assay tune is at work on this machine%s",
+	err_set(err, ERR_UNAVAILABLE, EBUSY, "another assay tune is running on this machine%s",
 		holder ? "" : ", and has changed nothing yet");
 	if (holder)
-		err_hint(err, "process %llu; wait for its end, or stop it",
+		err_hint(err, "process %llu; wait for it to end, or stop it",
 			(unsigned long long)holder);
 	else
-		err_hint(err, "wait for its end and try again");
+		err_hint(err, "wait for it to end and try again");
 	return -EBUSY;
 }
 

@@ -44,7 +44,7 @@ static int names_open_vdso(struct names **ret_names, struct err *err)
 	const struct names_options options = {.path = "[vdso]"};
 
 	if (!vdso)
-		return err_set(err, ERR_UNAVAILABLE, ENOENT, "the vdso cannot be read");
+		return err_set(err, ERR_UNAVAILABLE, ENOENT, "cannot read the vdso");
 	return names_open_bytes(vdso, VDSO_LARGEST, &options, ret_names, err);
 }
 
@@ -58,7 +58,7 @@ static int names_open_jitted(const struct run *run, const struct module *seen, r
 	int r;
 
 	if (sscanf(name, "[jit %u]", &pid) != 1)
-		return err_set(err, ERR_UNAVAILABLE, ENOENT, "%s has no names", name);
+		return err_set(err, ERR_UNAVAILABLE, ENOENT, "%s has no symbols", name);
 	snprintf(dump, sizeof(dump), "/jit-%u.dump", pid);
 	vec_foreach (const struct module_row, module, &run->modules)
 		if (str_ends(run_text(run, module->path), dump) &&
@@ -116,9 +116,9 @@ static int module_is_foreign(
 	}
 	if (!foreign)
 		return 0;
-	err_set(err, ERR_UNAVAILABLE, ENOENT, "%s is of another kernel than the one that runs here",
+	err_set(err, ERR_UNAVAILABLE, ENOENT, "%s belongs to another kernel than the running one",
 		run_text(run, module->path));
-	err_hint(err, "import the recording on the machine it was made on");
+	err_hint(err, "import the recording on the machine where it was made");
 	return -ENOENT;
 }
 

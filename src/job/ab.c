@@ -96,8 +96,8 @@ static int step_load(struct ab_job *ab, const char *path, struct ab_view *ret_vi
 		return r;
 	vec_push(&ab->earlier_runs, run);
 	if (run->commands.count != 2 || !run->executions.count) {
-		err_set(err, ERR_USAGE, EINVAL, "%s holds no comparison of two commands", path);
-		return err_hint(err, "--after takes a run that `assay ab -o RUN.assay` kept");
+		err_set(err, ERR_USAGE, EINVAL, "%s has no comparison of two commands", path);
+		return err_hint(err, "--after needs a run stored by `assay ab -o RUN.assay`");
 	}
 	r = bench_view_make(run, ab->options.bench.runs.ignore_failure, &ab->job.arena, view, err);
 	return r < 0 ? r : ab_view_make(view, &rule, &ab->job.arena, ret_view, err);

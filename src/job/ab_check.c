@@ -37,7 +37,7 @@ static void builds_check(struct ab_job *ab)
 		str_addf(&line, "A and B were built differently: %s is %s in A and %s in B",
 			found[i].what, found[i].a, found[i].b);
 		run_add_note(ab->job.run, "build-differs", str_text(&line),
-			"build both alike, unless this is what you compare");
+			"build both the same way, unless the build is what you compare");
 	}
 }
 
@@ -65,9 +65,9 @@ static int outputs_check(struct ab_job *ab, struct err *err)
 	if (outputs.same)
 		return 0;
 	err_set(err, ERR_TARGET, EILSEQ,
-		"A and B print different things: line %llu is '%s' from A and '%s' from B",
+		"the outputs of A and B differ: line %llu is '%s' in A and '%s' in B",
 		(unsigned long long)outputs.line, outputs.text[0], outputs.text[1]);
-	return err_hint(err, "--same-output=no measures them nevertheless");
+	return err_hint(err, "--same-output=no measures them anyway");
 }
 
 int ab_check(struct ab_job *ab, struct err *err)

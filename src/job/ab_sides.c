@@ -15,10 +15,10 @@ static void submodules_note(struct ab_job *ab, const struct revision *one)
 
 	if (!one->has_submodules)
 		return;
-	str_addf(&line, "the revision '%s' has submodules, which are empty in its folder",
+	str_addf(&line, "the revision '%s' has submodules, which are empty in its directory",
 		one->name);
 	run_add_note(ab->job.run, "submodules", str_text(&line),
-		"begin --build with `git submodule update --init`");
+		"start --build with `git submodule update --init`");
 }
 
 static int revisions_add(struct ab_job *ab, struct err *err)
@@ -65,11 +65,11 @@ int ab_sides_add(struct ab_job *ab, struct err *err)
 	int r = 0;
 
 	if (ab->options.build && !ab->options.run)
-		return err_refuse(err, "--build without --run",
+		return err_refuse(err, "--build needs --run",
 			"assay ab --build 'make' --run './program' main -- HEAD compares two "
 			"revisions");
 	if (ab->options.run && !is_one_each)
-		return err_refuse(err, "with --run A and B are one revision each",
+		return err_refuse(err, "with --run, A and B are one revision each",
 			"assay ab --build 'make' --run './program data' main -- HEAD");
 	if (ab->options.run)
 		return revisions_add(ab, err);

@@ -24,7 +24,7 @@ const char *attest_file_hash(const char *path, struct arena *arena, struct err *
 
 	if (r < 0) {
 		err_set(err, ERR_USAGE, -r, "cannot read %s: %s", path, err_words(-r));
-		err_hint(err, "is the path right?");
+		err_hint(err, "check the path");
 		return NULL;
 	}
 	return hex;

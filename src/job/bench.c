@@ -140,8 +140,7 @@ void bench_job_note_shell(struct bench_job *job, const char *text)
 
 	if (!special)
 		return;
-	str_addf(&line, "no shell reads '%s': the %c in it is passed on as it stands", text,
-		special);
+	str_addf(&line, "no shell reads '%s': the %c in it is passed on literally", text, special);
 	run_add_note(job->run, "no-shell", str_text(&line), "--shell runs it with sh -c");
 }
 
@@ -234,7 +233,7 @@ static int streams_choose(struct bench_job *job, struct err *err)
 		return 0;
 	code = errno;
 	err_set(err, ERR_OUTPUT, code, "cannot write %s: %s", where, err_words(code));
-	return err_hint(err, "--program-output is null, inherit or a file that can be written");
+	return err_hint(err, "--program-output must be null, inherit or a writable file");
 }
 
 /* A set-up, preparation or clean-up with the parameters of each command; `once`: the same text is
@@ -294,20 +293,19 @@ static int contradictions_check(const struct bench_job *job, struct err *err)
 	const char *name = options->save;
 
 	if (options->cache && str_equal(options->cache, "warm") && job->runs.cold_files)
-		return err_refuse(
-			err, "--cache warm and --cold-file contradict", "leave one of them out");
+		return err_refuse(err, "--cache warm and --cold-file exclude each other",
+			"remove one of them");
 	if (job->runs.golden_path && job->runs.golden_save_path)
-		return err_refuse(err, "--golden and --golden-save contradict",
-			"--golden-save writes the file, --golden FILE then checks with it");
+		return err_refuse(err, "--golden and --golden-save exclude each other",
+			"--golden-save writes the file; --golden FILE then compares with it");
 	if ((job->runs.golden_path || job->runs.golden_save_path) && !job->runs.keep_errors)
-		return err_refuse(err, "the output cannot be compared and go elsewhere too",
-			"leave out --program-output");
+		return err_refuse(err, "output that is compared cannot go elsewhere",
+			"remove --program-output");
 	if (options->output && name)
-		return err_refuse(
-			err, "-o and --save both say where the runs go", "give one of them");
+		return err_refuse(err, "-o and --save exclude each other", "use one of them");
 	if (!name || (*name && *name != '.' && !strchr(name, '/')))
 		return 0;
-	err_set(err, ERR_USAGE, EINVAL, "--save cannot be '%s'", name);
+	err_set(err, ERR_USAGE, EINVAL, "invalid --save '%s'", name);
 	return err_hint(err, "it is a plain name; -o takes a path");
 }
 
@@ -353,9 +351,9 @@ static int store_choose(struct bench_job *job, struct err *err)
 	if (name && mkdir(BENCH_JOB_FOLDER, 0777) < 0 && errno != EEXIST) {
 		int code = errno;
 
-		err_set(err, ERR_OUTPUT, code, "cannot make the folder %s: %s", BENCH_JOB_FOLDER,
-			err_words(code));
-		return err_hint(err, "-o RUN stores elsewhere");
+		err_set(err, ERR_OUTPUT, code, "cannot create the directory %s: %s",
+			BENCH_JOB_FOLDER, err_words(code));
+		return err_hint(err, "use -o RUN to store elsewhere");
 	}
 	job->path = name ? arena_format(&job->arena, BENCH_JOB_FOLDER "/%s.assay", name)
 			 : job->options.output;
@@ -525,10 +523,10 @@ static int counts_choose(struct bench_job *job, struct err *err)
 
 	if (counts->exact && (counts->least || counts->most))
 		return err_refuse(err, "-n excludes --min-runs and --max-runs",
-			"-n N asks for exactly N runs; leave one of them out");
+			"-n N means exactly N runs; remove one of them");
 	if (counts->most && counts->most < counts->least)
 		return err_refuse(
-			err, "--max-runs is below --min-runs", "-n N asks for exactly N runs");
+			err, "--max-runs is below --min-runs", "-n N means exactly N runs");
 	runs->rounds_max = counts->exact ? counts->exact : counts->most;
 	if (!runs->rounds_max)
 		runs->rounds_max = BENCH_RUNS_MAX;

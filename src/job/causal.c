@@ -95,22 +95,21 @@ static void choice_note(struct causal_job *job, const struct progress_candidate 
 	bool found = count && ranks[0].verdict == PROGRESS_FIT;
 
 	if (found)
-		str_add(&text, "nothing in the program says what progress is; taken for it is ");
+		str_add(&text, "the program has no progress point; using ");
 	else
 		str_addf(&text,
-			"none of %u functions counts the work of the program (%u are called too "
-			"often)",
+			"none of %u functions counts the program's work (%u are called too often)",
 			counted->looked, counted->hot);
 	for (uint32_t i = 0; i < count && i < RANKS_TOLD; i++) {
 		if (i || !found)
 			str_add(&text, i > 1	    ? "; "
 				       : i && found ? "; runners-up: "
 				       : i	    ? "; "
-						    : "; nearest to it: ");
+						    : "; closest: ");
 		progress_words(&text, candidates, &ranks[i]);
 	}
 	run_add_note(job->run, found ? "progress-chosen" : "progress-not-found", text.at,
-		"say it with --progress FUNCTION, FILE:LINE or syscall:NAME");
+		"name one with --progress FUNCTION, FILE:LINE or syscall:NAME");
 }
 
 static uint32_t point_find(void *context, const struct causal_counted *counted)
@@ -279,7 +278,7 @@ static bool is_crash(int signal)
  * question. */
 static void endings_note(struct causal_job *job, const struct causal_summary *summary)
 {
-	static const char hint[] = "see whether it does so without assay";
+	static const char hint[] = "check whether it crashes without assay";
 	struct run *run = job->run;
 	uint32_t crashes = 0, failures = 0, count = run->executions.count;
 	int by = 0, status = 0;
@@ -330,7 +329,7 @@ static void notes_add(struct causal_job *job, const struct causal_summary *summa
 			arena_format(&job->arena,
 				"%.0f %% of the CPU time was in code outside the scope",
 				100.0 * (double)outside / (double)all),
-			"-s '%' takes every file that has lines");
+			"-s '%' includes every file with lines");
 }
 
 int causal_job_measure(struct causal_job *job, struct err *err)

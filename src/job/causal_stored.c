@@ -15,17 +15,16 @@ static int stored_join(const struct job_host *host, const char *path, struct run
 	if (r < 0)
 		return r;
 	if (!run->experiments.count) {
-		err_set(err, ERR_USAGE, ENODATA, "%s holds no causal experiments", path);
+		err_set(err, ERR_USAGE, ENODATA, "%s has no causal experiments", path);
 		return err_hint(err,
-			"make some: assay causal -o RUN -- PROGRAM; or take in those of coz: "
-			"assay import profile.coz -o RUN");
+			"record some: assay causal -o RUN -- PROGRAM; or import coz's: assay import profile.coz -o RUN");
 	}
 	fingerprint = run_text(run, run->fingerprint);
 	words = run_text(run, run->target);
 	if (all->experiments.count && !str_equal(before, fingerprint))
 		run_add_note(all, "mixed-machines",
-			"the runs were made on machines, or in states of one, that differ",
-			"`assay env --diff A B` tells in what");
+			"the runs come from different machines or machine states",
+			"`assay env --diff A B` shows the differences");
 	else if (!all->experiments.count)
 		all->fingerprint = run_intern(all, fingerprint);
 	if (!target->len || !strstr(str_text(target), words))

@@ -51,8 +51,9 @@ static int metrics_choose(struct gate_job *job, struct err *err)
 		enum gate_metric metric = gate_metric_named(word);
 
 		if (metric == GATE_METRICS) {
-			err_set(err, ERR_USAGE, EINVAL, "--metrics cannot be '%s'", list);
-			return err_hint(err, "it is a list of wall, cpu and max_rss, with commas");
+			err_set(err, ERR_USAGE, EINVAL, "invalid --metrics '%s'", list);
+			return err_hint(
+				err, "it is a comma-separated list of wall, cpu and max_rss");
 		}
 		job->judges[metric] = true;
 	}
@@ -78,9 +79,9 @@ static void history_read_all(struct gate_job *job)
 		run_add_note(job->page_run, "history", err.text, err.hint);
 	if (job->history.skipped)
 		run_add_note(job->page_run, "history",
-			arena_format(&job->arena, "%u lines of %s are no entries and were skipped",
+			arena_format(&job->arena, "skipped %u invalid lines of %s",
 				job->history.skipped, BENCH_JOB_HISTORY),
-			"remove them when they are not yours");
+			"remove them if they are not yours");
 }
 
 int gate_read_rules(struct gate_job *job, struct err *err)
@@ -111,9 +112,9 @@ static int baseline_missing(
 	struct gate_job *job, const char *name, const char *path, struct err *err)
 {
 	bool is_path = str_equal(name, path);
-	const char *text = arena_format(&job->arena, "there is no baseline %s%s%s", name,
-		is_path ? "" : ": ", is_path ? "" : path);
-	const char *hint = arena_format(&job->arena, "make one: assay bench %s %s 'COMMAND'",
+	const char *text = arena_format(
+		&job->arena, "no baseline %s%s%s", name, is_path ? "" : ": ", is_path ? "" : path);
+	const char *hint = arena_format(&job->arena, "create one: assay bench %s %s 'COMMAND'",
 		is_path ? "-o" : "--save", name);
 
 	if (job->options.missing_ok) {
@@ -121,7 +122,7 @@ static int baseline_missing(
 		return 1;
 	}
 	err_set(err, ERR_USAGE, ENOENT, "%s", text);
-	return err_hint(err, "%s; --missing-ok lets a first run pass", hint);
+	return err_hint(err, "%s; --missing-ok lets the first run pass", hint);
 }
 
 /* Whether there is anything in it to be judged. */
@@ -133,20 +134,20 @@ static int view_check(struct gate_job *job, const char *name, const struct run *
 	for (uint32_t i = 0; i < view->command_count; i++)
 		used += view->commands[i].used_count;
 	if (!view->command_count) {
-		err_set(err, ERR_USAGE, EINVAL, "%s holds no benchmark: assay %s made it", name,
+		err_set(err, ERR_USAGE, EINVAL, "%s has no benchmark: assay %s made it", name,
 			*run_text(run, run->command) ? run_text(run, run->command) : "?");
 		return err_hint(
-			err, "a baseline comes from assay bench, ab or gate with --save or -o");
+			err, "use a baseline stored by assay bench, ab or gate with --save or -o");
 	}
 	if (!used) {
-		err_set(err, ERR_USAGE, EINVAL, "%s holds no run that can be used", name);
+		err_set(err, ERR_USAGE, EINVAL, "%s has no usable run", name);
 		return err_hint(err, "measure it again: assay bench -n 20 --save NAME 'COMMAND'");
 	}
 	if (run->partial)
 		run_add_note(job->page_run, "partial-run",
 			arena_format(&job->arena,
-				"%s is partial: it was cut off after %u good runs", name, used),
-			"measure it again for a full one");
+				"%s is partial: it was interrupted after %u good runs", name, used),
+			"measure it again for a complete one");
 	return 0;
 }
 
@@ -212,9 +213,9 @@ static int commands_add(struct gate_job *job, struct bench_job *bench, struct er
 	for (uint32_t i = 0; r >= 0 && !given && i < job->views.at[0]->command_count; i++)
 		r = command_repeat(job, bench, job->views.at[0]->commands[i].name, err);
 	if (r >= 0 && !bench->commands.count) {
-		err_set(err, ERR_USAGE, EINVAL, "no command of the baseline holds '%s'",
+		err_set(err, ERR_USAGE, EINVAL, "no command of the baseline contains '%s'",
 			job->options.only);
-		r = err_hint(err, "--only takes a part of the command line");
+		r = err_hint(err, "--only matches a part of the command line");
 	}
 	return r;
 }

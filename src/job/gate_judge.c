@@ -16,19 +16,19 @@ static int options_check(const struct gate_job *job, struct err *err)
 	bool runs = has_commands(job);
 
 	if (!asked->baselines && !asked->budgets)
-		return err_refuse(err, "assay gate was given no baseline and no budgets",
+		return err_refuse(err, "assay gate needs a baseline or budgets",
 			"assay bench --save main 'COMMAND', later assay gate --baseline main");
 	if (asked->candidate && runs)
-		return err_refuse(err, "--candidate and a command both say what is judged",
-			"give one of them");
+		return err_refuse(
+			err, "--candidate and a command exclude each other", "use one of them");
 	if (asked->candidate && asked->confirm)
-		return err_refuse(err, "--confirm measures again, and a stored run cannot be",
-			"give the command instead of --candidate");
+		return err_refuse(err, "--confirm measures again, which a stored run cannot",
+			"use the command instead of --candidate");
 	if (!asked->baselines && !runs && !asked->candidate)
-		return err_refuse(err, "there is no command to hold against the budgets",
+		return err_refuse(err, "no command to compare with the budgets",
 			"assay gate --budgets FILE -- COMMAND");
 	if (asked->blocks)
-		return err_refuse(err, "--blocks belongs to --envelope", "leave it out");
+		return err_refuse(err, "--blocks needs --envelope", "remove it");
 	return 0;
 }
 
@@ -74,7 +74,7 @@ static void few_runs_note(struct gate_job *job, const struct gate_view *view, in
 		if (then && end == BENCH_DONE && (now < RUNS_GOOD || then < RUNS_GOOD)) {
 			run_add_note(job->page_run, "few-runs",
 				arena_format(&job->arena,
-					"%u runs then and %u now see only large changes", then,
+					"%u runs then and %u now detect only large changes", then,
 					now),
 				"measure 20 or more of each: -n 30");
 			return;
@@ -90,33 +90,33 @@ static void notes_add(struct gate_job *job, int end)
 	for (uint32_t i = 0; i < view->unmatched_count; i++)
 		run_add_note(job->page_run, "no-baseline",
 			arena_format(&job->arena, "'%s' has no baseline", view->unmatched[i]),
-			"measure it into one: assay bench --save NAME");
+			"measure one: assay bench --save NAME");
 	for (uint32_t i = 0; i < view->budget_count; i++)
 		if (view->budgets[i].status == GATE_BUDGET_UNUSED)
 			run_add_note(job->page_run, "unused-budget",
-				arena_format(&job->arena, "line %u of %s: no command is like '%s'",
+				arena_format(&job->arena, "line %u of %s: no command matches '%s'",
 					view->budgets[i].budget->line, job->options.budgets,
 					view->budgets[i].budget->pattern),
-				"its header is the command as it is measured; * and ? match");
+				"the header is the command as measured; * and ? match");
 	few_runs_note(job, view, end);
 	if (job->machines.class == ADVISORY && job->runs.count)
 		run_add_note(job->page_run, "fingerprint-advisory",
-			job->machines.known ? "the machine is not quite as it was for the baseline"
-					    : "a side has no fingerprint, so nobody knows whether "
-					      "the machines are alike",
+			job->machines.known
+				? "the machine differs a little from the baseline's"
+				: "a side has no fingerprint, so the machines may differ",
 			"compare with care, or run assay ab on both builds");
 }
 
 static int matches_check(const struct gate_view *view, struct err *err)
 {
 	if (!view->command_count)
-		return err_refuse(err, "--only leaves no command to judge",
-			"it takes a part of the command line");
+		return err_refuse(err, "--only excludes every command",
+			"it matches a part of the command line");
 	if (view->unmatched_count != view->command_count)
 		return 0;
-	err_set(err, ERR_USAGE, EINVAL, "the baseline does not hold '%.200s'", view->unmatched[0]);
+	err_set(err, ERR_USAGE, EINVAL, "the baseline has no '%.200s'", view->unmatched[0]);
 	return err_hint(
-		err, "give the command as it stands there, or a baseline with one command only");
+		err, "write the command as in the baseline, or use a baseline with one command");
 }
 
 static int gate_judge_all(struct gate_job *job, int end, struct err *err)
@@ -170,10 +170,10 @@ static int gate_run(struct gate_job *job, struct err *err)
 static int envelope_check(const struct gate_job_options *asked, struct err *err)
 {
 	if (!asked->bench.text_count)
-		return err_refuse(err, "--envelope was given no run",
-			"assay gate --envelope A B C, or one run, which is cut into blocks");
+		return err_refuse(err, "--envelope needs a run",
+			"assay gate --envelope A B C, or one run, which is split into blocks");
 	if (asked->bench.program || asked->baselines || asked->candidate || asked->budgets)
-		return err_refuse(err, "--envelope judges baselines among themselves alone",
+		return err_refuse(err, "--envelope only compares baselines with each other",
 			"assay gate --envelope A B C");
 	return 0;
 }
@@ -188,7 +188,7 @@ static int envelope_make(struct gate_job *job, struct err *err)
 	if (r < 0)
 		return r;
 	if (!job->runs.count)
-		return err_refuse(err, "none of the runs is there", "assay bench --save NAME");
+		return err_refuse(err, "none of the runs exists", "assay bench --save NAME");
 	gate_compare_machines(&job->machines, (const struct run *const *)job->runs.at + 1,
 		job->runs.count - 1, job->runs.at[0]);
 	r = job->runs.count == 1
@@ -197,7 +197,7 @@ static int envelope_make(struct gate_job *job, struct err *err)
 			      job->views.at, job->views.count, &job->arena, &job->envelope, err);
 	if (r >= 0 && !job->envelope.series_count)
 		return err_refuse(err, "no command has enough runs in every repeat",
-			"repeats measure the same commands; a block takes a run at least");
+			"repeats measure the same commands; a block needs at least one run");
 	return r;
 }
 

@@ -78,16 +78,16 @@ static int parameter_add(struct parameters *parameters, const char *option,
 
 	if (!*parameter->name || strpbrk(parameter->name, "{}"))
 		return refused(err, option, parameter->name,
-			"its first word is the NAME that stands as {NAME} in the commands");
+			"its first word is the NAME used as {NAME} in the commands");
 	for (uint32_t i = 0; i < parameters->count; i++)
 		if (str_equal(parameters->at[i].name, parameter->name))
 			return refused(err, option, parameter->name, "it is given twice");
 	if (parameters->count == PARAMETERS_MAX ||
 		(uint64_t)before * parameter->count > COMBINATIONS_MAX) {
 		err_set(err, ERR_USAGE, E2BIG,
-			"the parameters give more than %d commands, or are more than %d",
+			"the parameters give more than %d commands, or there are more than %d",
 			COMBINATIONS_MAX, PARAMETERS_MAX);
-		return err_hint(err, "take a larger --parameter-step, or fewer values");
+		return err_hint(err, "use a larger --parameter-step, or fewer values");
 	}
 	parameters->at[parameters->count++] = *parameter;
 	parameters->combinations = before * parameter->count;
@@ -119,7 +119,7 @@ int parameters_add_scan(struct parameters *parameters, const struct parameter_sc
 	do {
 		if (numbers.count == COMBINATIONS_MAX)
 			return refused(err, option, scan->high,
-				"that are more than 1000 values; take a larger --parameter-step");
+				"that is more than 1000 values; use a larger --parameter-step");
 		numbers.values[numbers.count++] = decimal_text(&low, arena);
 	} while (!__builtin_add_overflow(low.units, step.units, &low.units) &&
 		 low.units <= high.units);

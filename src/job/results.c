@@ -59,11 +59,10 @@ static int import_results(const char *path, struct run **ret_run, struct err *er
 	if (r < 0)
 		return r;
 	if (report.holds != IMPORT_BENCHMARK) {
-		err_set(err, ERR_USAGE, EINVAL, "%s (%s) holds no times of whole runs", path,
+		err_set(err, ERR_USAGE, EINVAL, "%s (%s) has no times of whole runs", path,
 			report.kind);
 		return err_hint(err,
-			"it takes a run file of `assay bench -o`, or the JSON of hyperfine or "
-			"Google Benchmark");
+			"use a run file of `assay bench -o`, or JSON of hyperfine or Google Benchmark");
 	}
 	run->partial = *report.damage || report.skipped[IMPORT_TRUNCATED];
 	run->command = run_intern(run, "import");
@@ -83,7 +82,7 @@ static int load_run_file(
 	if (r < 0)
 		return r;
 	if (!run->commands.count) {
-		err_set(err, ERR_USAGE, EINVAL, "%s is a run of `assay %s` and holds no benchmark",
+		err_set(err, ERR_USAGE, EINVAL, "%s is a run of `assay %s` and has no benchmark",
 			path, run->command ? run_text(run, run->command) : "?");
 		return err_hint(err,
 			"measure with `assay bench -o RUN CMD...` or `assay ab -o RUN A -- B`");
@@ -145,7 +144,7 @@ static int add_folder(struct results *results, const char *path, struct err *err
 	if (count < 0) {
 		int code = errno;
 
-		err_set(err, ERR_USAGE, code, "cannot read the folder %s: %s", path,
+		err_set(err, ERR_USAGE, code, "cannot read the directory %s: %s", path,
 			err_words(code));
 		return err_hint(err, "check its permissions, or name the files in it");
 	}
@@ -161,9 +160,9 @@ static int add_folder(struct results *results, const char *path, struct err *err
 	free(entries);
 	if (results->inputs.count)
 		return 0;
-	err_set(err, ERR_USAGE, EINVAL, "the folder %s holds no file of results", path);
+	err_set(err, ERR_USAGE, EINVAL, "the directory %s has no result files", path);
 	return err_hint(
-		err, "it takes run files (*.assay) and the JSON of hyperfine or Google Benchmark");
+		err, "it needs run files (*.assay) or JSON of hyperfine or Google Benchmark");
 }
 
 int results_add_all(struct results *results, const char *path, struct err *err)

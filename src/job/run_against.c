@@ -20,8 +20,8 @@ int run_against_open(struct run_job *job, struct err *err)
 	if (r < 0)
 		return r;
 	if (job->before.state == MANIFEST_RUNNING) {
-		err_set(err, ERR_USAGE, EINVAL, "%s is partial: the run that made it did not end",
-			name);
+		err_set(err, ERR_USAGE, EINVAL,
+			"%s is partial: the run that wrote it did not finish", name);
 		err_hint(err, "name another with --against DIR; ls " DIRECTORY_ROOT " lists them");
 		return -EINVAL;
 	}

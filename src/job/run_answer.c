@@ -102,7 +102,7 @@ static int flame_draw(struct run_job *job, struct err *err)
 
 	(void)err;
 	if (!profile || job->unwritten.code) {
-		run_step_skip(job, "flame", "there is no profile to draw", "");
+		run_step_skip(job, "flame", "no profile to draw", "");
 		return 0;
 	}
 	run_words_add(&step.words, "flame");
@@ -181,8 +181,8 @@ static int round_take(struct run_job *job, struct err *err)
 	job->manifest.compounded = job->round.compounded;
 	if (job->round.output_changed)
 		run_add_note(job->front, "output-changed",
-			"the program prints something else than in the run before",
-			"see whether the change kept its behaviour");
+			"the output differs from the earlier run",
+			"check that the change kept the program's behaviour");
 	return 0;
 }
 

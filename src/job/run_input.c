@@ -32,8 +32,8 @@ static int file_check(const char *path, const char *hint, struct err *err)
 	if (fd < 0 || fstat(fd, &what) < 0)
 		return unreadable_file(path, errno, hint, err);
 	if (!S_ISREG(what.st_mode) && !str_equal(path, "/dev/null")) {
-		err_set(err, ERR_USAGE, EINVAL, "%s is no plain file, so it cannot be read again",
-			path);
+		err_set(err, ERR_USAGE, EINVAL,
+			"%s is not a regular file, so it cannot be read again", path);
 		err_hint(err, "%s", hint);
 		return -EINVAL;
 	}
@@ -42,7 +42,7 @@ static int file_check(const char *path, const char *hint, struct err *err)
 
 static int golden_check(struct run_job *job, const char *path, struct err *err)
 {
-	static const char hint[] = "--golden names the file with what it must print";
+	static const char hint[] = "--golden names the file with the expected output";
 	int r = file_check(path, hint, err), read;
 
 	if (r < 0)
@@ -58,7 +58,7 @@ int run_input_check(struct run_job *job, struct err *err)
 
 	if (input)
 		r = file_check(input,
-			"--input names the file that the program reads; what comes by a pipe needs no option",
+			"--input names the file that the program reads; piped input needs no option",
 			err);
 	if (r >= 0 && golden)
 		r = golden_check(job, golden, err);
@@ -80,8 +80,8 @@ static int input_comes(void)
 
 static int too_large(struct err *err)
 {
-	err_set(err, ERR_USAGE, EFBIG, "stdin gives more than 1 GiB, which is not kept");
-	err_hint(err, "store it in a file and name it with --input FILE");
+	err_set(err, ERR_USAGE, EFBIG, "stdin has more than 1 GiB, which is not stored");
+	err_hint(err, "store it in a file and use --input FILE");
 	return -EFBIG;
 }
 
@@ -90,7 +90,7 @@ static int unreadable(int code, struct err *err)
 	if (code == EINTR)
 		return err_set(err, ERR_USAGE, EINTR, "interrupted while reading stdin");
 	err_set(err, ERR_USAGE, code, "cannot read stdin: %s", err_words(code));
-	err_hint(err, "--input FILE, or </dev/null, says what the program shall read");
+	err_hint(err, "use --input FILE, or </dev/null, to set the program's stdin");
 	return -code;
 }
 
@@ -140,7 +140,7 @@ static int input_spool(struct run_job *job, struct err *err)
 	}
 	job->input_path = path;
 	job->input_words = arena_format(
-		&job->arena, "stdin, %llu bytes, kept in " INPUT_FILE, (unsigned long long)bytes);
+		&job->arena, "stdin, %llu bytes, stored in " INPUT_FILE, (unsigned long long)bytes);
 	return 0;
 }
 
@@ -161,8 +161,8 @@ int run_input_take(struct run_job *job, struct err *err)
 		comes = input_spool(job, err);
 	else if (comes == 0)
 		run_add_note(job->front, "no-input",
-			"stdin is open but gave nothing for 10 s: the program reads nothing",
-			"--input FILE, or </dev/null, says what it shall read");
+			"stdin is open but empty for 10 s: the program gets no input",
+			"use --input FILE, or </dev/null, to set its stdin");
 	job->stopped = comes == -EINTR; /* nothing was measured yet, and that is the report */
 	return comes == -EINTR ? 0 : comes;
 }

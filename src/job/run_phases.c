@@ -185,7 +185,7 @@ static const char *events_refused(struct run_job *job, const char **ret_fix)
 	if (stat(directory_path(&job->directory, RUN_EVENTS), &there) == 0 && there.st_size > 0)
 		return NULL;
 	*ret_fix = "log spans with assay.h, or any perf.profile lines to $ASSAY_EVENTS";
-	return "the program says nothing about itself";
+	return "the program logged no events";
 }
 
 static void events_words(struct run_job *job, const struct plan_step *step, struct run_words *words)
@@ -267,10 +267,9 @@ static int list_check(const char *option, const char *list, struct err *err)
 				 strncmp(phases[i].name, at, len) == 0;
 		if (known)
 			continue;
-		err_set(err, ERR_USAGE, EINVAL, "--%s: there is no phase '%.*s'", option, (int)len,
-			at);
-		err_hint(err, "the phases are baseline, observed, profile, counters, causal and "
-			      "events, with commas between them");
+		err_set(err, ERR_USAGE, EINVAL, "--%s: unknown phase '%.*s'", option, (int)len, at);
+		err_hint(err,
+			"phases: baseline, observed, profile, counters, causal, events; separate them with commas");
 		return -EINVAL;
 	}
 	return 0;
@@ -296,7 +295,7 @@ static void wishes_make(struct run_job *job, struct plan_wish *wishes)
 		if (phase->kind_here)
 			wish->kind = phase->kind_here(job);
 		if ((only && !list_has(only, phase->name)) || (skip && list_has(skip, phase->name)))
-			wish->refused = "left out, as asked";
+			wish->refused = "skipped on request";
 		else if (phase->refused && !wish->done)
 			wish->refused = phase->refused(job, &wish->fix);
 	}
@@ -436,7 +435,7 @@ int run_phases_do(struct run_job *job, struct err *err)
 		}
 		if (job->unwritten.code) {
 			run_step_skip(job, phases[i].name,
-				"the result of a phase before could not be written",
+				"the result of an earlier phase could not be written",
 				job->unwritten.hint);
 			continue;
 		}
@@ -480,8 +479,8 @@ static void reason_of_notes(struct run_job *job, struct manifest_phase *row)
 
 	if (!run)
 		return;
-	row->reason = "no experiment came to its end";
-	row->fix = "name what progress is with assay causal --progress FUNCTION";
+	row->reason = "no experiment was complete";
+	row->fix = "name a progress point with assay causal --progress FUNCTION";
 	vec_foreach (const struct note_row, note, &run->notes) {
 		const char *text = run_text(run, note->text), *hint = run_text(run, note->hint);
 

@@ -99,10 +99,9 @@ void run_step_note_outputs(struct run_job *job)
 	if (job->output_varies) {
 		run_add_note(job->front, "output-varies",
 			"the output differs from run to run, so it cannot be checked",
-			"make it print the same each time (no times, addresses or random numbers)");
+			"make the output reproducible (no times, addresses or random numbers)");
 	} else if (job->differs) {
-		str_addf(&text, "the program printed something else than in its first run: in %s",
-			job->differs);
+		str_addf(&text, "output differs from the first run: in %s", job->differs);
 		run_add_note(job->front, "output-differs", str_text(&text),
 			"compare golden/stdout with log/PHASE.stdout in the directory");
 	}
@@ -149,19 +148,19 @@ static void reason_find(
 		return;
 	}
 	if (result->killed) {
-		row->reason = "it did not stop when asked, and was killed";
+		row->reason = "it did not stop when asked and was killed";
 		return;
 	}
 	if (result->failure.code) {
 		row->reason = arena_format(&job->arena, "%s", result->failure.text);
 		row->fix = arena_format(&job->arena, "%s", result->failure.hint);
 	} else if (result->limited) {
-		row->reason = "its time was used up before it had a result";
-		row->fix = "give a longer --budget";
+		row->reason = "it ran out of time before it had a result";
+		row->fix = "use a longer --budget";
 	} else {
 		row->reason = arena_format(&job->arena,
-			"the command ended with exit status %d; log/%s.txt has its words",
-			result->status, row->name);
+			"the command exited with status %d; see log/%s.txt", result->status,
+			row->name);
 	}
 }
 
@@ -176,12 +175,13 @@ void run_step_finish(
 	if (row->outcome != PHASE_DONE && row->outcome != PHASE_WATCHED)
 		reason_find(job, result, row);
 	if (row->outcome == PHASE_WATCHED && result->limited)
-		row->reason = "the program was stopped when the share of this phase was used";
+		row->reason = "the program was stopped when this phase's time was used";
 	if (result->status == EXIT_NOT_WRITTEN && !job->unwritten.code) {
-		err_set(&job->unwritten, ERR_OUTPUT, EIO, "the phase %s could not be written: %s",
+		err_set(&job->unwritten, ERR_OUTPUT, EIO, "cannot write the phase %s: %s",
 			row->name, row->reason);
 		err_hint(&job->unwritten, "%s",
-			*row->fix ? row->fix : "free some space, or choose another place with -o");
+			*row->fix ? row->fix
+				  : "free some space, or choose another directory with -o");
 	}
 	if (result->interrupted)
 		job->stopped = true;

@@ -52,19 +52,18 @@ static int trial_failed(struct run_job *job, const struct run *run,
 	struct manifest_phase *row = run_step_find(job, "trial");
 
 	if (execution->signal)
-		err_set(err, ERR_TARGET, ECANCELED, "the program was ended by signal %d (%s)%s%s",
+		err_set(err, ERR_TARGET, ECANCELED, "the program was killed by signal %d (%s)%s%s",
 			execution->signal, strsignal(execution->signal), *words ? ": " : "", words);
 	else
-		err_set(err, ERR_TARGET, ECANCELED, "the program ended with exit status %d%s%s",
+		err_set(err, ERR_TARGET, ECANCELED, "the program exited with status %d%s%s",
 			execution->exit_status, *words ? ": " : "", words);
-	err_hint(err, "make it run to its end with exit status 0 first; %s/log has its words",
-		job->directory.path);
+	err_hint(err, "make it exit with status 0 first; see %s/log", job->directory.path);
 	job->result->target_exit =
 		execution->signal ? 128 + execution->signal : execution->exit_status;
 	if (row) {
 		row->outcome = PHASE_FAILED;
 		row->reason = arena_text(&job->arena, err->text, strlen(err->text));
-		row->fix = "make the program run to its end with exit status 0 first";
+		row->fix = "make the program exit with status 0 first";
 	}
 	return -ECANCELED;
 }
@@ -75,8 +74,7 @@ static int golden_compare(const struct run_job *job, struct err *err)
 	if (!*job->expected_sha256 || job->endless ||
 		str_equal(job->expected_sha256, job->golden_sha256))
 		return 0;
-	err_set(err, ERR_TARGET, EILSEQ, "the program does not print what %s holds",
-		job->options.golden);
+	err_set(err, ERR_TARGET, EILSEQ, "the output differs from %s", job->options.golden);
 	err_hint(err, "compare it with %s/" RUN_GOLDEN, job->directory.path);
 	return -EILSEQ;
 }
@@ -112,10 +110,10 @@ static void trial_note_endless(struct run_job *job)
 	struct manifest_phase *row = run_step_find(job, "trial");
 
 	row->outcome = PHASE_WATCHED;
-	row->reason = "the program did not end by itself, and was stopped";
+	row->reason = "the program did not end by itself and was stopped";
 	row->fix = "";
 	run_add_note(job->front, "endless",
-		"the program did not end by itself: each phase watches it for a while and stops it",
+		"the program did not end by itself: each phase observes it for a while and stops it",
 		"a longer --budget waits longer for the first run (a quarter of it)");
 }
 

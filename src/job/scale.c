@@ -84,11 +84,11 @@ static int sizes_choose(struct scale_job *scale, struct err *err)
 		.metric = asked->metric && str_equal(asked->metric, "cpu") ? SCALE_CPU : SCALE_WALL,
 		.has_expected = asked->expect != NULL};
 	if (asked->threads && (asked->sizes || asked->expect || asked->metric)) {
-		err_set(err, ERR_USAGE, EINVAL, "--threads goes without --%s",
+		err_set(err, ERR_USAGE, EINVAL, "--threads and --%s exclude each other",
 			asked->sizes	? "sizes"
 			: asked->expect ? "expect"
 					: "metric");
-		return err_hint(err, "laws of size and scaling over threads are two questions");
+		return err_hint(err, "scaling by size and by threads are two questions");
 	}
 	if (asked->expect && scale_law_parse(asked->expect, &scale->how.expected, err) < 0)
 		return -EINVAL;
@@ -156,8 +156,9 @@ static int place_check(struct scale_job *scale, bool place, bool *ret_default, s
 	*ret_default = false;
 	for (; name && *name; name++)
 		if (!**name || strchr(*name, '=')) {
-			err_set(err, ERR_USAGE, EINVAL, "--env cannot be '%s'", *name);
-			return err_hint(err, "it is the name of a variable; its value is the size");
+			err_set(err, ERR_USAGE, EINVAL, "invalid --env '%s'", *name);
+			return err_hint(
+				err, "it is the name of a variable whose value is the size");
 		}
 	if (place || scale->options.variables || (asked->input && has_place(asked->input)) ||
 		(asked->prepare && has_place(asked->prepare)))
@@ -167,9 +168,8 @@ static int place_check(struct scale_job *scale, bool place, bool *ret_default, s
 			"write './program {n}', or --env NAME to pass it in a variable");
 	*ret_default = true;
 	run_add_note(scale->bench.run, "thread-count",
-		"the command has no {t}: the count is in OMP_NUM_THREADS, GOMAXPROCS and their "
-		"like",
-		"--env NAME puts it elsewhere");
+		"the command has no {t}: the count is passed in OMP_NUM_THREADS, GOMAXPROCS and the like",
+		"--env NAME passes it in another variable");
 	return 0;
 }
 
@@ -198,9 +198,8 @@ static int commands_add(struct scale_job *scale, struct err *err)
 	if (r >= 0)
 		job->run->target = run_intern(job->run, scale->title);
 	if (r >= 0 && scale->sizes.repeated && !scale->how.threads)
-		run_add_note(job->run, "repeated-sizes",
-			"a size that stands there twice is run once",
-			"-n N gives every size more runs");
+		run_add_note(job->run, "repeated-sizes", "a duplicate size runs once",
+			"-n N runs every size more often");
 	return r;
 }
 

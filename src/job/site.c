@@ -27,8 +27,8 @@ static int pmu_check(struct err *err)
 
 	if (r != 0)
 		return r < 0 ? r : 0;
-	err_set(err, ERR_UNAVAILABLE, ENOENT, "this machine shows no PMU");
-	return err_hint(err, "`assay doctor` tells what would bring one; --engine sim needs none");
+	err_set(err, ERR_UNAVAILABLE, ENOENT, "this machine has no PMU");
+	return err_hint(err, "`assay doctor` shows how to get one; --engine sim needs none");
 }
 
 static int engine_choose(struct site_job *job, enum job_engine *ret_engine, struct err *err)
@@ -42,7 +42,7 @@ static int engine_choose(struct site_job *job, enum job_engine *ret_engine, stru
 	r = job_choose_engine(wish, &no_pmu, ret_engine, err);
 	if (r >= 0 && no_pmu.code)
 		run_add_note(job->run, "no-pmu", no_pmu.text,
-			"the numbers are simulated; `assay doctor` tells what would bring a PMU");
+			"the numbers are simulated; `assay doctor` shows how to get a PMU");
 	return r;
 }
 

@@ -39,8 +39,8 @@ int topdown_pmu_check(const struct pmu_report *report, struct err *err)
 			if (report->core[c].event[i].verdict == PMU_TRUSTED)
 				return 0; /* cycles or instructions */
 	err_set(err, ERR_UNAVAILABLE, ENODEV,
-		"this PMU counts neither cycles nor instructions rightly");
-	return err_hint(err, "`assay doctor` shows what its self-test found");
+		"this PMU counts neither cycles nor instructions correctly");
+	return err_hint(err, "`assay doctor` shows the result of its self-test");
 }
 
 static int engine_choose(struct topdown_job *job, struct pmu_report *report, struct err *err)
@@ -52,8 +52,8 @@ static int engine_choose(struct topdown_job *job, struct pmu_report *report, str
 		(void)topdown_pmu_check(report, &no_pmu);
 	if (wish == ENGINE_AUTO && job->options.quick) { /* the simulator is anything but quick */
 		wish = ENGINE_PMU;
-		err_hint(&no_pmu, "--quick needs a PMU; `assay topdown --engine sim` does without, "
-				  "20 to 75 times slower");
+		err_hint(&no_pmu,
+			"--quick needs a PMU; `assay topdown --engine sim` does not, but is 20 to 75 times slower");
 	}
 	job->page.reason = arena_format(&job->arena, "%s", no_pmu.text);
 	return job_choose_engine(wish, &no_pmu, &job->engine, err);

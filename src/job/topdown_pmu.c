@@ -224,12 +224,11 @@ static void notes_add(const struct counting *counting)
 
 	if (counting->user_only)
 		run_add_note(run, "user-side-only",
-			"only the user side was counted: the kernel's is not permitted",
+			"only user mode was counted: kernel mode is not permitted",
 			"sudo sysctl kernel.perf_event_paranoid=1, or run as root");
 	if (counting->plan.cut && counting->job->facts.watchdog)
 		run_add_note(run, "watchdog-holds-a-counter",
-			"the NMI watchdog holds a counter, so groups of events were cut and the "
-			"program runs more often",
+			"the NMI watchdog uses a counter, so groups of events were split and the program runs more often",
 			"sudo sysctl kernel.nmi_watchdog=0");
 }
 

@@ -170,16 +170,16 @@ static void notes_add(struct topdown_job *job)
 	topdown_unused(&job->options, &unused);
 	if (unused.len) {
 		str_add(&unused,
-			" changed nothing: the simulator runs the program once and has no tree");
+			" has no effect: the simulator runs the program once and has no tree");
 		run_add_note(
-			job->run, "option-unused", unused.at, "leave it out, or use --engine pmu");
+			job->run, "option-unused", unused.at, "remove it, or use --engine pmu");
 	}
 	vec_foreach (const struct note_row, note, &job->clock->notes)
 		run_add_note(job->run, run_text(job->clock, note->code),
 			run_text(job->clock, note->text), run_text(job->clock, note->hint));
 	if (*job->page.reason)
 		run_add_note(job->run, "engine-sim", job->page.reason,
-			"so the simulator's counts and the clock's samples are used");
+			"so simulated counts and clock samples are used");
 }
 
 static int view_make(struct topdown_job *job, struct err *err)

@@ -59,7 +59,7 @@ static int cpus_check(const char *list, struct err *err)
 
 	if (!list || cpu_list_parse(list, &cpus) >= 0)
 		return 0;
-	err_set(err, ERR_USAGE, EINVAL, "'%s' is no list of processors", list);
+	err_set(err, ERR_USAGE, EINVAL, "'%s' is not a list of CPUs", list);
 	return err_hint(err, "write --cpus 2 or --cpus 0,2-3");
 }
 
@@ -148,13 +148,14 @@ void tune_note_states(struct tune_job *job, const struct knob_view *view)
 	static const struct {
 		const char *state, *code, *text, *hint;
 	} notes[] = {
-		{"failed", "tune-failed", "a setting could not be changed", "the row says why"},
-		{"stuck", "tune-stuck", "a setting could not be brought back",
-			"write its old value by hand, or try assay tune revert again"},
+		{"failed", "tune-failed", "a setting could not be changed",
+			"see the reason in its row"},
+		{"stuck", "tune-stuck", "a setting could not be restored",
+			"write its old value by hand, or run assay tune revert again"},
 		{"left", "tune-left", "a setting was changed by someone else and left alone",
-			"the row shows what it was before assay"},
-		{"denied", "tune-denied", "a setting may not be written",
-			"run it as root; where root may not either, outside of the container"},
+			"its row shows the value before assay"},
+		{"denied", "tune-denied", "no permission to write a setting",
+			"run as root; in a container, run outside of it"},
 	};
 
 	for (unsigned i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
@@ -162,8 +163,7 @@ void tune_note_states(struct tune_job *job, const struct knob_view *view)
 			run_add_note(job->run, notes[i].code, notes[i].text, notes[i].hint);
 	if (job->tune.journal.skipped)
 		run_add_note(job->run, "tune-journal",
-			"the journal has lines that are not assay's or were damaged: they are "
-			"passed over, and what they changed is not brought back",
-			arena_format(&job->arena, "look at %s or %s.broken", job->tune.journal_path,
+			"the journal has damaged or foreign lines: they are skipped, and their changes are not restored",
+			arena_format(&job->arena, "see %s or %s.broken", job->tune.journal_path,
 				job->tune.journal_path));
 }

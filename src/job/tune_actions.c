@@ -47,14 +47,14 @@ static void noise_take(struct tune_job *job)
 		vec_push(&view->noise,
 			(struct knob_noise){"steal_now",
 				arena_format(&job->arena, "%.0f %%", 100 * job->noise.steal_share),
-				"the hypervisor takes time away now",
+				"the hypervisor is taking CPU time now",
 				job->noise.steal_share > 0.02});
 	for (unsigned i = 0; i < job->noise.busy_count; i++)
 		vec_push(&view->busy, (struct knob_busy){job->noise.busy[i].pid,
 					      job->noise.busy[i].name, job->noise.busy[i].cpus});
 	if (job->noise.irqbalance)
 		run_add_note(job->run, "tune-irqbalance",
-			"irqbalance runs: it moves interrupts to where it likes",
+			"irqbalance is running and moves interrupts around",
 			"stop it for the measurement: `systemctl stop irqbalance`; assay does not");
 }
 
@@ -108,9 +108,8 @@ static void process_notes(struct tune_job *job)
 		io_read_line("/proc/sys/kernel/sched_autogroup_enabled", text, sizeof(text)) > 0 &&
 		str_equal(text, "1"))
 		run_add_note(job->run, "tune-autogroup",
-			"nice has no effect against programs of other sessions: "
-			"kernel.sched_autogroup_enabled is 1",
-			"write the nice value to /proc/PID/autogroup, or --only autogroup");
+			"nice has no effect on programs of other sessions: kernel.sched_autogroup_enabled is 1",
+			"write the nice value to /proc/PID/autogroup, or use --only autogroup");
 	if (job->options.process.fifo &&
 		io_read_line("/proc/sys/kernel/sched_rt_runtime_us", text, sizeof(text)) > 0 &&
 		!str_equal(text, "-1"))
@@ -119,7 +118,7 @@ static void process_notes(struct tune_job *job)
 				"a real-time program that never sleeps is stopped after %s us of "
 				"each period (kernel.sched_rt_runtime_us)",
 				text),
-			"that keeps the machine alive; leave it, and do not trust the slowest runs");
+			"this keeps the machine responsive; leave it, and do not trust the slowest runs");
 }
 
 /* The spawner is forked before the lock is taken, the guardian's pipe made and the processors held
@@ -139,7 +138,7 @@ static int run_program(struct tune_job *job, struct execution *execution,
 	if (agreed < 0)
 		return agreed;
 	if (declined) {
-		err_set(err, ERR_USAGE, ECANCELED, "no change was agreed to: %s was not run",
+		err_set(err, ERR_USAGE, ECANCELED, "no change was agreed to, so %s did not run",
 			job->options.program[0]);
 		return err_hint(err, "run it without assay tune");
 	}
@@ -163,8 +162,8 @@ static int run_act(struct tune_job *job, struct err *err)
 	int r;
 
 	if (!job->options.program)
-		return err_refuse(err, "assay tune run was given no program to run",
-			"assay tune run -- PROGRAM ARGS...");
+		return err_refuse(
+			err, "assay tune run needs a program", "assay tune run -- PROGRAM ARGS...");
 	process_notes(job);
 	r = run_program(job, &execution, &process, err);
 	tune_process_close(&process);
@@ -196,8 +195,8 @@ static int revert_act(struct tune_job *job, struct err *err)
 	int reverted = tune_status(&job->tune, err);
 
 	if (reverted >= 0 && job->names.count)
-		return err_refuse(err, "assay tune revert brings everything back, not single knobs",
-			"write assay tune revert, and apply again what shall stay");
+		return err_refuse(err, "assay tune revert restores everything, not single settings",
+			"run assay tune revert, then apply again what should stay");
 	if (reverted < 0)
 		return reverted;
 	if (job->tune.items.count || job->tune.void_changes) {
@@ -288,7 +287,6 @@ int tune_job_act(struct tune_job *job, struct err *err)
 		job->has_view |= r >= 0;
 		return r;
 	}
-	err_set(err, ERR_USAGE, EINVAL, "assay tune does not know what to do with '%s'",
-		job->options.action);
-	return err_hint(err, "it is one of plan, apply, run, revert, status");
+	err_set(err, ERR_USAGE, EINVAL, "assay tune: unknown action '%s'", job->options.action);
+	return err_hint(err, "actions: plan, apply, run, revert, status");
 }

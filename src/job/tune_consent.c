@@ -25,7 +25,7 @@ static const char *command_text(struct tune_job *job, const char *before, const 
 
 int tune_need_root(struct tune_job *job, const char *path, struct err *err)
 {
-	err_set(err, ERR_UNAVAILABLE, EACCES, "only root may change %s", path);
+	err_set(err, ERR_UNAVAILABLE, EACCES, "only root can change %s", path);
 	return err_hint(err, "%s", command_text(job, "sudo", ""));
 }
 
@@ -64,8 +64,8 @@ static int consent_ask(struct tune_job *job, struct err *err)
 
 	if (!job->options.ask) {
 		err_set(err, ERR_USAGE, EINVAL,
-			"nothing is changed without a yes, and there is no terminal to ask at");
-		return err_hint(err, "look at `assay tune plan`, then agree with: %s",
+			"assay changes nothing without a yes, and there is no terminal to ask on");
+		return err_hint(err, "see `assay tune plan`, then agree with: %s",
 			command_text(job, "", " --yes"));
 	}
 	vec_foreach (const struct knob, knob, &job->book.knobs) {

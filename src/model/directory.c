@@ -23,7 +23,7 @@ enum { TRIES = 1000, DEEPEST = 8, MANIFEST_LARGEST = 64 << 20 };
 
 static int cannot_make(const char *path, int code, struct err *err)
 {
-	err_set(err, ERR_OUTPUT, code, "cannot make the directory %s: %s", path, err_words(code));
+	err_set(err, ERR_OUTPUT, code, "cannot create the directory %s: %s", path, err_words(code));
 	err_hint(err, "choose another place with -o DIR");
 	return -code;
 }
@@ -57,8 +57,9 @@ static int create_named(struct directory *d, const char *path, struct err *err)
 		return cannot_make(d->path, errno, err);
 	if (folder_is_empty(d->path))
 		return 0;
-	err_set(err, ERR_USAGE, EEXIST, "%s exists, and a run is never overwritten", d->path);
-	err_hint(err, "name a new directory with -o, or leave -o out");
+	err_set(err, ERR_USAGE, EEXIST, "%s already exists, and assay never overwrites a run",
+		d->path);
+	err_hint(err, "name a new directory with -o, or omit -o");
 	return -EEXIST;
 }
 
@@ -205,8 +206,8 @@ int directory_set_latest(const struct directory *directory, struct err *err)
 	unlink(fresh.at);
 	if (symlink(directory->id, fresh.at) == 0 && rename(fresh.at, link.at) == 0)
 		return 0;
-	err_set(err, ERR_OUTPUT, errno, "cannot set the link %s: %s", link.at, err_words(errno));
-	err_hint(err, "the run itself is whole, in %s", directory->path);
+	err_set(err, ERR_OUTPUT, errno, "cannot create the link %s: %s", link.at, err_words(errno));
+	err_hint(err, "the run is complete, in %s", directory->path);
 	unlink(fresh.at);
 	return -err->code;
 }
@@ -224,8 +225,8 @@ int directory_resolve(const char *name, struct arena *arena, const char **ret_pa
 	else if (!S_ISDIR(what.st_mode))
 		code = ENOTDIR;
 	if (!real || code) {
-		err_set(err, ERR_USAGE, code, "there is no evidence directory %s", path);
-		err_hint(err, latest ? "make one first: assay run -- PROGRAM"
+		err_set(err, ERR_USAGE, code, "no evidence directory %s", path);
+		err_hint(err, latest ? "create one first: assay run -- PROGRAM"
 				     : "ls " DIRECTORY_ROOT " lists those of this folder");
 		return -code;
 	}
@@ -243,7 +244,7 @@ int directory_load(const char *path, struct manifest *ret_manifest, struct err *
 	r = io_read(name.at, MANIFEST_LARGEST, &text, err);
 	if (r == -ENOENT) {
 		err_set(err, ERR_USAGE, ENOENT, "%s has no " MANIFEST_NAME, path);
-		err_hint(err, "name a directory that assay run has made");
+		err_hint(err, "name a directory that assay run created");
 	}
 	return r < 0 ? r : manifest_read(str_text(&text), text.len, name.at, ret_manifest, err);
 }
@@ -280,10 +281,10 @@ static void file_check(
 		finding_add(check, DIRECTORY_MISSING, file->path, "");
 	} else if (r < 0) {
 		finding_add(check, DIRECTORY_UNREADABLE, file->path,
-			r == -ELOOP ? "it is no plain file" : err_words(-r));
+			r == -ELOOP ? "it is not a regular file" : err_words(-r));
 	} else if (!str_equal(now.sha256, file->sha256)) {
 		if (now.bytes != file->bytes)
-			str_addf(&detail, "%llu bytes, %llu when it was made",
+			str_addf(&detail, "%llu bytes now, %llu when it was written",
 				(unsigned long long)now.bytes, (unsigned long long)file->bytes);
 		finding_add(check, DIRECTORY_CHANGED, file->path, str_text(&detail));
 	} else if (str_ends(file->path, ".assay") && store_load(full.at, &run, &why) < 0) {

@@ -45,7 +45,7 @@ int json_lines_load(const struct json_lines *lines, const char *path, struct err
 		return 0;
 	if (r < 0) {
 		err_set(err, ERR_USAGE, -r, "cannot read %s: %s", path, err_words(-r));
-		err_hint(err, "move it away to begin a new %s", lines->what);
+		err_hint(err, "move it away to start a new %s", lines->what);
 		return r;
 	}
 	json_lines_read(lines, str_text(&text), text.len);

@@ -242,8 +242,8 @@ int manifest_read(
 		return 0;
 	manifest_done(manifest);
 	manifest_init(manifest);
-	err_set(err, ERR_USAGE, EINVAL, "%s is no manifest that this version of assay can read",
+	err_set(err, ERR_USAGE, EINVAL, "%s is not a manifest that this version of assay can read",
 		name);
-	err_hint(err, "name a directory that assay run has made");
+	err_hint(err, "name a directory that assay run created");
 	return -EINVAL;
 }

@@ -37,18 +37,18 @@ static int check_origin(
 {
 	if (size == 0) {
 		err_set(err, ERR_USAGE, EINVAL, "%s is empty", name);
-		err_hint(err, "the tool that was to write it ended before the first row");
+		err_hint(err, "assay ended before it stored the first row");
 		return -EINVAL;
 	}
 	if (size < STORE_HEADER_BYTES || memcmp(header, magic, sizeof(magic)) != 0) {
 		err_set(err, ERR_USAGE, EINVAL, "%s is not an assay run file", name);
-		err_hint(err, "run files are made by `assay record` and by -o of other commands");
+		err_hint(err, "run files come from `assay record` and from -o of other commands");
 		return -EINVAL;
 	}
 	if (u32_at(header, AT_APPLICATION_ID) != STORE_APPLICATION_ID) {
 		err_set(err, ERR_USAGE, EINVAL, "%s is a SQLite database, but not an assay run",
 			name);
-		err_hint(err, "run files are made by `assay record` and by -o of other commands");
+		err_hint(err, "run files come from `assay record` and from -o of other commands");
 		return -EINVAL;
 	}
 	return 0;
@@ -67,7 +67,7 @@ static int check_version(const unsigned char *header, const char *name, struct e
 	}
 	if (version < 1 || version > STORE_VERSION) {
 		err_set(err, ERR_USAGE, EINVAL, "%s is corrupt: it has no schema number", name);
-		err_hint(err, "measure again; an assay run has one since the first release");
+		err_hint(err, "measure again; every run file has a schema number");
 		return -EINVAL;
 	}
 	if (header[AT_WRITE_FORMAT] == 2 || header[AT_READ_FORMAT] == 2) {
@@ -93,7 +93,7 @@ static int check_size(const unsigned char *header, uint64_t size, const char *na
 	expected = page * u32_at(header, AT_PAGE_COUNT);
 	if (u32_at(header, AT_CHANGES) != u32_at(header, AT_PAGE_COUNT_OF) || size >= expected)
 		return 0;
-	err_set(err, ERR_USAGE, EINVAL, "%s is truncated: %llu of %llu bytes are there", name,
+	err_set(err, ERR_USAGE, EINVAL, "%s is truncated: %llu of %llu bytes", name,
 		(unsigned long long)size, (unsigned long long)expected);
 	err_hint(err, "copy it again from where it was written");
 	return -EINVAL;

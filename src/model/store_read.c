@@ -74,7 +74,7 @@ static int corrupt_row(struct reader *reader, const char *table, int64_t id, con
 {
 	str_auto struct str what = {0};
 
-	str_addf(&what, "%s of row %lld in table %s cannot be", column, (long long)id, table);
+	str_addf(&what, "%s of row %lld in table %s is impossible", column, (long long)id, table);
 	return corrupt(reader, what.at);
 }
 
@@ -109,7 +109,7 @@ static int refuse(struct reader *reader, int rc)
 	case SQLITE_LOCKED:
 		err_set(reader->err, ERR_USAGE, EBUSY, "%s is locked by another program",
 			reader->name);
-		err_hint(reader->err, "try again when that program is done with it");
+		err_hint(reader->err, "try again when that program is done");
 		return -EBUSY;
 	case SQLITE_READONLY:
 		return stuck_journal(reader);
@@ -120,9 +120,9 @@ static int refuse(struct reader *reader, int rc)
 			return stuck_journal(reader);
 		return unreadable(reader, system ? system : EIO);
 	case SQLITE_INTERRUPT:
-		return corrupt(reader, "reading it does not come to an end");
+		return corrupt(reader, "reading it does not end");
 	default:
-		return corrupt(reader, "its pages do not fit together");
+		return corrupt(reader, "its pages are inconsistent");
 	}
 }
 
@@ -199,8 +199,8 @@ static int check_file(struct reader *reader, const char *path)
 	if (S_ISDIR(there.st_mode))
 		return unreadable(reader, EISDIR);
 	if (!S_ISREG(there.st_mode)) {
-		err_set(reader->err, ERR_USAGE, EINVAL, "%s is not a plain file", path);
-		err_hint(reader->err, "a run file is read in place: store it in a file first");
+		err_set(reader->err, ERR_USAGE, EINVAL, "%s is not a regular file", path);
+		err_hint(reader->err, "assay reads run files in place: store it in a file first");
 		return -EINVAL;
 	}
 	got = pread(fd, header, sizeof(header), 0);
@@ -383,7 +383,7 @@ static int read_meta(struct reader *reader)
 	if (r == 0)
 		r = meta_number(reader, select, "partial", &partial);
 	if (r == 0 && partial > 1)
-		r = corrupt(reader, "it does not say whether it is whole");
+		r = corrupt(reader, "it does not say whether it is complete");
 	run->partial = partial == 1;
 	return r;
 }

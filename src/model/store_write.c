@@ -46,8 +46,8 @@ static int store_fail(const struct store *store, int code, struct err *err)
 	bool full = code == ENOSPC || code == EDQUOT;
 
 	err_set(err, ERR_OUTPUT, code, "cannot write %s: %s", store->work, err_words(code));
-	err_hint(err, "%schoose another place with -o%s%s", full ? "free some space, or " : "",
-		store->flushed ? "; what was stored before is kept in " : "",
+	err_hint(err, "%schoose another file with -o%s%s", full ? "free some space, or " : "",
+		store->flushed ? "; what was stored before is in " : "",
 		store->flushed ? store->work : "");
 	return -code;
 }
@@ -104,11 +104,11 @@ static int place_check(const char *path, struct err *err)
 		store_header_is_run(header))
 		return 1;
 	err_set(err, ERR_OUTPUT, EEXIST, "would overwrite %s, which is not an assay run", path);
-	err_hint(err, "choose another place with -o");
+	err_hint(err, "choose another file with -o");
 	return -EEXIST;
 failed:
 	err_set(err, ERR_OUTPUT, errno, "cannot write %s: %s", path, err_words(errno));
-	err_hint(err, "choose another place with -o");
+	err_hint(err, "choose another file with -o");
 	return -err->code;
 }
 
@@ -126,7 +126,7 @@ static int place_lock(int fd)
 static int place_busy(const char *path, struct err *err)
 {
 	err_set(err, ERR_OUTPUT, EBUSY, "%s is being written by another assay", path);
-	err_hint(err, "wait for it, or choose another place with -o");
+	err_hint(err, "wait for it, or choose another file with -o");
 	return -EBUSY;
 }
 

@@ -27,7 +27,7 @@ static void data_digest(json_t *data, char ret_digest[SHA256_TEXT])
 
 static int refuse(const char *name, const char *what, struct err *err)
 {
-	err_set(err, ERR_USAGE, EINVAL, "%s is no attestation: %s", name, what);
+	err_set(err, ERR_USAGE, EINVAL, "%s is not an attestation: %s", name, what);
 	err_hint(err, "write one with `assay attest RUN -o FILE`");
 	return -EINVAL;
 }
@@ -72,12 +72,12 @@ static int document_take(json_t *document, const char *name, struct arena *arena
 	const char *recorded;
 
 	if (!schema || !str_starts(schema, "assay.attest/"))
-		return refuse(name, "it is JSON, but not a document of assay attest", err);
+		return refuse(name, "it is JSON, but not written by assay attest", err);
 	if (!str_equal(schema, "assay.attest/1"))
 		return refuse(name, "it was written by a newer assay", err);
 	recorded = json_string_value(json_object_get(data, digest_key));
 	if (!recorded || strlen(recorded) != SHA256_TEXT - 1)
-		return refuse(name, "it carries no digest of itself", err);
+		return refuse(name, "it has no digest", err);
 	memcpy(taken->recorded, recorded, SHA256_TEXT);
 	run = json_object_get(data, "run");
 	taken->attester = text_of(data, "attester", arena);

@@ -36,7 +36,7 @@ static int runtime_find(const char *library, char *ret_path, size_t room, struct
 	}
 	err_set(err, ERR_UNAVAILABLE, ENOENT, "%s is neither in %s nor in %s/../lib/assay", library,
 		folder, folder);
-	err_hint(err, "build or install assay whole (ninja install), not the program alone");
+	err_hint(err, "install all of assay (ninja install), not only the program");
 	return -ENOENT;
 }
 

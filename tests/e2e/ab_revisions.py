@@ -80,7 +80,7 @@ def _():
     assert_untouched(before)
 
 
-@case("the tree as it stands is its files with their changes, new ones too; the tree stays dirty")
+@case("the working tree is its files with their changes, new ones too; the tree stays dirty")
 def _():
     repository()
     write("repo/work.sh", "#!/bin/sh\ncat new\n", 0o755)
@@ -114,7 +114,7 @@ def _():
     lines = r.err.splitlines()
     assert "broken" in lines and "100" in lines and "5" not in lines, r
     assert "the build of 'main~1'" in r.err and "status 7" in r.err, r
-    kept = r.err.split("its whole output is in ")[1].strip()
+    kept = r.err.split("its full output is in ")[1].strip()
     with open(kept, encoding="ascii") as f:
         assert f.read().startswith("1\n2\n"), kept
     assert_untouched(before)
@@ -133,7 +133,7 @@ def _():
             (ab(*words, "main", "--", "no-such"), "git knows no revision 'no-such'"),
             (ab(*words, "--", "main", "x", "--", "main"), None),
             (ab(*words, "main", "x", "--", "main"), "one revision each"),
-            (ab("--build", "make", "main", "--", "HEAD"), "--build without --run")):
+            (ab("--build", "make", "main", "--", "HEAD"), "--build needs --run")):
         assert r.status == 2 and len(r.err.splitlines()) == 2, r
         assert text is None or text in r.err, r
     assert_untouched(before)

@@ -208,7 +208,7 @@ def _():
         r = run("sh", "-c", f"echo $$ > {group}/cgroup.procs && exec {ASSAY} bench --json -n 4 "
                 f"'{SPIN} 40'")
         d = json.loads(r.out)["data"]["commands"][0]
-        assert any("stopped by the CPU quota" in one["noise"] for one in d["runs"]), d["runs"]
+        assert any("throttled by the CPU quota" in one["noise"] for one in d["runs"]), d["runs"]
         assert d["summary"]["dirty"] + d["summary"]["clean_wall_ns"]["count"] == 4, d["summary"]
     finally:
         os.rmdir(group)
@@ -331,7 +331,7 @@ def _():
     wall = s["summary"]["wall_ns"]
     assert wall["median"] == wall["min"] == wall["max"] and wall["median_lo"] is None, wall
     assert s["ops_per_s"]["median"] > 0 and s["ops_per_s"]["lo"] is None, s["ops_per_s"]
-    assert "no interval below 6 runs" in assay("bench", "-n", "1", "--ops", "5K", NOP).out
+    assert "no interval with fewer than 6 runs" in assay("bench", "-n", "1", "--ops", "5K", NOP).out
 
 
 @case("a forged run file is refused with a reason: not a number, an older schema")

@@ -317,7 +317,7 @@ def _():
         assert r.status == 6 and "has no event set 'topdown_cycles'" in r.err, r
         assert len(r.err.splitlines()) == 2, r
     r = assay("stat", "--set", "nosuchset", "--", TRUE)
-    assert r.status == 2 and "there is no event set 'nosuchset'" in r.err, r
+    assert r.status == 2 and "unknown event set 'nosuchset'" in r.err, r
 
 
 main()

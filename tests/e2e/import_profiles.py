@@ -168,7 +168,7 @@ def _():
     with open(path_of("corrupt"), "wb") as file:
         file.write(whole[:at + 6] + bytes(2) + whole[at + 8:])
     r = assay("import", path_of("corrupt"))
-    assert r.status == 2 and f"a record at byte {at} says it has 0 bytes" in r.err, r
+    assert r.status == 2 and f"the record at byte {at} claims a size of 0 bytes" in r.err, r
 
 
 @case("the kernel of another machine gets no names from the one that runs here")

@@ -541,7 +541,7 @@ static void a_place_that_cannot_be_written_is_named_with_a_way_out(void **state)
 	(void)state;
 	assert_int_equal(io_replace("missing/file", "x", 1, &err), -ENOENT);
 	assert_string_equal(err.text, "cannot write missing/file: no such file or directory");
-	assert_string_equal(err.hint, "make its folder first, or choose another place");
+	assert_string_equal(err.hint, "create its directory first, or choose another place");
 	assert_int_equal(mkdir("folder", 0777), 0);
 	assert_true(io_replace("folder", "x", 1, &err) < 0);
 	assert_int_equal(err.kind, ERR_OUTPUT);

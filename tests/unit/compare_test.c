@@ -164,7 +164,7 @@ static void what_has_no_ratio_is_refused(void **state)
 
 	(void)state;
 	assert_int_equal(compare_pairs(&input, &rule, &result, &err), -EINVAL);
-	assert_string_equal(err.text, "wall: measurement 2 is not above 0, so there is no ratio");
+	assert_string_equal(err.text, "wall: measurement 2 is 0 or less, so there is no ratio");
 	assert_true(strlen(err.hint) > 0);
 	assert_int_equal(compare_samples(&input, &rule, &result, &err), -EINVAL);
 	input.b = broken;
@@ -172,7 +172,7 @@ static void what_has_no_ratio_is_refused(void **state)
 	assert_string_equal(err.text, "wall: value 3 of 3 is not a number");
 	input.b_count = 2;
 	assert_int_equal(compare_pairs(&input, &rule, &result, &err), -EINVAL);
-	assert_string_equal(err.text, "wall: 3 and 2 values do not make pairs");
+	assert_string_equal(err.text, "wall: 3 and 2 values cannot be paired");
 }
 
 static void samples_that_are_not_paired_are_advisory(void **state)

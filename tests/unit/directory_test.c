@@ -196,7 +196,7 @@ static void a_pipe_in_place_of_a_file_is_told_and_not_waited_for(void **state)
 	assert_int_equal(check.faults, 2);
 	for (unsigned i = 0; i < 2; i++) {
 		assert_int_equal(check.findings.at[i].fault, DIRECTORY_UNREADABLE);
-		assert_string_equal(check.findings.at[i].detail, "it is no plain file");
+		assert_string_equal(check.findings.at[i].detail, "it is not a regular file");
 	}
 }
 

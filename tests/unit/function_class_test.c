@@ -60,7 +60,7 @@ static void a_text_that_is_not_understood_is_refused_with_its_line(void **state)
 	function_book_close(book);
 	assert_true(
 		function_book_parse("t", "allocator user a\nnonsense user b\n", &book, &err) < 0);
-	assert_non_null(strstr(err.text, "t:2: there is no class 'nonsense'"));
+	assert_non_null(strstr(err.text, "t:2: unknown class 'nonsense'"));
 	assert_true(function_book_parse("t", "lock both b\n", &book, &err) < 0);
 	assert_true(function_book_parse("t", "lock\n", &book, &err) < 0);
 }

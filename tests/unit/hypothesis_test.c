@@ -219,7 +219,7 @@ static void doubtful_rules_are_refused(void **state)
 	(void)state;
 	refused("hypothesis h\n", "has no key");
 	refused(HEAD "witness w\nsupports a >= 1\nsays x\nblue 1\n", "no key 'blue'");
-	refused(HEAD "supports a >= 1\nwitness w\nsays x\n", "no witness stands above");
+	refused(HEAD "supports a >= 1\nwitness w\nsays x\n", "no witness is given above");
 	refused(HEAD "witness w\nsays x\n", "no rule");
 	refused(HEAD "witness w\nsupports a >= 1\n", "nothing to say");
 	refused(HEAD "witness w\nsupports a\nsays x\n", "FORMULA >= NUMBER");

@@ -232,7 +232,7 @@ static void assert_zero_size_refused(const struct str *bytes, size_t at)
 	struct counted in;
 
 	snprintf(words, sizeof(words),
-		"t (perf-data) holds nothing that can be used: a record at byte %zu says it has 0 "
+		"t (perf-data) has nothing to import: a record at byte %zu says it has 0 "
 		"bytes",
 		at);
 	counted_import(&in, bytes->at, bytes->len);
@@ -426,10 +426,10 @@ static void what_cannot_be_read_at_all_says_why(void **state)
 		size_t len;
 		const char *words;
 	} cases[] = {
-		{"PERFILE2", 8, "its header is not whole"},
+		{"PERFILE2", 8, "its header is incomplete"},
 		{"2ELIFREP\0\0\0\0\0\0\0\x68", 16, "it was recorded on a big-endian machine"},
-		{"PERFFILE\0\0\0\0\0\0\0\x68", 16, "it is of a perf before Linux 3.0"},
-		{"PERFILE2\x10\0\0\0\0\0\0\0", 16, "it describes no event"},
+		{"PERFFILE\0\0\0\0\0\0\0\x68", 16, "it was written by a perf older than Linux 3.0"},
+		{"PERFILE2\x10\0\0\0\0\0\0\0", 16, "it describes no events"},
 		{"PERFILE2\x10\0\0\0\0\0\0\0\x09", 17, "it ends in the middle of a record"},
 	};
 

@@ -314,12 +314,12 @@ static void a_file_of_which_nothing_can_be_used_is_refused(void **state)
 		const char *text, *sentence, *hint;
 	} cases[] = {
 		{"", "t is empty", READS},
-		{"a,b,c\n1,2,3\n", "t is in no format that assay reads", READS},
+		{"a,b,c\n1,2,3\n", "t: unknown file format", READS},
 		{"\n Performance counter stats for 'true':\n\n 0.4 msec task-clock\n",
-			"t is in no format that assay reads",
+			"t: unknown file format",
 			"this is perf stat's text for people; record with `perf stat -j` or `perf "
 			"stat -x,`"},
-		{"{\"counter-value\" : 5}\n", "t is in no format that assay reads", READS},
+		{"{\"counter-value\" : 5}\n", "t: unknown file format", READS},
 	};
 
 	(void)state;

@@ -199,7 +199,7 @@ static void a_profile_of_pprof_is_read_raw_and_packed(void **state)
 
 	counted_import(&in, (const char *)packed, stream.total_out - 9);
 	if (in.r == 0)
-		assert_string_equal(in.report.damage, "its compressed data breaks off");
+		assert_string_equal(in.report.damage, "its compressed data ends early");
 	counted_done(&in);
 }
 

@@ -177,10 +177,10 @@ static void revisions_need_a_command_and_are_one_word_each(void **state)
 
 	(void)state;
 	assert_int_equal(sides(&f, (struct ab_job_options){.build = "make"}, a, a), -EINVAL);
-	assert_string_equal(f.err.text, "--build without --run");
+	assert_string_equal(f.err.text, "--build needs --run");
 	ab_job_done(&f.ab);
 	assert_int_equal(sides(&f, (struct ab_job_options){.run = "./p"}, a, b), -EINVAL);
-	assert_string_equal(f.err.text, "with --run A and B are one revision each");
+	assert_string_equal(f.err.text, "with --run, A and B are one revision each");
 	ab_job_done(&f.ab);
 }
 
@@ -226,7 +226,7 @@ static void steps_before_are_multiplied_and_must_be_comparisons(void **state)
 
 	begin(&f, (struct ab_job_options){.after = wrong});
 	assert_int_equal(ab_steps_load(&f.ab, &f.err), -EINVAL);
-	assert_string_equal(f.err.text, "one.assay holds no comparison of two commands");
+	assert_string_equal(f.err.text, "one.assay has no comparison of two commands");
 	ab_job_done(&f.ab);
 
 	begin(&f, (struct ab_job_options){.after = after});

@@ -85,7 +85,7 @@ static void a_folder_without_results_is_refused(void **state)
 	(void)state;
 	results_open(&results, &host);
 	assert_int_equal(results_add_all(&results, ".", &err), -EINVAL);
-	assert_string_equal(err.text, "the folder . holds no file of results");
+	assert_string_equal(err.text, "the directory . has no result files");
 	results_done(&results);
 }
 

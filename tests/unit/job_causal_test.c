@@ -314,7 +314,7 @@ static void a_run_without_experiments_is_refused(void **state)
 	(void)state;
 	run_put("empty.assay", empty);
 	assert_int_equal(causal_load_stored(&host, paths, NULL, &run, &err), -ENODATA);
-	assert_string_equal(err.text, "empty.assay holds no causal experiments");
+	assert_string_equal(err.text, "empty.assay has no causal experiments");
 	assert_null(run);
 	run_close(empty);
 }

@@ -77,7 +77,7 @@ static void a_missing_baseline_is_an_error_or_passes_when_that_is_allowed(void *
 
 	(void)state;
 	assert_int_equal(judge(&f, &options), -ENOENT);
-	assert_string_equal(f.err.text, "there is no baseline main: .assay/main.assay");
+	assert_string_equal(f.err.text, "no baseline main: .assay/main.assay");
 	gate_job_done(&f.job);
 	options.missing_ok = true;
 	assert_int_equal(judge(&f, &options), BENCH_DONE);
@@ -101,10 +101,10 @@ static void a_baseline_without_a_good_run_is_refused(void **state)
 	run_put("empty.assay", run);
 	run_close(run);
 	assert_int_equal(judge(&f, &empty), -EINVAL);
-	assert_string_equal(f.err.text, "empty.assay holds no benchmark: assay record made it");
+	assert_string_equal(f.err.text, "empty.assay has no benchmark: assay record made it");
 	gate_job_done(&f.job);
 	assert_int_equal(judge(&f, &none), -EINVAL);
-	assert_string_equal(f.err.text, "none.assay holds no run that can be used");
+	assert_string_equal(f.err.text, "none.assay has no usable run");
 	gate_job_done(&f.job);
 }
 
@@ -159,7 +159,7 @@ static void only_leaves_out_commands_before_they_run(void **state)
 	gate_job_done(&f.job);
 	options.only = "three";
 	assert_int_equal(judge(&f, &options), -EINVAL);
-	assert_string_equal(f.err.text, "no command of the baseline holds 'three'");
+	assert_string_equal(f.err.text, "no command of the baseline contains 'three'");
 	gate_job_done(&f.job);
 }
 
@@ -329,15 +329,15 @@ static void options_that_do_not_go_together_are_refused(void **state)
 		struct gate_job_options options;
 		const char *text;
 	} cases[] = {
-		{{.preset = NULL}, "assay gate was given no baseline and no budgets"},
+		{{.preset = NULL}, "assay gate needs a baseline or budgets"},
 		{{.baselines = base, .candidate = "x", .bench = command},
-			"--candidate and a command both say what is judged"},
-		{{.budgets = "b"}, "there is no command to hold against the budgets"},
-		{{.baselines = base, .blocks = 2}, "--blocks belongs to --envelope"},
-		{{.baselines = base, .metrics = "wall,x"}, "--metrics cannot be 'wall,x'"},
-		{{.envelope = true}, "--envelope was given no run"},
+			"--candidate and a command exclude each other"},
+		{{.budgets = "b"}, "no command to compare with the budgets"},
+		{{.baselines = base, .blocks = 2}, "--blocks needs --envelope"},
+		{{.baselines = base, .metrics = "wall,x"}, "invalid --metrics 'wall,x'"},
+		{{.envelope = true}, "--envelope needs a run"},
 		{{.envelope = true, .baselines = base, .bench = command},
-			"--envelope judges baselines among themselves alone"},
+			"--envelope only compares baselines with each other"},
 	};
 	struct fixture f;
 

@@ -149,7 +149,7 @@ static void only_the_phases_that_were_asked_for_are_planned(void **state)
 	run_phases_plan(&f->job);
 	for (unsigned i = 0; i < RUN_PHASES; i++)
 		assert_int_equal(steps[i].skipped, strcmp(steps[i].phase, "baseline") != 0);
-	assert_string_equal(steps[index_of(f, "profile")].reason, "left out, as asked");
+	assert_string_equal(steps[index_of(f, "profile")].reason, "skipped on request");
 	assert_int_equal(f->job.step_count, 1);
 }
 
@@ -303,9 +303,9 @@ static void why_a_phase_failed_is_what_its_command_told(void **state)
 
 	row = finish(f, step, result);
 	assert_string_equal(
-		row->reason, "the command ended with exit status 5; log/profile.txt has its words");
+		row->reason, "the command exited with status 5; see log/profile.txt");
 	result.limited = true;
-	assert_string_equal(finish(f, step, result)->fix, "give a longer --budget");
+	assert_string_equal(finish(f, step, result)->fix, "use a longer --budget");
 	err_set(&result.failure, ERR_TARGET, ECANCELED, "it needs root");
 	err_hint(&result.failure, "sudo");
 	row = finish(f, step, result);
@@ -330,7 +330,7 @@ static void a_result_that_could_not_be_written_ends_the_job(void **state)
 	finish(f, (struct run_step){.file = "none.assay"}, result);
 	assert_int_equal(f->job.unwritten.kind, ERR_OUTPUT);
 	assert_string_equal(
-		f->job.unwritten.text, "the phase profile could not be written: no space left");
+		f->job.unwritten.text, "cannot write the phase profile: no space left");
 	assert_int_equal(run_phases_do(&f->job, &f->err), 0);
 	assert_int_equal(f->job.manifest.phases.count, 1 + RUN_PHASES);
 	vec_foreach (const struct manifest_phase, row, &f->job.manifest.phases)

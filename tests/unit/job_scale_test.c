@@ -137,10 +137,10 @@ static void what_cannot_be_scaled_is_refused_with_a_reason(void **state)
 		const char *text;
 	} cases[] = {
 		{"true", {.sizes = NULL}, "the command has no {n} for the size"},
-		{"true {n}", {.threads = "1", .expect = "O(n)"}, "--threads goes without --expect"},
-		{"true {n}", {.threads = "1", .sizes = "1"}, "--threads goes without --sizes"},
-		{"true {n}", {.threads = "1", .metric = "cpu"}, "--threads goes without --metric"},
-		{"true {n}", {.variables = wrong_name}, "--env cannot be 'A=1'"},
+		{"true {n}", {.threads = "1", .expect = "O(n)"}, "--threads and -- exclude each otherexpect"},
+		{"true {n}", {.threads = "1", .sizes = "1"}, "--threads and -- exclude each othersizes"},
+		{"true {n}", {.threads = "1", .metric = "cpu"}, "--threads and -- exclude each othermetric"},
+		{"true {n}", {.variables = wrong_name}, "invalid --env 'A=1'"},
 	};
 	struct fixture f;
 

@@ -136,10 +136,10 @@ static void unknown_names_actions_and_lists_are_refused(void **state)
 	tune_job_done(&f.job);
 	assert_int_equal(
 		act(&f, "plan", (struct tune_job_options){.process = {.cpus = "x"}}), -EINVAL);
-	assert_string_equal(f.err.text, "'x' is no list of processors");
+	assert_string_equal(f.err.text, "'x' is not a list of CPUs");
 	tune_job_done(&f.job);
 	assert_int_equal(act(&f, "undo", (struct tune_job_options){0}), -EINVAL);
-	assert_string_equal(f.err.text, "assay tune does not know what to do with 'undo'");
+	assert_string_equal(f.err.text, "assay tune: unknown action 'undo'");
 	assert_false(f.job.has_view);
 	tune_job_done(&f.job);
 }
@@ -158,7 +158,7 @@ static bool person_asked(void *context, struct tune_job *job, const char *group,
 
 	(void)job;
 	snprintf(person->asked + len, sizeof(person->asked) - len, "%s %u;", group, count);
-	expect_setting(GOVERNOR, "powersave"); /* nothing is changed before the last answer */
+	expect_setting(GOVERNOR, "powersave"); /* nothing was changed before the last answer */
 	expect_setting(WATCHDOG, "1");
 	return !person->refuses || strcmp(person->refuses, group) != 0;
 }

@@ -106,7 +106,7 @@ static void what_shows_no_law_is_refused_with_a_way_out(void **state)
 
 	(void)state;
 	assert_int_equal(law_fit(sizes, times, 5, &fit, &err), -EINVAL); /* two sizes */
-	assert_string_equal(err.text, "5 measurements of 2 sizes do not show a law");
+	assert_string_equal(err.text, "5 measurements at 2 sizes are too few for a law");
 	assert_true(strlen(err.hint) > 0);
 	assert_int_equal(law_fit(sizes, times, 0, &fit, &err), -EINVAL);
 	assert_int_equal(law_fit(sizes, times, 6, &fit, &err), 0);

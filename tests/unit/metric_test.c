@@ -139,7 +139,7 @@ static void an_unknown_name_is_refused_with_the_nearest_one(void **state)
 	struct err err = {0};
 
 	assert_null(metric_find(*state, "branch_mis_rate", &err));
-	assert_string_equal(err.text, "there is no metric 'branch_mis_rate'");
+	assert_string_equal(err.text, "unknown metric 'branch_mis_rate'");
 	assert_string_equal(err.hint, "did you mean 'branch_miss_rate'?");
 	assert_null(event_set_find(*state, "memroy", &err));
 	assert_string_equal(err.hint, "did you mean 'memory'?");
@@ -279,11 +279,11 @@ static void modes_are_never_mixed(void **state)
 
 	assert_false(row.known);
 	assert_string_equal(row.reason,
-		"instructions and cycles:u do not count the same mode, and are never mixed");
+		"instructions and cycles:u count different mode and cannot be mixed");
 	row = one(state, &arena, "ghz", clock, COUNT(clock));
 	assert_false(row.known);
 	assert_string_equal(row.reason,
-		"cycles:u and task-clock:u do not count the same mode, and are never mixed");
+		"cycles:u and task-clock:u count different mode and cannot be mixed");
 }
 
 static void each_mode_that_is_complete_gets_its_own_row(void **state)
@@ -388,13 +388,13 @@ static void a_malformed_text_is_refused_with_its_line(void **state)
 		const char *text, *sentence;
 	} cases[] = {
 		{"color red\n", "t:1: no block starts with 'color'"},
-		{"name x\nformula a\nunit u\n", "t:1: the block has no key 'meaning'"},
+		{"name x\nformula a\nunit u\n", "t:1: the block lacks the key 'meaning'"},
 		{"name x\nformula a\nunit u\nmeaning m\nunit v\n", "t:5: a second key 'unit'"},
-		{"name x\nformula a\nunit u\nmeaning m\nhue v\n", "t:5: there is no key 'hue'"},
+		{"name x\nformula a\nunit u\nmeaning m\nhue v\n", "t:5: unknown key 'hue'"},
 		{"name x\nformula a/b\nunit u\nmeaning m\n",
-			"formula 'a/b': a slash without blanks around it ends at character 4"},
+			"formula 'a/b': a slash without spaces around it ends at character 4"},
 		{"name x\nformula a\nunit u\nmeaning m\nhealthy > 1\n",
-			"t:1: only one of healthy and investigate in 'x'"},
+			"t:1: only one of healthy and investigate is given in 'x'"},
 		{"name x\nformula a\nunit u\nmeaning m\nhealthy > 1\ninvestigate < 2\n",
 			"t:1: the thresholds overlap in 'x'"},
 		{"name x\nformula a\nunit u\nmeaning m\nhealthy 1\ninvestigate < 2\n",
@@ -403,7 +403,7 @@ static void a_malformed_text_is_refused_with_its_line(void **state)
 			"t:5: when is written \"FORMULA > NUMBER\", not 'cpu_ns'"},
 		{"name x\nformula a\nunit u\nmeaning m\nrange 1 0\n",
 			"t:5: range is written \"LOW HIGH\", not '1 0'"},
-		{"name\n", "t:1: nothing follows the key 'name'"},
+		{"name\n", "t:1: missing value for the key 'name'"},
 		{"alias a\n", "t:1: alias is written \"NAME OTHER\", not 'a'"},
 		{"name x\nformula a\nunit u\nmeaning m\n\n# c\nname x\nformula a\nunit u\nmeaning m",
 			"t:7: a second metric 'x'"},

@@ -275,7 +275,7 @@ static void one_witness_alone_stays_inconclusive_with_its_dispute(void **state)
 
 	(void)state;
 	assert_int_equal(row.verdict, HYPOTHESIS_INCONCLUSIVE);
-	assert_non_null(strstr(row.why, "only one witness: samples: 20 (a >= 10), but CPU time"));
+	assert_non_null(strstr(row.why, "only one method: samples: 20 (a >= 10), but CPU time"));
 }
 
 static void witnesses_that_contradict_each_other_name_the_dispute_first(void **state)
@@ -344,8 +344,8 @@ static void doubtful_quantities_are_refused(void **state)
 static void a_rule_may_only_rest_on_a_quantity_that_is_there(void **state)
 {
 	(void)state;
-	refused(HEAD RESTS, "test:13: there is no quantity 'q'");
-	refused(QUANTITY "\n" HEAD "agree q\n" RESTS, "no witness stands above");
+	refused(HEAD RESTS, "test:13: unknown quantity 'q'");
+	refused(QUANTITY "\n" HEAD "agree q\n" RESTS, "no witness is given above");
 	refused(QUANTITY "\n" HEAD RESTS "agree q\n", "a second time 'q'");
 	refused(QUANTITY "\n" HEAD RESTS "agree r\nagree s\nagree t\n", "too many quantities");
 }

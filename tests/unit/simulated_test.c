@@ -178,7 +178,7 @@ static void every_line_of_the_rules_is_read(void **state)
 	assert_int_equal(simulated_rules_parse("t", "core-cpi x\n", &rules, &err), -EINVAL);
 	assert_string_equal(err.text, "t:1: no number is 'x'");
 	assert_int_equal(simulated_rules_parse("t", "# c\nunknown 3\n", &rules, &err), -EINVAL);
-	assert_string_equal(err.text, "t:2: no rule, or a second one, is 'unknown'");
+	assert_string_equal(err.text, "t:2: no rule, or a second one: 'unknown'");
 	assert_int_equal(simulated_rules_parse("t", "core-cpi 3\n", &rules, &err), -EINVAL);
 	assert_string_equal(err.text, "t:1: a rule is missing in 't'");
 }

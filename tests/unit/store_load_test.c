@@ -42,7 +42,7 @@ static void a_foreign_file_is_refused_with_one_sentence(void **state)
 	assert_refused(".", "cannot read .: it is a directory");
 	assert_refused("/dev/null", "is not a plain file");
 	assert_int_equal(mkfifo("fifo", 0666), 0);
-	assert_refused("fifo", "fifo is not a plain file");
+	assert_refused("fifo", "fifo is not a regular file");
 	write_file("empty", "", 0);
 	assert_refused("empty", "empty is empty");
 	write_file("short", "SQLite format 3", 16);

@@ -124,7 +124,7 @@ static void assert_not_overwritten(const char *path, const char *sentence)
 	assert_null(store);
 	assert_int_equal(err.kind, ERR_OUTPUT);
 	assert_string_equal(err.text, sentence);
-	assert_string_equal(err.hint, "choose another place with -o");
+	assert_string_equal(err.hint, "choose another file with -o");
 	read_whole(path, &after);
 	assert_int_equal(before.len, after.len);
 	assert_memory_equal(before.at, after.at, before.len);
@@ -164,7 +164,7 @@ static void a_place_that_cannot_be_written_is_named_with_a_way_out(void **state)
 	(void)state;
 	assert_int_equal(store_create("missing/run.assay", &store, &err), -ENOENT);
 	assert_string_equal(err.text, "cannot write missing/run.assay: no such file or directory");
-	assert_string_equal(err.hint, "choose another place with -o");
+	assert_string_equal(err.hint, "choose another file with -o");
 	assert_int_equal(err.kind, ERR_OUTPUT);
 	assert_true(store_create("", &store, &err) < 0);
 	assert_true(store_create("/proc/run.assay", &store, &err) < 0);

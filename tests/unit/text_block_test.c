@@ -63,11 +63,11 @@ static void what_is_doubtful_is_refused_with_file_line_and_reason(void **state)
 		const char *text, *says;
 		unsigned read;
 	} cases[] = {
-		{"a 1\n\n go on\n", "t:3: no line stands above 'go on'", 1},
-		{"a 1\nb\n", "t:2: nothing follows the key 'b'", 0},
+		{"a 1\n\n go on\n", "t:3: no line is given above 'go on'", 1},
+		{"a 1\nb\n", "t:2: missing value for the key 'b'", 0},
 		{"a 1\nb 1\nb 2\na 2\n", "t:4: a second key 'a'", 1},
-		{"a 1\n\na 1\nc 1\n", "t:4: there is no key 'c'", 2},
-		{"a 1\n\nb 1\n", "t:3: the block has no key 'a'", 2},
+		{"a 1\n\na 1\nc 1\n", "t:4: unknown key 'c'", 2},
+		{"a 1\n\nb 1\n", "t:3: the block lacks the key 'a'", 2},
 	};
 
 	(void)state;

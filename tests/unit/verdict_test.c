@@ -69,14 +69,14 @@ static void a_doubtful_text_is_refused_with_its_place(void **state)
 	static const struct {
 		const char *text, *says;
 	} cases[] = {
-		{"category nonsense\n" REST, "t:1: there is no category 'nonsense'"},
-		{"meaning x\n", "t:1: the block has no key 'category'"},
+		{"category nonsense\n" REST, "t:1: unknown category 'nonsense'"},
+		{"meaning x\n", "t:1: the block lacks the key 'category'"},
 		{"category core\nmeaning a\n b\nmeaning c\n", "t:4: a second key 'meaning'"},
-		{"category core\ndo.cobol x\n", "t:2: there is no key 'do.cobol'"},
-		{"category core\nwhy x\n", "t:2: there is no key 'why'"},
-		{"category core\nmeaning\n", "t:2: nothing follows the key 'meaning'"},
-		{" x\n", "t:1: no line stands above 'x'"},
-		{"category core\nmeaning a\n", "t:1: the block has no key 'effect'"},
+		{"category core\ndo.cobol x\n", "t:2: unknown key 'do.cobol'"},
+		{"category core\nwhy x\n", "t:2: unknown key 'why'"},
+		{"category core\nmeaning\n", "t:2: missing value for the key 'meaning'"},
+		{" x\n", "t:1: no line is given above 'x'"},
+		{"category core\nmeaning a\n", "t:1: the block lacks the key 'effect'"},
 		{"category core\ncategory core\n", "t:2: a second key 'category'"},
 		{"category core\n" REST "\ncategory core\n" REST,
 			"t:8: a second text for the category 'core'"},

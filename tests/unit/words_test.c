@@ -61,7 +61,7 @@ static void open_quotes_and_empty_commands_are_refused(void **state)
 		{"a 'b", "refused: a ' is not closed: a 'b"},
 		{"\"", "refused: a \" is not closed: \""},
 		{"$'a\\'", "refused: a ' is not closed: $'a\\'"},
-		{"a\\", "refused: the command ends in a backslash: a\\"},
+		{"a\\", "refused: the command ends with a backslash: a\\"},
 		{"", "refused: a command is empty"},
 		{" \n\t", "refused: a command is empty"},
 		{"\\\n", "refused: a command is empty"},

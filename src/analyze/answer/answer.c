@@ -38,12 +38,12 @@ const char *answer_kind_word(enum answer_kind kind)
 
 /* ---- what was not measured ---- */
 
-const char answer_not_yet[] = "no collector for it yet";
+const char answer_not_yet[] = "not available in this version";
 
 static const struct answer_missing never[] = {
 	{"waits off the CPU (stacks, wakers)", answer_not_yet,
 		"assay causal --waits FUNCTION tries one wait"},
-	{"locks (who held, who waited, how long)", answer_not_yet, ""},
+	{"locks (holders, waiters, wait times)", answer_not_yet, ""},
 	{"allocations (sites, sizes, lifetimes)", answer_not_yet,
 		"heaptrack or valgrind --tool=dhat"},
 	{"block I/O (queue, device)", answer_not_yet, ""},
@@ -57,8 +57,8 @@ static void missing_make(
 		[EVIDENCE_OBSERVED] = "software events and /proc",
 		[EVIDENCE_PROFILE] = "CPU profile",
 		[EVIDENCE_COUNTERS] = "counters, measured or simulated",
-		[EVIDENCE_CAUSAL] = "experiments (what a faster line would bring)",
-		[EVIDENCE_EVENTS] = "spans and claims of the program itself",
+		[EVIDENCE_CAUSAL] = "experiments (the gain from a faster line)",
+		[EVIDENCE_EVENTS] = "spans and claims logged by the program",
 	};
 	const size_t fixed = sizeof(never) / sizeof(*never);
 	struct answer_missing *rows = arena_take(arena, (EVIDENCE_KINDS + fixed) * sizeof(*rows));
@@ -198,12 +198,12 @@ static const char *sentence_of(const struct hotspot *spot, struct arena *arena)
 
 	if (spot->has_no_name)
 		return arena_format(arena,
-			"get the names of the functions in %s first: %s is there, and nothing "
-			"says in which of them",
+			"get the function names of %s first: %s is there, in unknown functions",
 			spot->location, share);
 	gain_words(spot, &gain);
 	if (*spot->library)
-		str_addf(&text, "look at who calls %s of %s first: ", spot->call, spot->library);
+		str_addf(&text, "look at the callers of %s in %s first: ", spot->call,
+			spot->library);
 	else
 		str_addf(&text, "change %s first: ", place_words(spot, arena));
 	if (gain.len)
@@ -221,15 +221,14 @@ static const char *refute_of(const struct hotspot *spot, bool can_try, struct ar
 		return spot->because->falsifier;
 	if (spot_pays(spot))
 		return arena_format(arena,
-			"make it faster: if the program gains less than %.1f %% for each %.0f %% "
-			"there, this was wrong",
+			"make it faster: if the program gains less than %.1f %% for every %.0f %% there, this was wrong",
 			100 * spot->gain_lo, 100 * spot->gain_at);
 	if (spot->has_no_name)
 		return "";
 	if (!can_try)
 		return "make it faster: if the program takes as long as before, this was wrong";
 	return arena_format(arena,
-		"assay causal --progress auto -f %s shows a flat curve: then it is off the critical path",
+		"assay causal --progress auto -f %s shows a flat curve, so it is off the critical path",
 		command_place(spot, true, arena));
 }
 
@@ -269,7 +268,7 @@ static void answer_place(const struct hotspot *spot, const struct evidence *evid
 	view->gain_at = spot->gain_at;
 	if (isnan(spot->gain))
 		view->gain_reason =
-			causal->run ? "no experiment on this place told enough" : causal->reason;
+			causal->run ? "no experiment on this place was conclusive" : causal->reason;
 }
 
 static void answer_row(const struct ledger_row *row, const struct evidence *evidence,
@@ -278,13 +277,13 @@ static void answer_row(const struct ledger_row *row, const struct evidence *evid
 	view->kind = ANSWER_CHANGE;
 	view->because = row;
 	view->sentence =
-		arena_format(arena, "%s: no line of it is the first thing to change", row->title);
+		arena_format(arena, "%s: no single line is worth changing first", row->title);
 	view->cause = view->why = row->why;
 	view->confidence = "high";
 	view->refute = row->falsifier;
 	view->next = command_fill(
 		evidence, *row->next ? row->next : "assay scale --threads auto -- PROGRAM", arena);
-	view->gain_reason = "not a line of the program: no experiment can tell";
+	view->gain_reason = "not a line of the program, so experiments do not apply";
 }
 
 static void answer_none(
@@ -310,8 +309,8 @@ static void answer_none(
 		return;
 	}
 	view->kind = ANSWER_NOTHING;
-	view->sentence = "nothing stands out: no place takes more than 10 % of the CPU time, no "
-			 "explanation is supported";
+	view->sentence =
+		"nothing stands out: no place takes more than 10 % of the CPU time, and no explanation is supported";
 	view->why = "the time is spread over many places";
 	view->refute = "a longer run, or one with real input, shows a place above 10 %";
 	view->next = command_fill(evidence, "assay report profile.assay --total", arena);

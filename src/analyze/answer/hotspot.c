@@ -98,10 +98,9 @@ static const char *why_of(const struct hotspot_draft *draft)
 		return draft->spot.cause;
 	if (draft->spot.because)
 		return draft->spot.because->why;
-	return draft->tried ? "not known: samples and experiments say where, and no explanation "
-			      "of it is supported"
-			    : "not known: samples say where the time is spent, and no explanation "
-			      "of it is supported";
+	return draft->tried
+		       ? "unknown: samples and experiments show where, and no explanation is supported"
+		       : "not known: samples show where the time goes, and no explanation is supported";
 }
 
 static void draft_score(struct hotspot_draft *draft, struct arena *arena)

@@ -217,17 +217,15 @@ static const char *experiment_words(const struct causal_target_view *target,
 {
 	if (target->curve.class == CAUSAL_FLAT)
 		return arena_format(arena,
-			"%s faster would bring nothing (%.1f to %.1f %% at %.0f %% "
-			"faster)",
+			"a faster %s would gain nothing (%.1f to %.1f %% at %.0f %% faster)",
 			target->name, 100 * gain->lo, 100 * gain->hi, 100 * gain->speedup);
 	if (low_gain(target))
 		return arena_format(arena,
-			"%s %.0f %% faster would bring %.1f %% (%.1f to %.1f), not "
-			"the %.1f %% of its share",
+			"%s %.0f %% faster would gain %.1f %% (%.1f to %.1f), not the %.1f %% of its share",
 			target->name, 100 * gain->speedup, 100 * gain->gain, 100 * gain->lo,
 			100 * gain->hi, 100 * gain->speedup * target->sample_share);
 	if (target->curve.class == CAUSAL_CONTENTION)
-		return arena_format(arena, "%s faster makes the program slower", target->name);
+		return arena_format(arena, "a faster %s makes the program slower", target->name);
 	return arena_format(arena,
 		"%s %.0f %% faster makes the program %.1f %% faster (%.1f to %.1f)", target->name,
 		100 * gain->speedup, 100 * gain->gain, 100 * gain->lo, 100 * gain->hi);

@@ -209,8 +209,8 @@ static bool claim_judge(
 	*ret = (struct ledger_witness){
 		.witness = "program",
 		.verdict = claim->value > 0 ? HYPOTHESIS_SUPPORTS : HYPOTHESIS_REJECTS,
-		.words = claim->value > 0 ? "the program itself says so"
-					  : "the program itself says no",
+		.words = claim->value > 0 ? "the program itself confirms it"
+					  : "the program itself denies it",
 		.signals = arena_take(judge->arena, sizeof(*ret->signals)),
 		.signal_count = 1,
 	};
@@ -338,7 +338,7 @@ static const char *why_make(const struct ledger_row *row, struct arena *arena)
 		break;
 	case HYPOTHESIS_INCONCLUSIVE:
 	case HYPOTHESIS_VERDICTS:
-		words_join(row, HYPOTHESIS_SUPPORTS, "only one witness: ", &why);
+		words_join(row, HYPOTHESIS_SUPPORTS, "only one method: ", &why);
 		words_join(row, HYPOTHESIS_INCONCLUSIVE, "between the limits: ", &why);
 		break;
 	}

@@ -26,15 +26,15 @@ static int comparison_parse(struct text_reader *reader, const struct text_pair *
 	while (sign > text && *sign != '<' && *sign != '>')
 		sign--;
 	if (sign == text)
-		return text_refuse(
-			reader, pair->line, "a rule is written \"FORMULA >= NUMBER\", not", text);
+		return text_refuse(reader, pair->line,
+			"expected a rule like \"FORMULA >= NUMBER\", not", text);
 	ret->sign = *sign;
 	ret->or_equal = sign[1] == '=';
 	*sign = '\0';
 	number = sign + 1 + ret->or_equal;
 	ret->number = strtod(number, &end);
 	if (end == number || *str_trim(end) || !isfinite(ret->number))
-		return text_refuse(reader, pair->line, "no number is", number);
+		return text_refuse(reader, pair->line, "not a number:", number);
 	ret->words = str_trim(text);
 	return formula_parse(reader->arena, ret->words, &ret->left, reader->err);
 }
@@ -81,7 +81,7 @@ static int says_take(
 	witness->says = pair->value;
 	if (words_expand(pair->value, &none, reader->arena))
 		return 0;
-	return text_refuse(reader, pair->line, "a { is not closed in", pair->value);
+	return text_refuse(reader, pair->line, "missing } in", pair->value);
 }
 
 static int agree_add(
@@ -106,7 +106,7 @@ static int witness_take(
 	unsigned *count;
 
 	if (!h->witness_count)
-		return text_refuse(reader, pair->line, "no witness stands above", pair->key);
+		return text_refuse(reader, pair->line, "no witness is given above", pair->key);
 	witness = &h->witnesses[h->witness_count - 1];
 	if (str_equal(pair->key, "says"))
 		return says_take(reader, pair, witness);
@@ -149,7 +149,7 @@ static int number_take(struct text_reader *reader, const struct text_block *bloc
 	if (!text)
 		return 0;
 	if (str_to_u64(text, &number) < 0 || number < 1 || number > most)
-		return text_refuse(reader, block->pairs[0].line, "no small number is", text);
+		return text_refuse(reader, block->pairs[0].line, "not a small number:", text);
 	*ret_number = (unsigned)number;
 	return 0;
 }
@@ -171,10 +171,9 @@ static int head_take(
 	h->missing = missing ? missing : "";
 	h->is_place = role != NULL;
 	if (role && !str_equal(role, "place"))
-		return text_refuse(reader, block->pairs[0].line, "there is no role", role);
+		return text_refuse(reader, block->pairs[0].line, "unknown role", role);
 	if (str_index(categories, CATEGORIES, h->category) == CATEGORIES)
-		return text_refuse(
-			reader, block->pairs[0].line, "there is no category", h->category);
+		return text_refuse(reader, block->pairs[0].line, "unknown category", h->category);
 	r = number_take(reader, block, "effort", 3, 2, &effort);
 	h->effort = effort;
 	return r < 0 ? r : number_take(reader, block, "enough", 3, 2, &h->enough);
@@ -204,7 +203,7 @@ static int hypothesis_add(
 		if (!(h.witnesses[i].supports_count + h.witnesses[i].rejects_count) ||
 			!*h.witnesses[i].says)
 			return text_refuse(reader, block->pairs[0].line,
-				"no rule, or nothing to say, has the witness", h.witnesses[i].name);
+				"no rule, or nothing to say, for the witness", h.witnesses[i].name);
 	vec_push(&book->rows, h);
 	return 0;
 }
@@ -235,8 +234,8 @@ static int book_check(const struct hypothesis_book *book, struct err *err)
 				const struct text_pair *pair = &h->witnesses[i].agrees[j];
 
 				if (!quantity_find(book, pair->value))
-					return text_refuse(&reader, pair->line,
-						"there is no quantity", pair->value);
+					return text_refuse(&reader, pair->line, "unknown quantity",
+						pair->value);
 			}
 	}
 	return 0;

@@ -18,7 +18,7 @@ static int number_parse(struct text_reader *reader, const struct text_block *blo
 	int r = text_number(reader, pair, ret_number);
 
 	return r == 0 && *ret_number < 0
-		       ? text_refuse(reader, pair->line, "no number is", pair->value)
+		       ? text_refuse(reader, pair->line, "not a number:", pair->value)
 		       : r;
 }
 
@@ -38,7 +38,7 @@ static int signals_parse(
 	}
 	if (quantity->signal_count < 2)
 		return text_refuse(
-			reader, pair->line, "two signals or more are compared, not", pair->value);
+			reader, pair->line, "compare two or more signals, not", pair->value);
 	return 0;
 }
 
@@ -68,7 +68,7 @@ int quantity_parse(
 		r = number_parse(reader, block, "apart", &quantity.apart);
 	if (r == 0 && (quantity.apart <= 0 || quantity.apart >= 1))
 		r = text_refuse(reader, text_block_find(block, "apart")->line,
-			"a share between 0 and 1 is wanted, not", text_block_value(block, "apart"));
+			"expected a share between 0 and 1, not", text_block_value(block, "apart"));
 	if (r == 0)
 		r = number_parse(reader, block, "floor", &quantity.floor);
 	for (unsigned i = 0; r == 0 && i < block->count; i++)

@@ -106,7 +106,7 @@ static void plan_whole(struct planning *p)
 		if (!is_open(p, i, PLAN_WHOLE))
 			continue;
 		if (!fits && share < WATCH_LEAST_NS) {
-			refuse(step, "no time is left for it", "give a longer --budget");
+			refuse(step, "no time left", "use a longer --budget");
 			continue;
 		}
 		step->rate_hz = rate_for(fits ? run_ns : share);
@@ -162,10 +162,11 @@ static void plan_repeated(struct planning *p)
 			runs--;
 		runs = runs_beside(p, runs);
 		if (p->input->endless)
-			refuse(step, "the program did not end by itself: there are no whole runs",
-				"give a --budget of more than four times its run, or make it end");
+			refuse(step,
+				"the program did not end by itself, so there are no whole runs",
+				"use a --budget of more than four times its run, or make it end");
 		else if (run_ns + START_NS > p->left_ns)
-			refuse(step, "no time is left for a whole run", "give a longer --budget");
+			refuse(step, "no time left for a whole run", "use a longer --budget");
 		else {
 			/* Fewer than were wanted still tell more than none. */
 			uint64_t room = (p->left_ns - START_NS) * 10 / 11;
@@ -182,10 +183,10 @@ static void plan_experiment(struct planning *p, struct plan_step *step, uint64_t
 	uint64_t ns = least(share, EXPERIMENT_MOST_NS);
 
 	if (!p->input->endless && p->input->run_ns < EXPERIMENT_RUN_NS)
-		refuse(step, "one run of the program is shorter than one experiment",
+		refuse(step, "one run of the program is shorter than an experiment",
 			"give it more work, so that a run takes some seconds");
 	else if (ns < EXPERIMENT_LEAST_NS)
-		refuse(step, "less than 7 s are left for experiments", "give a longer --budget");
+		refuse(step, "less than 7 s left for experiments", "use a longer --budget");
 	else {
 		step->share_ns = ns - EXPERIMENT_END_NS;
 		step->limit_ns = ns + 10 * S;
@@ -202,7 +203,7 @@ static void plan_simulated(struct planning *p, struct plan_step *step, uint64_t 
 	step->watches = p->input->endless || whole > ns;
 	ns = step->watches ? ns : whole;
 	if (step->watches && ns < SIMULATED_LEAST_NS) {
-		refuse(step, "less than 3 s are left for simulation", "give a longer --budget");
+		refuse(step, "less than 3 s left for simulation", "use a longer --budget");
 		return;
 	}
 	step->share_ns = step->watches ? ns - SIMULATED_START_NS : least(2 * ns + 2 * S, share);

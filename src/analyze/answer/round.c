@@ -134,15 +134,15 @@ static void next_choose(const struct round_input *input, struct round_view *view
 		view->next = "measure again with a longer --budget: these runs cannot tell";
 	} else if (small) {
 		view->stop = true;
-		view->next = "stop here: this round brought less than 5 %";
+		view->next = "stop here: this round gained less than 5 %";
 	} else if (!isfinite(input->next_score)) {
 		view->stop = true;
 		view->next = "stop here: no place is first now";
 	} else if (input->next_score < HOTSPOT_SCORE_WORTH) {
 		view->stop = true;
-		view->next = "stop here: what would be next scores below 2";
+		view->next = "stop here: the next candidate scores below 2";
 	} else {
-		view->next = "go on with what is first now";
+		view->next = "continue with the place that is first now";
 	}
 }
 

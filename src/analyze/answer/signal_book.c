@@ -41,14 +41,14 @@ static int rule_add(void *to, struct text_reader *reader, const struct text_bloc
 	rule.meaning = text_block_value(block, "meaning");
 	from = text_block_value(block, "from");
 	if (!name_is_good(rule.name))
-		return text_refuse(reader, block->pairs[0].line, "no name is", rule.name);
+		return text_refuse(reader, block->pairs[0].line, "not a name:", rule.name);
 	otherwise = text_block_value(block, "else");
 	rule.from = kind_of(from);
 	if (rule.from == EVIDENCE_KINDS)
-		return text_refuse(reader, block->pairs[0].line, "there is no evidence", from);
+		return text_refuse(reader, block->pairs[0].line, "unknown evidence", from);
 	rule.otherwise = otherwise && *otherwise ? kind_of(otherwise) : rule.from;
 	if (rule.otherwise == EVIDENCE_KINDS)
-		return text_refuse(reader, block->pairs[0].line, "there is no evidence", otherwise);
+		return text_refuse(reader, block->pairs[0].line, "unknown evidence", otherwise);
 	vec_foreach (const struct signal_rule, other, &book->rules)
 		if (str_equal(other->name, rule.name))
 			return text_refuse(

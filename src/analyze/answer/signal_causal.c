@@ -89,7 +89,7 @@ static struct leaf gain_leaf(
 			arena_format(reader->arena, "= %u", permille), point),
 		pooled_sql(reader->arena, target->row, "= 0", point));
 	if (base.visits <= 0 || sped.visits <= 0 || base.ns <= 0)
-		return leaf_unknown("too few visits of the progress point", sql);
+		return leaf_unknown("too few visits to the progress point", sql);
 	return leaf_known(1 - (sped.ns / sped.visits) / (base.ns / base.visits), sql);
 }
 
@@ -200,12 +200,12 @@ bool leaf_causal(struct leaf_reader *reader, const char *name, struct leaf *ret_
 		*ret_leaf = hottest_leaf(reader, view, is_hot_and_flat, "no hot line is flat");
 	else if (str_equal(name, "worth_share"))
 		*ret_leaf = hottest_leaf(
-			reader, view, is_worth, "no line is worth touching by experiments");
+			reader, view, is_worth, "experiments found no line worth changing");
 	else if (str_equal(name, "best_gain"))
 		*ret_leaf =
 			view->target_count && is_worth(&view->targets[0])
 				? gain_leaf(reader, view, 0)
-				: leaf_unknown("no line is worth touching by experiments", "NULL");
+				: leaf_unknown("experiments found no line worth changing", "NULL");
 	else if (str_equal(name, "timers_per_visit"))
 		*ret_leaf = timer_leaf(reader, view);
 	else

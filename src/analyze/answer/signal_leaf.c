@@ -13,8 +13,7 @@
 #include "model/run.h"
 #include "signal_parts.h"
 
-const char leaf_start_only[] =
-	"the simulation was cut before the program came to the code that takes its time";
+const char leaf_start_only[] = "the simulation ended before the program reached its hot code";
 
 struct leaf leaf_known(double value, const char *sql)
 {
@@ -31,7 +30,7 @@ struct leaf leaf_unknown(const char *reason, const char *sql)
 static struct leaf fact_leaf(const struct leaf_reader *reader, const char *name)
 {
 	const struct run *run = reader->run;
-	const char *reason = "assay stat was run without --proc";
+	const char *reason = "assay stat ran without --proc";
 	const char *sql = arena_format(reader->arena,
 		"(SELECT avg(value) FROM facts WHERE name = '%s' AND value IS NOT NULL)", name);
 	double sum = 0;
@@ -112,7 +111,7 @@ static struct leaf spread_leaf(const struct leaf_reader *reader)
 	uint32_t count = column_take(reader->run, column_find("wall_ns"), values);
 
 	if (count < 3)
-		return leaf_unknown("it needs three runs or more", sql);
+		return leaf_unknown("needs three runs or more", sql);
 	return leaf_known(stats_variation(values, count), sql);
 }
 
@@ -134,7 +133,7 @@ static bool execution_leaf(const struct leaf_reader *reader, const char *name, s
 	values = arena_take(reader->arena, (reader->run->executions.count + 1) * sizeof(*values));
 	count = column_take(reader->run, column, values);
 	*leaf = count ? leaf_known(stats_mean(values, count), sql)
-		      : leaf_unknown("no run of the program tells it", sql);
+		      : leaf_unknown("no run of the program measured it", sql);
 	return true;
 }
 
@@ -220,7 +219,7 @@ static struct leaf count_leaf(
 	if (simulated && reader->is_start_only)
 		return leaf_unknown(leaf_start_only, sql);
 	if (whole && run_is_cut(reader->run))
-		return leaf_unknown("the simulation was cut: it has rates, no totals", sql);
+		return leaf_unknown("the simulation was cut short: it has rates, no totals", sql);
 	return leaf_known(sum.sum / (sum.executions ? sum.executions : 1), sql);
 }
 
@@ -278,7 +277,7 @@ static struct leaf field_leaf(const struct leaf_reader *reader, const char *name
 		group, field);
 
 	return *value >= '0' && *value <= '9' ? leaf_known(strtod(value, NULL), sql)
-					      : leaf_unknown("the fingerprint does not tell", sql);
+					      : leaf_unknown("the fingerprint does not say", sql);
 }
 
 /* ---- the rest ---- */
@@ -291,7 +290,7 @@ static struct leaf quality_leaf(const struct leaf_reader *reader, const char *na
 
 	return run_get_quality(reader->run, name, &value)
 		       ? leaf_known((double)value, sql)
-		       : leaf_unknown("the run does not tell", sql);
+		       : leaf_unknown("the run does not say", sql);
 }
 
 /* Time of the program's own spans of one category: "span.lock_ns". */

@@ -135,8 +135,8 @@ static struct profile_facts *facts_of(struct leaf_reader *reader)
 	stacks_classify(reader->run, facts);
 	kernel_weigh(reader->run, facts);
 	if (event_is_user_only(facts->samples.name))
-		facts->kernel_reason = "samples of the kernel side are not permitted here; run as "
-				       "root, or set kernel.perf_event_paranoid to 1";
+		facts->kernel_reason =
+			"sampling the kernel is not permitted here; run as root, or set kernel.perf_event_paranoid to 1";
 	else if (!kernel_has_names(reader->run) &&
 		 (double)facts->kernel_weight >
 			 UNNAMED_KERNEL * (double)facts->samples.total.weight)
@@ -322,7 +322,7 @@ static struct leaf top_leaf(struct leaf_reader *reader, const struct profile_fac
 	vec_foreach (const struct profile_row, row, &view.rows)
 		if (!(row->flags & (LABEL_UNNAMED | LABEL_KERNEL)))
 			return leaf_known(row->self_share, sql);
-	return leaf_unknown("no sample is in a function with a name", sql);
+	return leaf_unknown("no sample is in a named function", sql);
 }
 
 static struct leaf threads_leaf(

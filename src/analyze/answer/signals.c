@@ -35,7 +35,7 @@ static void rule_evaluate(
 
 		if (!leaf_read(reader, name, &leaf))
 			leaf = leaf_unknown(
-				arena_format(reader->arena, "no run tells '%s'", name), "NULL");
+				arena_format(reader->arena, "no run has '%s'", name), "NULL");
 		values[i] = leaf.value;
 		parts[i] = leaf.sql;
 		if (!*reason)

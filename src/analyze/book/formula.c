@@ -98,9 +98,9 @@ static int parse_name(struct parser *p)
 	for (; word_goes_on(p, slashes); p->at++)
 		slashes += *p->at == '/';
 	if (slashes % 2)
-		return refuse(p, "a slash without blanks around it ends");
+		return refuse(p, "a slash without spaces around it ends");
 	if (strchr("-:=,", p->at[-1]))
-		return refuse(p, "a name that is not finished ends");
+		return refuse(p, "an unfinished name ends");
 	if (p->formula->steps_count == FORMULA_STEPS) /* before a name is kept: names <= steps */
 		return refuse(p, "it is too long");
 	return add_step(p, (struct formula_step){OP_NAME, name_index(p, start, p->at - start), 0});
@@ -162,8 +162,8 @@ static int parse_factor(struct parser *p)
 	if (isdigit((unsigned char)*p->at) || *p->at == '.')
 		return parse_number(p);
 	if (*p->at != '-' && *p->at != '(')
-		return refuse(
-			p, *p->at ? "something that is no name or number" : "an end too soon");
+		return refuse(p,
+			*p->at ? "something that is neither a name nor a number" : "an early end");
 	if (++p->depth > FORMULA_DEPTH)
 		return refuse(p, "it is nested too deeply");
 	if (*p->at++ == '-') {
@@ -222,7 +222,7 @@ int formula_parse(
 	formula.names = names;
 	r = parse_sum(&p);
 	if (r == 0 && *p.at)
-		r = refuse(&p, "something left over");
+		r = refuse(&p, "something extra");
 	if (r < 0)
 		return r;
 	formula.steps = arena_keep(arena, steps, formula.steps_count * sizeof(*steps));

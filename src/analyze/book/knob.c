@@ -56,7 +56,7 @@ int knob_check_name(const struct knob_book *book, const char *name, struct err *
 		}
 	}
 	names[count] = NULL;
-	err_set(err, ERR_USAGE, EINVAL, "there is no knob or group '%s'", name);
+	err_set(err, ERR_USAGE, EINVAL, "unknown setting or group '%s'", name);
 	return err_nearest(err, str_nearest(name, names), "assay tune plan lists them");
 }
 

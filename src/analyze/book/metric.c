@@ -204,8 +204,7 @@ static void row_fill(const struct computer *computer, const struct formula *form
 		row->reason = "the result is not a number";
 	else if (row->value < metric->low || row->value > metric->high) /* false against NAN */
 		row->reason = arena_format(computer->arena,
-			"it comes out as %.4g, outside %g to %g: a counter does not count, or they do "
-			"not belong together",
+			"the result is %.4g, outside %g to %g: a counter is broken, or the counters do not belong together",
 			row->value, metric->low, metric->high);
 	else
 		row->known = true;
@@ -268,7 +267,7 @@ static bool row_mixed(
 	if (!first || !other)
 		return false;
 	row->reason = arena_format(computer->arena,
-		"%s and %s do not count the same %s, and are never mixed", first->input->name,
+		"%s and %s count different %s and cannot be mixed", first->input->name,
 		other->input->name, str_equal(first->core, other->core) ? "mode" : "cores");
 	return true;
 }

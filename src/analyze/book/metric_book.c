@@ -53,12 +53,13 @@ static int thresholds_parse(
 	if (!healthy && !investigate)
 		return 0;
 	if (!healthy || !investigate)
-		return refuse(reader, line, "only one of healthy and investigate in", metric->name);
+		return refuse(reader, line, "only one of healthy and investigate is given in",
+			metric->name);
 	if (limit_parse(healthy, &metric->healthy) < 0)
-		return refuse(reader, line, "a threshold is written \"> NUMBER\", not", healthy);
+		return refuse(reader, line, "expected a threshold like \"> NUMBER\", not", healthy);
 	if (limit_parse(investigate, &metric->investigate) < 0)
 		return refuse(
-			reader, line, "a threshold is written \"> NUMBER\", not", investigate);
+			reader, line, "expected a threshold like \"> NUMBER\", not", investigate);
 	if (h->sign == i->sign || (h->sign == '>' ? i->number > h->number : i->number < h->number))
 		return refuse(reader, line, "the thresholds overlap in", metric->name);
 	metric->threshold = arena_format(
@@ -78,7 +79,7 @@ static int when_parse(
 		len--;
 	if (!len || limit_parse(text + len - 1, &metric->limit) < 0)
 		return refuse(
-			reader, pair->line, "when is written \"FORMULA > NUMBER\", not", text);
+			reader, pair->line, "expected when as \"FORMULA > NUMBER\", not", text);
 	text = str_trim(arena_text(arena, text, len - 1));
 	return formula_parse(arena, text, &metric->when, reader->text.err);
 }
@@ -92,7 +93,7 @@ static int range_parse(
 	metric->high = strtod(middle, &end);
 	if (middle == pair->value || end == middle || *end || !(metric->low < metric->high))
 		return refuse(
-			reader, pair->line, "range is written \"LOW HIGH\", not", pair->value);
+			reader, pair->line, "expected range as \"LOW HIGH\", not", pair->value);
 	return 0;
 }
 
@@ -174,7 +175,7 @@ static int aliases_add(struct reader *reader, const struct text_block *block)
 
 		if (!*other || strpbrk(other, " \t"))
 			return refuse(reader, block->pairs[i].line,
-				"alias is written \"NAME OTHER\", not", value);
+				"expected alias as \"NAME OTHER\", not", value);
 		vec_push(&reader->book->aliases,
 			(struct metric_alias){
 				arena_text(&reader->book->arena, value, len), other, reader->core});
@@ -235,7 +236,7 @@ static void name_unknown(
 	const char *nearest = str_nearest(name, names);
 	str_auto struct str all = {0};
 
-	err_set(err, ERR_USAGE, ENOENT, "there is no %s '%.100s'", what, name);
+	err_set(err, ERR_USAGE, ENOENT, "unknown %s '%.100s'", what, name);
 	for (; *names; names++)
 		str_addf(&all, "%s%s", all.len ? ", " : "there is ", *names);
 	err_nearest(err, nearest, str_text(&all));

@@ -81,7 +81,7 @@ static int pair_add(struct text_reader *reader, struct text_block *block, char *
 	size_t len = strcspn(line, " \t");
 
 	if (!line[len])
-		return text_refuse(reader, reader->line, "nothing follows the key", line);
+		return text_refuse(reader, reader->line, "missing value for the key", line);
 	if (block->count == sizeof(block->pairs) / sizeof(*block->pairs))
 		return text_refuse(reader, reader->line, "too many lines in the block at", line);
 	line[len] = '\0';
@@ -95,7 +95,7 @@ static int pair_go_on(struct text_reader *reader, struct text_block *block, cons
 	struct text_pair *pair;
 
 	if (!block->count)
-		return text_refuse(reader, reader->line, "no line stands above", line);
+		return text_refuse(reader, reader->line, "no line is given above", line);
 	pair = &block->pairs[block->count - 1];
 	pair->value = arena_format(reader->arena, "%s %s", pair->value, line);
 	return 0;
@@ -186,7 +186,7 @@ int text_block_check(const struct text_reader *reader, const struct text_block *
 		while (keys[k] && !str_equal(keys[k], pair->key))
 			k++;
 		if (!keys[k])
-			return text_refuse(reader, pair->line, "there is no key", pair->key);
+			return text_refuse(reader, pair->line, "unknown key", pair->key);
 		for (unsigned j = 0; j < i; j++)
 			if (str_equal(block->pairs[j].key, pair->key) &&
 				!line_has(repeated, pair->key))
@@ -195,7 +195,7 @@ int text_block_check(const struct text_reader *reader, const struct text_block *
 	for (unsigned k = 0; k < needed; k++)
 		if (!text_block_value(block, keys[k]))
 			return text_refuse(
-				reader, block->pairs[0].line, "the block has no key", keys[k]);
+				reader, block->pairs[0].line, "the block lacks the key", keys[k]);
 	return 0;
 }
 
@@ -205,6 +205,6 @@ int text_number(const struct text_reader *reader, const struct text_pair *pair, 
 
 	*ret_number = strtod(pair->value, &end);
 	if (end == pair->value || *end || !isfinite(*ret_number))
-		return text_refuse(reader, pair->line, "no number is", pair->value);
+		return text_refuse(reader, pair->line, "not a number:", pair->value);
 	return 0;
 }

@@ -73,8 +73,7 @@ static int point_missing(const char *name, const struct causal_view *view, struc
 	for (uint32_t i = 0; i < view->point_count; i++)
 		str_addf(&known, "%s%s", i ? ", " : "", view->points[i].name);
 	err_set(err, ERR_USAGE, ENOENT, "the program has no progress point '%s'", name);
-	err_hint(err, view->point_count ? "it has: %s" : "it visited none at all%s",
-		str_text(&known));
+	err_hint(err, view->point_count ? "it has: %s" : "it visited none%s", str_text(&known));
 	return -ENOENT;
 }
 
@@ -89,10 +88,9 @@ static int points_mixed(const struct causal_view *view, struct err *err)
 			throughput = view->points[i].name;
 	}
 	err_set(err, ERR_USAGE, EINVAL,
-		"the program counts work done ('%s') and how long it takes ('%s'): one number "
-		"cannot judge both",
+		"the program has points for throughput ('%s') and latency ('%s'): one number cannot judge both",
 		throughput, latency);
-	err_hint(err, "say which with --progress '%s' or --progress '%s'", throughput, latency);
+	err_hint(err, "choose one with --progress '%s' or --progress '%s'", throughput, latency);
 	return -EINVAL;
 }
 
@@ -433,7 +431,7 @@ const char *const causal_not_seen[] = {
 	"C11 threads",
 	"other runtimes that park threads themselves (Go, Rust std)",
 	"static programs",
-	"time in the kernel, apart from the code around it",
+	"time in the kernel, separate from the code around it",
 	NULL,
 };
 

@@ -129,7 +129,7 @@ void progress_words(struct str *out, const struct progress_candidate *candidates
 {
 	str_addf(out, "%s: ", candidates[rank->candidate].name);
 	if (rank->verdict == PROGRESS_HOT) {
-		str_add(out, "called too often to be counted");
+		str_add(out, "called too often to count");
 		return;
 	}
 	str_addf(out, "%.0f/s, %s (varies by %.0f %%)", rank->per_second,
@@ -139,5 +139,5 @@ void progress_words(struct str *out, const struct progress_candidate *candidates
 	if (rank->output)
 		str_addf(out, ", as often as %s()", rank->output);
 	if (rank->is_inner)
-		str_add(out, ", called by one as good");
+		str_add(out, ", called by an equally good one");
 }

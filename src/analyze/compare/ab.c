@@ -26,7 +26,7 @@ enum { PUSHED_TIMES = 3, PUSHED_MORE = 10, TAIL_PERCENTILE = 3 /* of the summary
 const char *ab_disturbance_text(enum ab_disturbance disturbance)
 {
 	static const char *const texts[] = {
-		"", "the host took the CPU", "tasks queued for the CPUs", "pushed off the CPU"};
+		"", "steal: the host took the CPU", "tasks waited for a CPU", "preempted"};
 
 	return texts[disturbance];
 }
@@ -45,7 +45,7 @@ const char *ab_weakness_text(unsigned bit)
 		"runs vary by more than 10 %",
 		"p95 is the worst run seen",
 		"wall time does not show it",
-		"pairs resemble their neighbours",
+		"pairs are correlated",
 		"the interval is wider than the effect",
 		"disturbed pairs change the verdict",
 		"one side varies more than twice as much",

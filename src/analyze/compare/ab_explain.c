@@ -95,7 +95,7 @@ static void hardware_explain(
 	e->ipc_b = b->instructions / b->cycles;
 	if (fabs(cycles) < log1p(SAME)) {
 		e->cause = AB_CAUSE_CLOCK;
-		str_add(out, "cycles are the same: the clock rate changed, or the waiting");
+		str_add(out, "cycles are the same: the clock rate or the waiting changed");
 		return;
 	}
 	e->instructions_share = work / cycles;
@@ -127,9 +127,9 @@ static void kernel_explain(
 	bool moved = count_text(a->faults, b->faults, "page faults", out);
 
 	moved |= count_text(a->waits, b->waits, "waits", out);
-	moved |= count_text(a->pushes, b->pushes, "times pushed off the CPU", out);
+	moved |= count_text(a->pushes, b->pushes, "preemptions", out);
 	if (fabs(b->system_share - a->system_share) >= SYSTEM_MUCH) {
-		str_addf(out, "%sthe system's share of CPU time from %.0f %% to %.0f %%",
+		str_addf(out, "%ssystem share of CPU time from %.0f %% to %.0f %%",
 			out->len ? ", " : "", a->system_share * 100, b->system_share * 100);
 		moved = true;
 	}
@@ -137,9 +137,9 @@ static void kernel_explain(
 	if (moved)
 		str_add(out, " (per run)");
 	else
-		str_add(out, "page faults, waits and the system's share are the same");
+		str_add(out, "page faults, waits and the system share are the same");
 	str_add(out,
-		"; instructions and stalls are not known: no hardware counters (`assay doctor`)");
+		"; instructions and stalls are unknown: no hardware counters (see `assay doctor`)");
 }
 
 struct ab_explanation ab_explain(

@@ -72,11 +72,11 @@ static enum attest_answer same_build(struct maker *make)
 
 		if (!facts) {
 			str_clear(&make->evidence);
-			str_add(&make->evidence, "the build of a program is not known here");
+			str_add(&make->evidence, "how the program was built is not known");
 			return ATTEST_OPEN;
 		}
 		str_addf(&make->evidence, "%s%s: sha256 %.16s, %s%s%s", i ? "; " : "", facts->name,
-			facts->sha256, facts->compiler ? facts->compiler : "compiler not known",
+			facts->sha256, facts->compiler ? facts->compiler : "compiler unknown",
 			facts->optimisation ? " " : "",
 			facts->optimisation ? facts->optimisation : "");
 	}
@@ -100,18 +100,18 @@ static enum attest_answer same_knobs(struct maker *make)
 	char first[SHA256_TEXT], other[SHA256_TEXT];
 
 	if (!audit->command_count || is_import(make)) {
-		str_add(&make->evidence, "an imported file does not tell the environment");
+		str_add(&make->evidence, "an imported file does not describe its environment");
 		return ATTEST_OPEN;
 	}
 	words_hash(audit->commands[0], first);
 	for (uint32_t i = 1; i < audit->command_count; i++) {
 		words_hash(audit->commands[i], other);
 		if (!str_equal(first, other)) {
-			str_add(&make->evidence, "the words behind the programs differ");
+			str_add(&make->evidence, "the arguments of the programs differ");
 			return ATTEST_OPEN;
 		}
 	}
-	str_addf(&make->evidence, "one environment, the same words behind each program (%.16s)",
+	str_addf(&make->evidence, "same environment, same arguments for each program (%.16s)",
 		first);
 	return ATTEST_PASS;
 }
@@ -126,13 +126,13 @@ static enum attest_answer same_fixture(struct maker *make)
 
 		str_addf(&make->evidence, "%s%s %.16s", i ? "; " : "", one->path, one->sha256);
 		if (facts->started_known && one->changed_since) {
-			str_add(&make->evidence, " was written after the runs began");
+			str_add(&make->evidence, " was written after the runs started");
 			return ATTEST_FAIL;
 		}
 		first += one->command == 0;
 	}
 	if (!facts->fixture_count) {
-		str_add(&make->evidence, "no file is named on the command lines");
+		str_add(&make->evidence, "the command lines name no file");
 		return ATTEST_OPEN;
 	}
 	/* Each command must name files of the same content, in the same order. */
@@ -147,7 +147,7 @@ static enum attest_answer same_fixture(struct maker *make)
 	}
 	if (!facts->started_known)
 		return ATTEST_OPEN;
-	str_add(&make->evidence, "; not written since the runs began");
+	str_add(&make->evidence, "; unchanged since the runs started");
 	return ATTEST_PASS;
 }
 
@@ -165,11 +165,10 @@ static enum attest_answer symmetric_warmup(struct maker *make)
 			return ATTEST_FAIL;
 		}
 	if (is_import(make)) {
-		str_add(&make->evidence,
-			"the file does not tell its warm-ups; the times are settled");
+		str_add(&make->evidence, "the file does not record warm-ups; the times are stable");
 		return ATTEST_OPEN;
 	}
-	str_addf(&make->evidence, "%u warm-ups each, and the times are settled",
+	str_addf(&make->evidence, "%u warm-ups each, and the times are stable",
 		audit->command_count ? audit->commands[0]->warmup_count : 0);
 	return ATTEST_PASS;
 }
@@ -202,7 +201,7 @@ static enum attest_answer quiet_host(struct maker *make)
 		measured |= !isnan(
 			bench_wall_share(make->facts->audit->commands[i], BENCH_PRESSURE_NS));
 	str_add(&make->evidence, measured ? "steal, pressure and load are within the limits"
-					  : "nothing of it was measured");
+					  : "none of it was measured");
 	return measured ? ATTEST_PASS : ATTEST_OPEN;
 }
 
@@ -263,12 +262,12 @@ static enum attest_answer stable_envelope(struct maker *make)
 	double worst = 0;
 
 	if (facts->repeat_count < REPEATS_LEAST) {
-		str_addf(&make->evidence, "%u of %d repeats: give the files of all of them",
+		str_addf(&make->evidence, "%u of %d repeats: name the files of all of them",
 			facts->repeat_count, REPEATS_LEAST);
 		return ATTEST_FAIL;
 	}
 	if (!repeats_match(facts)) {
-		str_add(&make->evidence, "the files are no repeats: other commands or machines");
+		str_add(&make->evidence, "the files are not repeats: commands or machines differ");
 		return ATTEST_FAIL;
 	}
 	for (unsigned which = 0; which < 4; which++) {
@@ -302,12 +301,12 @@ static enum attest_answer tiers(struct maker *make)
 	const struct audit_view *audit = make->facts->audit;
 
 	if (audit->command_count == 1) {
-		str_add(&make->evidence, "one command: nothing to stand against");
+		str_add(&make->evidence, "one command: nothing to compare with");
 		return ATTEST_PASS;
 	}
 	for (uint32_t i = 0; i < audit->command_count; i++)
 		if (!audit->commands[i]->used_count) {
-			str_add(&make->evidence, "a command has no run that can be used");
+			str_add(&make->evidence, "a command has no usable run");
 			return ATTEST_FAIL;
 		}
 	for (uint32_t i = 1; i < audit->command_count; i++) {
@@ -333,19 +332,19 @@ static enum attest_answer reproducible(struct maker *make)
 	struct str *out = &make->evidence;
 
 	if (run->partial)
-		str_add(out, "the file is not whole; ");
+		str_add(out, "the file is incomplete; ");
 	if (found(make, "no-machine"))
-		str_add(out, "the machine is not known; ");
+		str_add(out, "the machine is unknown; ");
 	if (!facts->git_commit)
 		str_add(out, "no git commit; ");
 	else if (!facts->git_known || facts->git_dirty)
 		str_addf(out, "the working tree at %.12s %s; ", facts->git_commit,
 			facts->git_known ? "has changes" : "could not be checked");
 	if (out->len) {
-		str_add(out, "the command lines are kept");
+		str_add(out, "command lines are recorded");
 		return ATTEST_FAIL;
 	}
-	str_addf(out, "command lines, fingerprint and commit %.12s (no changes) are kept",
+	str_addf(out, "command lines, fingerprint and commit %.12s (no changes) are recorded",
 		facts->git_commit);
 	return ATTEST_PASS;
 }
@@ -354,24 +353,23 @@ static const struct {
 	const char *key, *question;
 	attest_question ask; /* NULL: only a person knows */
 } questions[ATTEST_QUESTIONS] = {
-	{"scenario", "Is the scenario written down: what is measured, why, with which budget?",
+	{"scenario", "Is the scenario written down: what is measured, why, and with which budget?",
 		NULL},
-	{"same-build", "Were all programs built alike, and as they are shipped?", same_build},
-	{"same-api", "Do the commands do the work through the same class of API?", NULL},
-	{"same-knobs", "Are all settings of the commands identical but for the one in question?",
-		same_knobs},
-	{"realistic-workload", "Is the workload like that of real use, in size and mix?", NULL},
-	{"same-fixture", "Do all runs start from the same data, reset for each run?", same_fixture},
-	{"symmetric-warmup", "Did each command get the same warm-up, and was it enough?",
+	{"same-build", "Were all programs built the same way, and as they are shipped?",
+		same_build},
+	{"same-api", "Do the commands use the same class of API for the work?", NULL},
+	{"same-knobs", "Are all settings the same except the one in question?", same_knobs},
+	{"realistic-workload", "Is the workload like real use, in size and mix?", NULL},
+	{"same-fixture", "Does every run start from the same data, reset each time?", same_fixture},
+	{"symmetric-warmup", "Did every command get the same warm-up, and was it enough?",
 		symmetric_warmup},
-	{"enough-runs", "Are there at least 20 runs and 10 s of each command?", enough_runs},
-	{"quiet-host", "Was the machine quiet while they ran?", quiet_host},
+	{"enough-runs", "Does each command have at least 20 runs and 10 s?", enough_runs},
+	{"quiet-host", "Was the machine quiet during the runs?", quiet_host},
 	{"stable-envelope", "Do three repeats on this machine agree within 10 %?", stable_envelope},
-	{"tiers", "Is it said where the first command stands: ahead, at parity, behind?", tiers},
-	{"losses-published", "Are the cases that it loses published beside those that it wins?",
-		NULL},
-	{"mismatches-flagged", "Is every point where the commands are not alike flagged?", NULL},
-	{"reproducible", "Can someone else repeat it from what is kept?", reproducible},
+	{"tiers", "Does the result say where the first command is: ahead, equal or behind?", tiers},
+	{"losses-published", "Are the cases it loses published beside those it wins?", NULL},
+	{"mismatches-flagged", "Is every difference between the commands disclosed?", NULL},
+	{"reproducible", "Can someone else repeat it from what is recorded?", reproducible},
 };
 
 void attest_view_make(

@@ -43,7 +43,7 @@ static int key_unknown(const struct attest_view *view, const char *key, struct e
 
 	for (unsigned i = 0; i < ATTEST_QUESTIONS; i++)
 		keys[i] = view->items[i].key;
-	err_set(err, ERR_USAGE, EINVAL, "no question is called '%.40s'", key);
+	err_set(err, ERR_USAGE, EINVAL, "no question is named '%.40s'", key);
 	return err_nearest(err, str_nearest(key, keys), "`assay attest --template` lists all keys");
 }
 
@@ -74,12 +74,12 @@ int attest_take(struct attest_view *view, const char *key, const char *text, str
 		return key_unknown(view, key, err);
 	if (!answer_parse(text, &answer, &reason)) {
 		err_set(err, ERR_USAGE, EINVAL, "the answer to %s is '%.40s'", key, text);
-		err_hint(err, "it is pass, fail or waive:REASON, with a reason behind the colon");
+		err_hint(err, "use pass, fail or waive:REASON");
 		return -EINVAL;
 	}
 	if (item->by_tool && item->answer == ATTEST_FAIL && answer == ATTEST_PASS) {
 		err_set(err, ERR_USAGE, EINVAL, "%s cannot be passed: %.300s", key, item->evidence);
-		err_hint(err, "mend it, or say why it does not matter: %s=waive:REASON", key);
+		err_hint(err, "fix it, or say why it does not matter: %s=waive:REASON", key);
 		return -EINVAL;
 	}
 	if (item->by_tool && item->answer == answer)
@@ -111,8 +111,8 @@ static int row_take(struct attest_view *view, const struct text_reader *reader, 
 		return attest_take(
 			view, str_trim(row), str_trim(equals + 1), reader->arena, reader->err);
 	}
-	r = text_refuse(reader, reader->line, "this is no answer:", row);
-	err_hint(reader->err, "an answer is KEY=pass, KEY=fail or KEY=waive:REASON");
+	r = text_refuse(reader, reader->line, "not an answer:", row);
+	err_hint(reader->err, "write KEY=pass, KEY=fail or KEY=waive:REASON");
 	return r;
 }
 
@@ -124,7 +124,7 @@ int attest_take_all(struct attest_view *view, const char *text, size_t len, cons
 	int r = 0;
 
 	if (memchr(text, '\0', len)) {
-		err_set(err, ERR_USAGE, EINVAL, "%s is no text", name);
+		err_set(err, ERR_USAGE, EINVAL, "%s is not text", name);
 		err_hint(err, "`assay attest --template` prints a file of answers to fill in");
 		return -EINVAL;
 	}

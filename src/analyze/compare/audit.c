@@ -65,9 +65,9 @@ static void find_count(struct audit_view *view, const struct audit_file *file,
 
 	if (!command->run_count)
 		audit_add(view, "single-number", file, command->name, 0,
-			"a mean without the runs behind it");
+			"a mean without individual runs");
 	else if (!command->used_count)
-		audit_add(view, "no-results", file, command->name, 0, "none of %u runs can be used",
+		audit_add(view, "no-results", file, command->name, 0, "none of %u runs is usable",
 			command->run_count);
 	else if (command->used_count == 1)
 		audit_add(view, "single-number", file, command->name, 1, "1 run");
@@ -110,7 +110,7 @@ static void find_shape(
 
 	if (wall->variation > audit_limit(view, "wide-spread"))
 		audit_add(view, "wide-spread", file, command->name, wall->variation,
-			"the deviation is %.1f %% of the mean", wall->variation * 100);
+			"the standard deviation is %.1f %% of the mean", wall->variation * 100);
 	if (wall->warm_after)
 		audit_add(view, command->warms_up ? "warm-up" : "drift", file, command->name,
 			(double)wall->warm_after, "the first %zu of %zu runs differ from the rest",
@@ -142,7 +142,7 @@ static void find_percentiles(
 		"p%g takes %llu runs, there are %zu: %s%.4g%s", next->share * 100,
 		(unsigned long long)next->needed, command->wall.count, best ? "p" : "not even p",
 		best ? best->share * 100 : 50.0,
-		best ? " is the highest that can be told" : " can be told");
+		best ? " is the highest that can be estimated" : " can be estimated");
 }
 
 static void find_noise(
@@ -153,11 +153,10 @@ static void find_noise(
 
 	if (steal > audit_limit(view, "noisy-steal"))
 		audit_add(view, "noisy-steal", file, command->name, steal,
-			"%.1f %% of a CPU was taken by the host during the runs", steal * 100);
+			"the host took %.1f %% of a CPU during the runs", steal * 100);
 	if (pressure > audit_limit(view, "noisy-pressure"))
 		audit_add(view, "noisy-pressure", file, command->name, pressure,
-			"tasks queued for the CPUs during %.0f %% of the runs' time",
-			pressure * 100);
+			"tasks waited for a CPU during %.0f %% of the runs' time", pressure * 100);
 }
 
 static void find_missing(
@@ -172,10 +171,10 @@ static void find_missing(
 	}
 	if (command->used_count && !command->cpu.count)
 		audit_add(view, "no-cpu-time", file, command->name, (double)NAN,
-			"no run has its CPU time");
+			"no run has a CPU time");
 	if (bounded)
 		audit_add(view, "rss-running-maximum", file, command->name, (double)NAN,
-			"the memory of the runs never goes down");
+			"the memory of the runs never falls");
 }
 
 /* hyperfine's estimate of the shell weighs on short times. */
@@ -214,8 +213,8 @@ static void find_order(
 		!order_is_blocked(run, &file->bench))
 		return;
 	audit_add(view, "blocked-order", file, NULL, file->bench.command_count,
-		file->bench.blocked ? "%u commands in an order that the file does not tell"
-				    : "%u commands, one after the other",
+		file->bench.blocked ? "%u commands in an unknown order"
+				    : "%u commands, one after another",
 		file->bench.command_count);
 }
 
@@ -250,10 +249,10 @@ static void file_audit(
 	const struct bench_view *bench = &file->bench;
 
 	if (!bench->command_count)
-		audit_add(view, "no-results", file, NULL, 0, "it holds no result");
+		audit_add(view, "no-results", file, NULL, 0, "it has no results");
 	if (input->run->partial)
 		audit_add(view, "interrupted", file, NULL, (double)NAN,
-			"the file says that it is not whole");
+			"the file says that it is incomplete");
 	for (uint32_t i = 0; i < bench->command_count; i++) {
 		const struct bench_command *command = &bench->commands[i];
 

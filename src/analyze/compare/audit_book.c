@@ -26,7 +26,7 @@ static int rule_take(
 	rule.severity =
 		str_index(severities, AUDIT_SEVERITIES, text_block_value(block, "severity"));
 	if (rule.severity == AUDIT_SEVERITIES)
-		return text_refuse(reader, block->pairs[0].line, "there is no severity",
+		return text_refuse(reader, block->pairs[0].line, "unknown severity",
 			text_block_value(block, "severity"));
 	if (limit)
 		r = text_number(reader, limit, &rule.limit);

@@ -45,7 +45,7 @@ static void find_program(struct audit_view *view, const struct audit_file *file,
 	if (target_is_unoptimised(facts->optimisation))
 		audit_add(view, "debug-build", file, command, (double)NAN, "%s: %s%s", facts->name,
 			facts->optimisation,
-			facts->optimisation_evidence == EVIDENCE_CODE ? " by the look of its code"
+			facts->optimisation_evidence == EVIDENCE_CODE ? " judging by its code"
 								      : "");
 	if (is_some(facts->sanitizers))
 		audit_add(view, "sanitizer", file, command, (double)NAN, "%s: %s", facts->name,
@@ -83,9 +83,9 @@ static void find_asymmetry(
 		if (other_level || other_lto)
 			audit_add(view, "unequal-builds", file, file->bench.commands[i].name,
 				(double)NAN, "%s: %s%s, %s: %s%s", first->name,
-				first->optimisation ? first->optimisation : "level not known",
+				first->optimisation ? first->optimisation : "level unknown",
 				first->lto == BINARY_YES ? " with LTO" : "", facts->name,
-				facts->optimisation ? facts->optimisation : "level not known",
+				facts->optimisation ? facts->optimisation : "level unknown",
 				facts->lto == BINARY_YES ? " with LTO" : "");
 	}
 }
@@ -113,7 +113,7 @@ void audit_builds(
 		find_asymmetry(view, file, input);
 	if (unknown)
 		audit_add(view, "build-unknown", file, NULL, (double)NAN,
-			"the build of at least one program is not known");
+			"the build of at least one program is unknown");
 }
 
 static void find_machine(
@@ -169,5 +169,5 @@ void audit_machines(struct audit_view *view, const struct audit_input *inputs)
 	find_mixture(view, inputs);
 	if (view->file_count > 1)
 		audit_add(view, "separate-sessions", NULL, NULL, view->file_count,
-			"%u files, each measured by itself", view->file_count);
+			"%u files, each measured separately", view->file_count);
 }

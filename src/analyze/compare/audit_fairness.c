@@ -71,15 +71,15 @@ static void step_set(
 static void step_caches(struct audit_view *view, const struct likeness *like)
 {
 	if (has_finding(view, "blocked-order") || has_finding(view, "separate-sessions"))
-		step_set(view, 3, AUDIT_NO, "they were not measured in turns");
+		step_set(view, 3, AUDIT_NO, "they were not interleaved");
 	else if (!like->warmups)
 		step_set(view, 3, AUDIT_NO, "they had different numbers of warm-ups");
 	else if (has_finding(view, "warm-up"))
-		step_set(view, 3, AUDIT_NO, "the first runs of a command were not settled");
+		step_set(view, 3, AUDIT_NO, "the first runs of a command were not stable");
 	else
 		step_set(view, 3, AUDIT_YES,
-			arena_format(view->arena, "measured in turns, %u warm-ups each",
-				like->warmup_count));
+			arena_format(
+				view->arena, "interleaved, %u warm-ups each", like->warmup_count));
 }
 
 static void step_machine(struct audit_view *view)
@@ -91,7 +91,7 @@ static void step_machine(struct audit_view *view)
 	else if (view->file_count > 1 && has_finding(view, "unlike-machines"))
 		step_set(view, 4, AUDIT_UNKNOWN, "the fingerprints differ in ways that may matter");
 	else
-		step_set(view, 4, AUDIT_YES, "one fingerprint for all of them");
+		step_set(view, 4, AUDIT_YES, "all have the same fingerprint");
 }
 
 static void steps_make(struct audit_view *view)
@@ -101,18 +101,18 @@ static void steps_make(struct audit_view *view)
 	for (unsigned i = 0; i < AUDIT_LEVELS && i < view->book->levels.count; i++)
 		view->steps[i].level = &view->book->levels.at[i];
 	step_set(view, 0, like.all_ran ? AUDIT_YES : AUDIT_NO,
-		like.all_ran ? "each has runs that ended well" : "one has no run that ended well");
+		like.all_ran ? "each has successful runs" : "one has no successful run");
 	step_set(view, 1, like.words ? AUDIT_YES : AUDIT_UNKNOWN,
-		like.words ? "the same words behind the program"
-			   : "their words differ, and what they do is not in the file");
+		like.words ? "the same arguments"
+			   : "their arguments differ, and the file does not say what they do");
 	step_set(view, 2, like.programs ? AUDIT_YES : AUDIT_UNKNOWN,
-		like.programs ? "the same program by name"
-			      : "other programs: a person has to say (assay attest)");
+		like.programs ? "programs of the same name"
+			      : "different programs: a person must judge (assay attest)");
 	step_caches(view, &like);
 	step_machine(view);
 	step_set(view, 5, like.whole ? AUDIT_YES : AUDIT_UNKNOWN,
 		like.whole ? "the same command line"
-			   : "what their inputs hold is not in the file (assay attest)");
+			   : "the file does not contain their inputs (assay attest)");
 	while (view->reached + 1 < AUDIT_LEVELS && view->steps[view->reached + 1].level &&
 		view->steps[view->reached + 1].answer == AUDIT_YES)
 		view->reached++;
@@ -143,14 +143,14 @@ static void supports_make(struct audit_view *view)
 	str_auto struct str text = {0};
 
 	if (!view->run_count)
-		str_add(&text, "nothing: there is no run that can be used");
+		str_add(&text, "nothing: no run is usable");
 	else if (!view->compares)
 		supports_one(view->commands[0],
-			has_finding(view, "no-machine") ? " on a machine that is not named"
+			has_finding(view, "no-machine") ? " on an unnamed machine"
 							: " on the machine of its fingerprint",
 			&text);
 	else if (view->reached < 0)
-		str_add(&text, "each command's numbers by themselves");
+		str_add(&text, "each command's numbers on their own");
 	else
 		str_addf(&text, "%s (%s)", view->steps[view->reached].level->claim,
 			view->steps[view->reached].level->name);

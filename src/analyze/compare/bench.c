@@ -19,14 +19,14 @@ const char *bench_cause_text(enum bench_cause cause)
 {
 	static const char *const texts[BENCH_CAUSES] = {
 		[BENCH_CAUSE_NONE] = "",
-		[BENCH_CAUSE_WARMUP] = "before the times settled",
+		[BENCH_CAUSE_WARMUP] = "before the times were stable",
 		[BENCH_CAUSE_DISK] = "pages came from disk",
-		[BENCH_CAUSE_STEAL] = "the host took the CPU",
+		[BENCH_CAUSE_STEAL] = "steal: the host took the CPU",
 		[BENCH_CAUSE_CPU] = "it used more CPU time itself",
-		[BENCH_CAUSE_PUSHED] = "pushed off the CPU by others",
-		[BENCH_CAUSE_PRESSURE] = "tasks queued for the CPUs",
+		[BENCH_CAUSE_PUSHED] = "preempted by other programs",
+		[BENCH_CAUSE_PRESSURE] = "tasks waited for a CPU",
 		[BENCH_CAUSE_WAITED] = "it waited more often",
-		[BENCH_CAUSE_FASTER] = "faster than the others",
+		[BENCH_CAUSE_FASTER] = "faster than the other runs",
 		[BENCH_CAUSE_UNKNOWN] = "nothing measured explains it",
 	};
 

@@ -12,13 +12,13 @@ const char *bench_noise_text(enum bench_noise noise)
 {
 	switch (noise) {
 	case BENCH_NOISE_PUSHED:
-		return "pushed off the CPU";
+		return "preempted";
 	case BENCH_NOISE_STEAL:
-		return "the host took the CPU";
+		return "steal: the host took the CPU";
 	case BENCH_NOISE_PRESSURE:
-		return "tasks queued for the CPUs";
+		return "tasks waited for a CPU";
 	case BENCH_NOISE_THROTTLED:
-		return "stopped by the CPU quota";
+		return "throttled by the CPU quota";
 	case BENCH_NOISE_KINDS:
 		break;
 	}

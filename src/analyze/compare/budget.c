@@ -159,14 +159,14 @@ static int row_take(
 		budget.note = str_trim(note + 1);
 	}
 	if (!pattern)
-		return row_refuse(reader, "a budget that belongs to no command:", whole,
+		return row_refuse(reader, "a budget outside of any command:", whole,
 			"[COMMAND] on a line before it");
 	expected = budget_parse(row, &budget);
 	if (expected)
-		return row_refuse(reader, "this is no budget:", whole, expected);
+		return row_refuse(reader, "not a budget:", whole, expected);
 	if (is_known(book, &budget))
-		return row_refuse(reader, "this budget was given before:", whole,
-			"one line for each metric and statistic");
+		return row_refuse(
+			reader, "a duplicate budget:", whole, "one line per metric and statistic");
 	vec_push(&book->rows, budget);
 	return 0;
 }
@@ -176,8 +176,8 @@ static int header_take(const struct text_reader *reader, char *row, const char *
 	size_t len = strlen(row);
 
 	if (row[len - 1] != ']' || len < 3)
-		return row_refuse(
-			reader, "this command is not closed:", row, "[COMMAND] alone on its line");
+		return row_refuse(reader, "this command has no closing bracket:", row,
+			"[COMMAND] alone on its line");
 	row[len - 1] = '\0';
 	*ret_pattern = str_trim(row + 1);
 	return 0;
@@ -194,7 +194,8 @@ int budget_book_read(
 
 	book->name = arena_copy(arena, name);
 	if (memchr(text, '\0', len))
-		return err_set(err, ERR_USAGE, EINVAL, "%s is no text: it holds a zero byte", name);
+		return err_set(
+			err, ERR_USAGE, EINVAL, "%s is not text: it contains a zero byte", name);
 	while (r >= 0 && (row = text_row_next(&reader)))
 		r = *row == '[' ? header_take(&reader, row, &pattern)
 				: row_take(book, &reader, row, pattern);

@@ -187,9 +187,10 @@ static struct comparison comparison_begin(
 
 static int ratio_refuse(const struct compare_input *input, size_t index, struct err *err)
 {
-	err_set(err, ERR_USAGE, EINVAL, "%s: measurement %zu is not above 0, so there is no ratio",
+	err_set(err, ERR_USAGE, EINVAL, "%s: measurement %zu is 0 or less, so there is no ratio",
 		input->name, index + 1);
-	err_hint(err, "leave that run out; a program below the clock's step cannot be compared");
+	err_hint(err,
+		"remove that run; a program shorter than the clock's resolution cannot be compared");
 	return -EINVAL;
 }
 
@@ -240,7 +241,7 @@ int compare_pairs(const struct compare_input *input, const struct compare_rule *
 	if (status < 0)
 		return status;
 	if (count != input->b_count)
-		return err_set(err, ERR_USAGE, EINVAL, "%s: %zu and %zu values do not make pairs",
+		return err_set(err, ERR_USAGE, EINVAL, "%s: %zu and %zu values cannot be paired",
 			input->name, count, input->b_count);
 	one = comparison_begin(input, rule);
 	if (input_is_constant(input)) {

@@ -92,13 +92,13 @@ static int compare_kinds(const struct run *a, const struct run *b,
 		return 0;
 	if (!a->samples.count && !b->samples.count) {
 		err_set(err, ERR_USAGE, ENODATA, "neither run has samples to compare");
-		err_hint(err, "take them with assay record -o RUN -- PROGRAM; assay stat shows "
-			      "counts");
+		err_hint(err,
+			"record them with assay record -o RUN -- PROGRAM; assay stat shows counts");
 		return -ENODATA;
 	}
 	if (!a->samples.count || !b->samples.count)
 		refuse(view, arena_format(&view->texts,
-				     "only %s has samples; %s holds the result of assay %s",
+				     "only %s has samples; %s has the result of assay %s",
 				     a->samples.count ? "A" : "B", a->samples.count ? "B" : "A",
 				     run_text(a->samples.count ? b : a,
 					     a->samples.count ? b->command : a->command)));
@@ -323,13 +323,13 @@ static int rows_make(const struct run *a, const struct run *b, struct profile_op
 		return r;
 	view->unit = view->a.quality.unit;
 	if (!view->a.quality.weighted || !view->b.quality.weighted)
-		view->cost_reason = "samples of one side do not say how much each stands for";
+		view->cost_reason = "the samples of one side have no weights";
 	else if (a->partial || b->partial)
-		view->cost_reason = "one side is partial, so its sum is not that of a whole run";
+		view->cost_reason = "one side is partial, so its sum is too low";
 	if (view->cost_reason)
 		view->a.cost = view->b.cost = (double)NAN;
 	if (!left.all.samples || !right.all.samples) {
-		refuse(view, arena_format(&view->texts, "the filters leave no sample of %s",
+		refuse(view, arena_format(&view->texts, "the filters leave no samples of %s",
 				     left.all.samples ? "B" : "A"));
 		return 0;
 	}

@@ -43,9 +43,9 @@ static enum envelope_class class_of(const struct envelope_series *series)
 static int reference_refuse(const struct envelope_series *series, struct err *err)
 {
 	err_set(err, ERR_USAGE, EINVAL,
-		"%s %s of %s: the median of the repeats is 0 while one is not, so there is no drift",
+		"%s %s of %s: the median of the repeats is 0 but one is not, so there is no drift",
 		series->metric, series->statistic, series->command);
-	err_hint(err, "leave out the runs that were not measured, or give more repeats");
+	err_hint(err, "remove the runs that were not measured, or add repeats");
 	return -EINVAL;
 }
 

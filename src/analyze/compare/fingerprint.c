@@ -165,7 +165,7 @@ static void compare_field(struct fingerprint_comparison *comparison,
 	} else if (unknown && rule->severity != FINGERPRINT_INFO) {
 		difference.severity = FINGERPRINT_WARN;
 		difference.reason = arena_format(&comparison->texts,
-			"one side could not be read, so it may differ: %s", rule->reason);
+			"one side could not be read and may differ: %s", rule->reason);
 	}
 	comparison->counts[difference.severity]++;
 	vec_push(&comparison->differences, difference);

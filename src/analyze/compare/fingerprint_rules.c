@@ -8,7 +8,7 @@
 #include "base/str.h"
 
 static const struct fingerprint_rule rule_none = {
-	.field = "*", .reason = "no rule names this field", .quiet_limit = HUGE_VAL};
+	.field = "*", .reason = "no rule covers this field", .quiet_limit = HUGE_VAL};
 
 static bool parse_severity(const char *word, enum fingerprint_severity *ret_severity)
 {
@@ -73,7 +73,7 @@ int fingerprint_rules_add(
 	while ((row = text_row_next(&reader))) {
 		if (!parse_row(row, &rule))
 			return text_refuse(&reader, reader.line,
-				"a rule is written \"GROUP.NAME BLOCK|WARN|INFO [OPTIONS] WHY\", not",
+				"expected a rule like \"GROUP.NAME BLOCK|WARN|INFO [OPTIONS] WHY\", not",
 				row);
 		vec_push(&rules->rows, rule);
 	}

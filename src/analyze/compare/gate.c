@@ -134,11 +134,11 @@ static const char *metric_refuse(
 	double floor = (double)match->candidate->rss_floor_bytes;
 
 	if (!all_above_zero(pair->a, pair->a_count) || !all_above_zero(pair->b, pair->b_count))
-		return metric == GATE_CPU ? "a run used less than the kernel accounts for"
+		return metric == GATE_CPU ? "a run used less than the kernel can account for"
 					  : "one side was not measured";
 	if (metric == GATE_RSS && match->candidate->rss.median <= floor &&
 		match->baselines[0]->rss.median <= floor)
-		return "it is below what can be seen";
+		return "it is too small to measure";
 	return NULL;
 }
 
@@ -189,7 +189,7 @@ static int command_make(const struct gate_input *input, const struct match *matc
 		if (!match->count)
 			command->unjudged[metric] = "there is no baseline";
 		else if (!input->judges[metric])
-			command->unjudged[metric] = "--metrics leaves it out";
+			command->unjudged[metric] = "--metrics excludes it";
 		else
 			r = item_make(input, match, metric, command, err);
 	return r;

@@ -78,7 +78,7 @@ static struct gate_budget relative_judge(
 		.limit = budget->relative,
 		.value = (double)NAN,
 		.status = GATE_BUDGET_UNKNOWN,
-		.reason = "there is no baseline of it",
+		.reason = "it has no baseline",
 	};
 	struct interval interval;
 	double then = baseline_value(command, budget);

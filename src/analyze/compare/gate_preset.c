@@ -50,8 +50,8 @@ static int preset_read(const struct text_reader *reader, const struct text_block
 
 static int preset_unknown(const char *name, const char *known, struct err *err)
 {
-	err_set(err, ERR_USAGE, EINVAL, "there is no preset '%s'", name);
-	err_hint(err, "--preset takes one of:%s", known);
+	err_set(err, ERR_USAGE, EINVAL, "unknown preset '%s'", name);
+	err_hint(err, "presets:%s", known);
 	return -EINVAL;
 }
 

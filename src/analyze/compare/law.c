@@ -92,7 +92,7 @@ static int law_points_check(const double *sizes, const double *times, size_t cou
 	for (size_t i = 0; i < count && status == 0; i++)
 		if (sizes[i] < 1 || times[i] <= 0)
 			status = err_set(err, ERR_USAGE, EINVAL,
-				"a law needs %s from 1 and %s above 0; point %zu has %g and %g",
+				"a law needs %s of at least 1 and %s above 0; point %zu has %g and %g",
 				what[0], what[1], i + 1, sizes[i], times[i]);
 	return status;
 }
@@ -192,8 +192,8 @@ int law_fit(const double *sizes, const double *times, size_t count, struct law_f
 		points[i] = (struct law_point){.size = sizes[i], .time = times[i]};
 	size_count = law_points_group(points, count);
 	if (count < 5 || size_count < 3) {
-		err_set(err, ERR_USAGE, EINVAL, "%zu measurements of %zu sizes do not show a law",
-			count, size_count);
+		err_set(err, ERR_USAGE, EINVAL,
+			"%zu measurements at %zu sizes are too few for a law", count, size_count);
 		err_hint(err, "measure at least 5 times, at 3 or more sizes");
 		return -EINVAL;
 	}
@@ -243,7 +243,7 @@ int law_fit_threads(const double *threads, const double *rates, size_t count,
 	residual = fit_nonnegative(columns, 3, target, count, found);
 	if (!(found[0] > 0)) /* throughput that grows faster than the threads, from nothing */
 		return err_set(err, ERR_USAGE, EINVAL,
-			"these throughputs follow no law of scaling over threads");
+			"these throughputs fit no law of scaling over threads");
 	*ret_fit = (struct law_threads){
 		.rate_of_one = 1 / found[0],
 		.contention = found[1] / found[0],

@@ -9,7 +9,7 @@
 
 static int size_refuse(const char *text, struct err *err)
 {
-	err_set(err, ERR_USAGE, EINVAL, "'%s' is no list of sizes", text);
+	err_set(err, ERR_USAGE, EINVAL, "'%s' is not a list of sizes", text);
 	err_hint(err, "write whole numbers from 1: 10,100,1k or 1..64x2 or 10..50+10");
 	return -EINVAL;
 }
@@ -109,11 +109,12 @@ int scale_sizes_parse(
 			r = range_add(&range, &sizes);
 		if (r == -ERANGE || r == -E2BIG) {
 			err_set(err, ERR_USAGE, -r,
-				r == -E2BIG ? "'%s' holds more than 1000 sizes"
-					    : "'%s' holds a size out of reach",
+				r == -E2BIG ? "'%s' has more than 1000 sizes"
+					    : "'%s' has a size out of range",
 				text);
-			err_hint(err, r == -E2BIG ? "a dozen tells a law; 1..1Mx10 multiplies"
-						  : "sizes go from 1 to 9007199254740992 (2^53)");
+			err_hint(err, r == -E2BIG
+					      ? "a dozen is enough for a law; 1..1Mx10 multiplies"
+					      : "sizes go from 1 to 9007199254740992 (2^53)");
 			return r;
 		}
 		if (r < 0 || (*at && *at != ','))
@@ -146,7 +147,7 @@ int scale_law_parse(const char *text, enum law *ret_law, struct err *err)
 			*ret_law = law;
 			return 0;
 		}
-	err_set(err, ERR_USAGE, EINVAL, "--expect knows no law '%s'", text);
-	err_hint(err, "it is one of O(1), O(log n), O(n), O(n log n), O(n^2)");
+	err_set(err, ERR_USAGE, EINVAL, "unknown law '%s' for --expect", text);
+	err_hint(err, "laws: O(1), O(log n), O(n), O(n log n), O(n^2)");
 	return -EINVAL;
 }

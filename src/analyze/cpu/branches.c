@@ -65,10 +65,10 @@ int branch_types_parse(const char *text, uint32_t *ret_types, struct err *err)
 		uint32_t more = types_of_word(at, len);
 
 		if (!more) {
-			err_set(err, ERR_USAGE, EINVAL, "there is no type of branch called '%.*s'",
+			err_set(err, ERR_USAGE, EINVAL, "unknown branch type '%.*s'",
 				len < 40 ? (int)len : 40, at);
-			err_hint(err, "types are any, cond, uncond, call, ind_call, any_call, ret, "
-				      "any_ret, ind, syscall, sysret, irq; with a comma between");
+			err_hint(err,
+				"branch types: any, cond, uncond, call, ind_call, any_call, ret, any_ret, ind, syscall, sysret, irq; separate them with commas");
 			return -EINVAL;
 		}
 		types |= more;
@@ -414,15 +414,15 @@ static int filter_check(const struct collector *c, struct err *err)
 
 	if (!c->options->types || c->options->unfiltered || view->has_types || !view->all.count)
 		return 0;
-	err_set(err, ERR_USAGE, EINVAL, "this run does not tell what types its branches are");
-	err_hint(err, "leave --filter off, or record with assay record --branches=cond,call");
+	err_set(err, ERR_USAGE, EINVAL, "this run does not record branch types");
+	err_hint(err, "remove --filter, or record with assay record --branches=cond,call");
 	return -EINVAL;
 }
 
 static const char *unseen_reason(const struct run *run)
 {
 	if (run->samples.count)
-		return "the samples carry no branch stacks and are not of branch-misses";
+		return "the samples have no branch stacks and are not of branch-misses";
 	return "nothing was sampled, only counted";
 }
 
@@ -432,7 +432,7 @@ static void collect(struct collector *c)
 
 	if (c->options->whole) {
 		view->witness = BRANCHES_UNSEEN;
-		view->sites_reason = "--level 1 asks for the whole program only";
+		view->sites_reason = "--level 1 covers only the whole program";
 	} else if (c->run->branches.count) {
 		view->witness = BRANCHES_STACKS;
 		stacks_collect(c);

@@ -32,12 +32,12 @@ static void share_make(struct site_summary *summary, struct arena *arena)
 	if (share > 0 && share <= 1) {
 		verdict->share = share;
 		verdict->share_of =
-			arena_format(arena, "the cycles, at %d cycles for each", MISS_CYCLES);
+			arena_format(arena, "the cycles, at %d cycles each", MISS_CYCLES);
 		verdict->share_reason = "";
 		return;
 	}
 	verdict->share_reason = isnan(share) ? "cycles and branch-misses were not both counted"
-					     : "at the usual price it is more than all cycles";
+					     : "at the usual cost it is more than all cycles";
 }
 
 static void counts_judge(struct site_summary *summary, enum metric_assessment assessment,
@@ -51,8 +51,8 @@ static void counts_judge(struct site_summary *summary, enum metric_assessment as
 	if (assessment == METRIC_INVESTIGATE)
 		verdict->category = VERDICT_BAD_SPECULATION;
 	verdict->confidence = summary->simulated ? VERDICT_LOW : VERDICT_MEDIUM;
-	verdict->doubt = summary->simulated ? "a simulated predictor is not the one of this CPU"
-					    : "what a misprediction costs here was not measured";
+	verdict->doubt = summary->simulated ? "the simulated predictor is not the one of this CPU"
+					    : "the cost of a misprediction was not measured here";
 	if (rate && rate->known && !isnan(per_thousand))
 		verdict->why = arena_format(arena,
 			"%s counts %.2f %% of the branches mispredicted, %.2f per 1,000 "
@@ -79,8 +79,8 @@ static void stacks_judge(
 	}
 	if (view->all.miss_rate > STACKS_MUCH)
 		verdict->category = VERDICT_BAD_SPECULATION;
-	verdict->doubt = "only the taken branches near samples are known, not how many "
-			 "instructions lie between";
+	verdict->doubt =
+		"only the taken branches near samples are known, not the instructions between them";
 	verdict->why =
 		arena_format(arena, "%.2f %% of the branches in the stacks were mispredicted",
 			view->all.miss_rate * 100);

@@ -188,7 +188,7 @@ static const char *share_words(const struct cache_view *view)
 	case CACHE_SAMPLED:
 		return "the sampled misses";
 	case CACHE_SIMULATED:
-		return "the simulated misses, 10 cycles for one of L1 and 100 for one of the last level";
+		return "the simulated misses, at 10 cycles for L1 and 100 for the last level";
 	case CACHE_UNSEEN:
 		break;
 	}
@@ -249,7 +249,7 @@ void cache_make(const struct run *run, const struct site_summary *summary,
 	label_book_init(&c.places, run, options->by_function ? LABEL_FUNCTION : LABEL_LINE);
 	if (options->whole) {
 		ret_view->witness = CACHE_UNSEEN;
-		ret_view->sites_reason = "--level 1 asks for the whole program only";
+		ret_view->sites_reason = "--level 1 covers only the whole program";
 	} else if (accesses_collect(&c)) {
 		ret_view->witness = CACHE_ACCESSES;
 	} else if (places_collect(&c)) {
@@ -259,9 +259,9 @@ void cache_make(const struct run *run, const struct site_summary *summary,
 	} else {
 		ret_view->witness = CACHE_UNSEEN;
 		ret_view->sites_reason =
-			run->samples.count ? "the samples are not of cache misses and carry no "
-					     "memory accesses"
-					   : "nothing was sampled, only counted";
+			run->samples.count
+				? "the samples are not of cache misses and have no memory accesses"
+				: "nothing was sampled, only counted";
 	}
 	label_book_done(&c.places);
 	map_done(&c.sites);
@@ -313,7 +313,7 @@ static void sites_judge(const struct cache_view *view, struct arena *arena, stru
 		       view->all.levels[ACCESS_REMOTE_CACHE];
 
 	verdict->share_reason = "cycles and misses were not counted together";
-	verdict->doubt = "sampled accesses are a choice and no rates of the program";
+	verdict->doubt = "sampled accesses are a selection, not rates of the program";
 	if (view->witness == CACHE_ACCESSES && view->all.samples)
 		verdict->why = arena_format(arena,
 			"of %llu sampled accesses %.0f %% came from memory or another socket, %.0f "
@@ -352,10 +352,9 @@ static void memory_split(
 		return;
 	verdict->category = many > one ? VERDICT_MEMORY_BANDWIDTH : VERDICT_MEMORY_LATENCY;
 	verdict->confidence = VERDICT_MEDIUM;
-	verdict->doubt = "reads under way are counted, not the cycles that waited for them";
+	verdict->doubt = "this counts pending reads, not the cycles that waited for them";
 	verdict->why = arena_format(arena,
-		"%s; one to three reads behind L2 are under way in %.0f %% of the cycles, four or "
-		"more in %.0f %%",
+		"%s; one to three reads beyond L2 are pending in %.0f %% of the cycles, four or more in %.0f %%",
 		verdict->why, one * 100, many * 100);
 }
 
@@ -376,8 +375,7 @@ void cache_judge(const struct cache_view *view, struct arena *arena, struct site
 	verdict->confidence = VERDICT_LOW;
 	verdict->share = (double)NAN;
 	verdict->share_of = "";
-	verdict->share_reason =
-		"how many cycles the misses cost is not measured: see assay topdown";
+	verdict->share_reason = "the cycles lost to misses are not measured: see assay topdown";
 	if (!far && !fetch) {
 		sites_judge(view, arena, verdict);
 		return;
@@ -385,7 +383,7 @@ void cache_judge(const struct cache_view *view, struct arena *arena, struct site
 	verdict->doubt =
 		summary->simulated
 			? "prefetching and overlap are not simulated, so misses may cost little"
-			: "misses are counted, not what they cost";
+			: "misses are counted, not their cost";
 	verdict->why = level_words(slow || !starved ? (far ? far : fetch) : fetch, arena);
 	if (!slow && !starved)
 		verdict->why =

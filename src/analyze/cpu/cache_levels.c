@@ -35,7 +35,7 @@ struct way {
 /* The kernel's cache-misses are those of L2 on AMD and of L1D on Arm. */
 #define NOT_THE_LAST "l2_cache_req_stat.ic_dc_miss_in_l2+l2d_cache"
 
-#define REQUESTS "prefetches too; judged by the loads"
+#define REQUESTS "includes prefetches; judged by the loads"
 #define WALKS "page walks of loads and stores"
 
 static const struct level {
@@ -58,7 +58,7 @@ static const struct level {
 			{WAY_OWN, "l2d_cache", "l2d_cache_refill", REQUESTS, "l2_load_miss_mpki",
 				NULL},
 			{WAY_OWN, "l2_request_g1.all_dc", "l2_cache_req_stat.ls_rd_blk_c",
-				"what L1D asks for", "l2_load_miss_mpki", NULL},
+				"requests of L1D", "l2_load_miss_mpki", NULL},
 			{WAY_OWN, "", "L2_LINES_IN.ALL", REQUESTS, "l2_load_miss_mpki", NULL},
 			{WAY_OWN, "", "l2_cache_req_stat.ic_dc_miss_in_l2", "code and data", NULL,
 				NULL}}},
@@ -66,7 +66,7 @@ static const struct level {
 		{{WAY_SIMULATED,
 			 "L1-icache-load-misses+L1-dcache-load-misses+L1-dcache-store-misses",
 			 "LLC-code-misses+LLC-load-misses+LLC-store-misses",
-			 "behind L1 at once: there is no level between", NULL, NULL},
+			 "right behind L1: there is no level between", NULL, NULL},
 			{WAY_GENERIC, "LLC-loads", "LLC-load-misses", "loads", NULL, NULL},
 			{WAY_GENERIC, "cache-references", "cache-misses", "all requests", NULL,
 				NOT_THE_LAST}}},
@@ -237,14 +237,14 @@ static void rate_check(const struct metric_result *result, struct cache_level_ro
 		return;
 	row->rate = row->mpki = (double)NAN;
 	row->rate_reason = row->mpki_reason =
-		"hardly a miss was counted: a counter that does not count";
+		"almost no misses were counted: the counter does not work";
 }
 
 static void level_missing(const struct site_summary *summary, struct cache_level_row *row)
 {
 	const char *reason = summary->simulated
 				     ? "the simulator has no such level"
-				     : "this CPU's name for it is not known, so it was not counted";
+				     : "its event on this CPU is not known, so it was not counted";
 
 	row->accesses = row->misses = row->rate = row->mpki = (double)NAN;
 	row->accesses_reason = row->misses_reason = row->rate_reason = row->mpki_reason = reason;
@@ -269,8 +269,7 @@ static void row_count(
 	row->rate_reason = *reason ? reason : "there was no access";
 	if (row->rate > 1) { /* inputs that do not belong together */
 		row->rate = (double)NAN;
-		row->rate_reason =
-			"there are more misses than accesses: they count different things";
+		row->rate_reason = "more misses than accesses: they count different things";
 	}
 	row->mpki = instructions > 0 ? row->misses * 1000 / instructions : (double)NAN;
 	row->mpki_reason = isnan(row->misses) ? row->misses_reason

@@ -30,7 +30,8 @@ static int count_parse(const struct cpu_draft *draft, const struct text_block *b
 	uint64_t count;
 
 	if (str_to_u64(pair->value, &count) < 0 || count > 64)
-		return refuse(draft, pair->line, "no number from 0 to 64:", pair->value);
+		return refuse(
+			draft, pair->line, "expected a number from 0 to 64, not", pair->value);
 	*ret_count = (unsigned)count;
 	return 0;
 }
@@ -39,7 +40,8 @@ static int basis_parse(
 	const struct cpu_draft *draft, const struct text_pair *pair, enum cpu_basis *ret_basis)
 {
 	if (!str_equal(pair->value, "slots") && !str_equal(pair->value, "cycles"))
-		return refuse(draft, pair->line, "the basis is slots or cycles, not", pair->value);
+		return refuse(
+			draft, pair->line, "the basis must be slots or cycles, not", pair->value);
 	*ret_basis = str_equal(pair->value, "slots") ? CPU_SLOTS : CPU_CYCLES;
 	return 0;
 }
@@ -60,7 +62,7 @@ static int head_read(struct cpu_draft *draft, const struct text_block *block)
 	table->note = text_or_empty(text_block_value(block, "note"));
 	table->whole = str_equal(whole->value, "yes");
 	if (!table->whole && !str_equal(whole->value, "no"))
-		return refuse(draft, whole->line, "whole is yes or no, not", whole->value);
+		return refuse(draft, whole->line, "whole must be yes or no, not", whole->value);
 	vec_foreach (const struct cpu_table, other, &draft->book->tables)
 		if (str_equal(other->name, table->name))
 			return refuse(draft, block->pairs[0].line, "a second table", table->name);
@@ -109,7 +111,7 @@ static int name_check(const struct cpu_draft *draft, unsigned line, const char *
 		taken |= strcasecmp(value->name, name) == 0;
 	vec_foreach (const struct cpu_node, node, &draft->nodes)
 		taken |= strcasecmp(node->value.name, name) == 0;
-	return taken ? refuse(draft, line, "the name is taken:", name) : 0;
+	return taken ? refuse(draft, line, "the name is already used:", name) : 0;
 }
 
 /* "NAME CODE [config1=CODE] [flags]" */
@@ -133,7 +135,7 @@ static int event_read(struct cpu_draft *draft, const struct text_pair *pair)
 	}
 	if (r < 0 || seen < 2)
 		return refuse(draft, pair->line,
-			"event is written \"NAME 0xCODE [config1=0xCODE] [FLAGS]\", not",
+			"expected event as \"NAME 0xCODE [config1=0xCODE] [FLAGS]\", not",
 			pair->value);
 	r = name_check(draft, pair->line, event.name);
 	if (r == 0)
@@ -169,8 +171,7 @@ static int formula_read(
 		return refuse(draft, line, "the formula is wrong:", why.text);
 	for (uint32_t i = 0; i < formula->names_count; i++)
 		if (!name_is_known(draft, formula->names[i]))
-			return refuse(draft, line,
-				"no line before this one says what it is:", formula->names[i]);
+			return refuse(draft, line, "no line above describes:", formula->names[i]);
 	if (!value->alternatives_count++)
 		value->formula = text;
 	return 0;
@@ -188,10 +189,9 @@ static int value_read(struct cpu_draft *draft, const struct text_pair *pair)
 
 	if (!*formula)
 		return refuse(
-			draft, pair->line, "value is written \"NAME FORMULA\", not", pair->value);
+			draft, pair->line, "expected value as \"NAME FORMULA\", not", pair->value);
 	if (draft->nodes.count)
-		return refuse(draft, pair->line,
-			"values stand before the nodes, not behind:", value.name);
+		return refuse(draft, pair->line, "values must come before the nodes:", value.name);
 	if (last && str_equal(last->name, value.name))
 		return formula_read(draft, pair->line, formula, last);
 	if (draft->values.count == CPU_VALUES)
@@ -229,7 +229,7 @@ static int threshold_read(
 		*ret_threshold = strtod(pair->value + 2, &end);
 	if (!end || end == pair->value + 2 || *end || !(*ret_threshold > 0 && *ret_threshold < 1))
 		return refuse(draft, pair->line,
-			"investigate is written \"> SHARE\" with a share between 0 and 1, not",
+			"expected investigate as \"> SHARE\" with a share between 0 and 1, not",
 			pair->value);
 	return 0;
 }
@@ -243,7 +243,7 @@ static int advice_check(const struct cpu_draft *draft, const struct text_pair *p
 
 	if (str_index(words, count, pair->value) < count)
 		return 0;
-	return refuse(draft, pair->line, "there is no advice for", pair->value);
+	return refuse(draft, pair->line, "no advice for", pair->value);
 }
 
 /* "-" at level 1, else a node that stands before this one. */
@@ -259,7 +259,7 @@ static int parent_read(struct cpu_draft *draft, const struct text_pair *pair, st
 			node->level = draft->nodes.at[i].level + 1;
 		}
 	if (node->parent == CPU_NO_NODE)
-		return refuse(draft, pair->line, "no node before this one is called", pair->value);
+		return refuse(draft, pair->line, "no node above is named", pair->value);
 	if (node->level > CPU_LEVELS)
 		return refuse(draft, pair->line, "the tree is too deep below", pair->value);
 	return 0;
@@ -338,11 +338,11 @@ static int metrics_check(struct cpu_draft *draft)
 		for (unsigned f = 0; f < metric->formulas_count; f++)
 			for (uint32_t i = 0; i < metric->formulas[f].names_count; i++)
 				if (!name_is_known(draft, metric->formulas[f].names[i]))
-					return refuse(draft, 1, "a metric needs an unknown event:",
+					return refuse(draft, 1, "a metric uses an unknown event:",
 						metric->formulas[f].names[i]);
 	vec_foreach (const struct metric_alias, alias, &book.aliases)
 		if (!name_is_known(draft, alias->other))
-			return refuse(draft, 1, "an alias means an unknown event:", alias->other);
+			return refuse(draft, 1, "an alias names an unknown event:", alias->other);
 	return 0;
 }
 
@@ -354,7 +354,7 @@ static int block_read(void *to, struct text_reader *reader, const struct text_bl
 	(void)reader;
 	if (str_equal(first, "cpu") == draft->has_head)
 		return refuse(draft, block->pairs[0].line,
-			"the first block, and no other, starts with \"cpu\", not", first);
+			"the first block, and no other, must start with \"cpu\", not", first);
 	if (str_equal(first, "cpu"))
 		return head_read(draft, block);
 	if (str_equal(first, "event"))
@@ -409,7 +409,7 @@ int cpu_book_add(struct cpu_book *book, const char *name, const char *text, stru
 	int r = text_read(&draft.reader, block_read, &draft);
 
 	if (r == 0 && !draft.events.count)
-		r = refuse(&draft, draft.reader.line, "there is no event in", name);
+		r = refuse(&draft, draft.reader.line, "no event in", name);
 	if (r == 0)
 		r = metrics_check(&draft);
 	if (r == 0)

@@ -42,7 +42,7 @@ static int group_take(struct set_reader *set, const char *name, unsigned flags)
 		return set_refuse(
 			set, "two events for counter 0 in one group, the second is", name);
 	if (flags & CPU_EVENT_LEADER && !first && !set->has_leader)
-		return set_refuse(set, "the first of a group has to be", name);
+		return set_refuse(set, "the first of a group must be", name);
 	set->has_leader |= (flags & CPU_EVENT_LEADER) != 0;
 	if (flags & CPU_EVENT_MEMBER && !set->has_leader)
 		return set_refuse(set, "it needs its leader in the same group:", name);
@@ -88,7 +88,7 @@ static int groups_read(struct set_reader *set, const char *text)
 
 		if (len) {
 			if (!want_word)
-				return set_refuse(set, "a comma is missing before", at);
+				return set_refuse(set, "missing comma before", at);
 			r = word_take(set, at, len);
 			at += len;
 			want_word = false;
@@ -97,7 +97,7 @@ static int groups_read(struct set_reader *set, const char *text)
 			return r;
 		if ((*at == '{' && (set->in_group || !want_word)) ||
 			(*at == '}' && (!set->in_group || want_word)) || (*at == ',' && want_word))
-			return set_refuse(set, "something is in the wrong place at", at);
+			return set_refuse(set, "unexpected text at", at);
 		if (*at == '{' || *at == '}')
 			group_reset(set, *at == '{');
 		want_word = *at == '{' || *at == ',';

@@ -37,12 +37,12 @@ int harness_name_check(const char *name, struct err *err)
 	if (len && i == len && len <= NAME_LONGEST && !isdigit(name[0]))
 		return 0;
 	if (len > NAME_LONGEST)
-		err_set(err, ERR_USAGE, EINVAL, "the name of a harness has at most %d letters",
+		err_set(err, ERR_USAGE, EINVAL, "a harness name has at most %d letters",
 			NAME_LONGEST);
 	else
-		err_set(err, ERR_USAGE, EINVAL, "'%s' cannot be the name of a harness", name);
-	err_hint(err, "it becomes part of function names: letters, digits and _, no digit first, "
-		      "as in `assay harness parse_line`");
+		err_set(err, ERR_USAGE, EINVAL, "invalid harness name '%s'", name);
+	err_hint(err,
+		"it becomes part of function names: use letters, digits and _, not starting with a digit, as in `assay harness parse_line`");
 	return -EINVAL;
 }
 
@@ -101,9 +101,9 @@ void harness_make(const char *name, enum harness_lang lang, const char *path, st
 		.text = filled(data_text(langs[lang].text), marks, arena),
 		.build = build_line(lang, name, typed, arena),
 		.steps = {{"", arena_format(arena, "./%s -n 200000", name),
-				  "iterations and the time of one"},
+				  "iterations and time per iteration"},
 			{"bench", arena_format(arena, "assay bench './%s -n 200000'", name),
-				"how long it takes, and how sure that is"},
+				"how long it takes, and how certain that is"},
 			{"record",
 				arena_format(
 					arena, "assay record -o %s.assay -- ./%s 2", name, name),

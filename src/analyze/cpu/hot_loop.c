@@ -116,7 +116,7 @@ void hot_loop_find(const struct run *clock, uint32_t function, const struct list
 		loop.share = (double)piece.weight / (double)sum;
 		loop_fill(listing, &piece, arena, &loop);
 	} else {
-		loop.missing = "its samples are in no loop of its own";
+		loop.missing = "its samples are not in a loop of its own";
 	}
 	*ret_loop = loop;
 }

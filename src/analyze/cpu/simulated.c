@@ -204,7 +204,7 @@ int simulated_take(const struct run *run, enum simulated_by by, struct arena *ar
 	if (!any) {
 		summing_done(&s);
 		err_set(err, ERR_USAGE, ENODATA, "nothing in this run was simulated");
-		err_hint(err, "`assay stat --engine sim -o RUN -- PROGRAM` makes one that was");
+		err_hint(err, "`assay stat --engine sim -o RUN -- PROGRAM` makes a simulated run");
 		return -ENODATA;
 	}
 	totals_take(run, s.of_event, &counts);

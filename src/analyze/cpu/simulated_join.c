@@ -25,12 +25,12 @@
 #define REACHED_LEAST 0.5
 
 static const char *const not_simulated[] = {
-	"prefetching: a stream that misses in the model may find its data there",
-	"overlap: an out-of-order core works on while it waits, and has several misses at once",
+	"prefetching: a stream that misses in the model may hit on a real CPU",
+	"overlap: an out-of-order core continues while it waits, with several misses at once",
 	"address translation (TLB) and page faults",
 	"other threads and programs on the same core, caches and memory",
-	"the kernel: its time is sampled, its work is not counted",
-	"threads run one at a time, so nothing is shared or contended in the model",
+	"the kernel: its time is sampled, but its work is not counted",
+	"threads run one at a time, so the model has no sharing or contention",
 };
 
 size_t simulated_name_length(const char *name)
@@ -211,7 +211,7 @@ static void sites_make(struct joining *j, const struct simulated_rules *rules, s
 			REACHED_INSTRUCTIONS * (double)view->counts.totals[SIMULATED_INSTRUCTIONS])
 			j->reached_ns += site->time_ns;
 		if (view->counts.partial) {
-			site->why = "the simulation was cut: rates only";
+			site->why = "the simulation was cut short: rates only";
 			site->ns_per_instruction = site->ns_per_l1_miss = (double)NAN;
 			site->ns_per_ll_miss = site->ns_per_mispredict = (double)NAN;
 			continue;

@@ -102,22 +102,18 @@ static const char *memory_why(const struct simulated_costs *costs,
 {
 	if (r.latency)
 		return arena_format(arena,
-			"%.0f ns per missed load, where a load from memory takes %.0f ns here: each "
-			"miss is waited for",
+			"%.0f ns per missed load, and a load from memory takes %.0f ns here: it waits for every miss",
 			r.ns_per_load_miss, costs->memory_ns);
 	if (r.bandwidth)
 		return arena_format(arena,
-			"%.1f ns per missed line, where a line of a plain sequential read takes %.1f "
-			"ns: it runs at the speed of the memory",
+			"%.1f ns per missed line, and a line of a sequential read takes %.1f ns: it runs at memory speed",
 			site->ns_per_ll_miss, costs->line_ns);
 	if (r.overlapped)
 		return arena_format(arena,
-			"%.1f misses of the last level per 1,000 instructions at %.0f ns each: several "
-			"are on their way at once",
+			"%.1f last-level misses per 1,000 instructions at %.0f ns each: several overlap",
 			site->ll_mpki, site->ns_per_ll_miss);
 	return arena_format(arena,
-		"%.1f ns per miss of the first cache, where the next one takes %.1f ns: it waits for "
-		"data that is in L2 or L3",
+		"%.1f ns per L1 miss, and the next level takes %.1f ns: it waits for data in L2 or L3",
 		site->ns_per_l1_miss, costs->cache_ns);
 }
 
@@ -131,35 +127,30 @@ static const char *why_of(const struct simulated_costs *costs, const struct simu
 		return memory_why(costs, site, r, arena);
 	case VERDICT_BAD_SPECULATION:
 		return arena_format(arena,
-			"%.1f ns per mispredicted branch, where one costs %.1f ns here: they explain "
-			"%.0f %% of the time",
+			"%.1f ns per mispredicted branch, and one costs %.1f ns here: they explain %.0f %% of the time",
 			site->ns_per_mispredict, costs->mispredict_ns,
 			fmin(site->mispredict_share, 1) * 100);
 	case VERDICT_FRONTEND:
-		return arena_format(arena,
-			"misses of the instruction cache explain %.0f %% of the time",
+		return arena_format(arena, "instruction cache misses explain %.0f %% of the time",
 			fmin(site->frontend_share, 1) * 100);
 	case VERDICT_CORE:
 		return arena_format(arena,
-			"%.1f cycles per instruction with few misses and mispredicts: it waits for its "
-			"own results",
+			"%.1f cycles per instruction with few misses and mispredictions: it waits for its own results",
 			r.cpi);
 	case VERDICT_RETIRING:
 		return arena_format(arena,
-			"%.2f cycles per instruction with few misses and mispredicts: the core is busy "
-			"with the work itself",
+			"%.2f cycles per instruction with few misses and mispredictions: the core is busy with the work itself",
 			r.cpi);
 	case VERDICT_MIXED:
 		return arena_format(arena,
-			"memory could explain %.0f %% of the time and mispredicts %.0f %%",
+			"memory could explain %.0f %% of the time and mispredictions %.0f %%",
 			fmin(site->memory_share + site->cache_share, 1) * 100,
 			fmin(site->mispredict_share, 1) * 100);
 	case VERDICT_UNCLEAR:
 	case VERDICT_CATEGORIES:
 		break;
 	}
-	return arena_format(
-		arena, "%.2f cycles per instruction, and no event explains them", r.cpi);
+	return arena_format(arena, "%.2f cycles per instruction, which no event explains", r.cpi);
 }
 
 /* How far the deciding number is from its threshold. */
@@ -254,19 +245,20 @@ static void verdict_words(const struct simulated_rules *rules, struct arena *are
 	const struct simulated_site *site = hottest_of(view, v->category);
 
 	v->confidence = site && v->category != VERDICT_MIXED ? site->confidence : VERDICT_LOW;
-	v->doubt = view->counts.partial || user_share < rules->judged_share
-			   ? "most of the time could not be joined with simulated counts"
-		   : (double)view->samples < rules->samples_least
-			   ? "there are few samples"
-			   : "time and counts are of two runs, and the counts of a model";
+	v->doubt =
+		view->counts.partial || user_share < rules->judged_share
+			? "most of the time has no matching simulated counts"
+		: (double)view->samples < rules->samples_least
+			? "there are few samples"
+			: "time and counts come from different runs, and the counts from a model";
 	if (v->category == VERDICT_MIXED)
 		v->why = arena_format(arena,
-			"no cause holds %.0f %% of the time: see the functions one by one",
+			"no cause has %.0f %% of the time: look at each function",
 			rules->lead_share * 100);
 	else if (site && v->category != VERDICT_UNCLEAR)
 		v->why = arena_format(arena, "%s: %s", site->row.function, site->why);
 	else
-		v->why = "too little of the time has simulated counts that explain it";
+		v->why = "simulated counts explain too little of the time";
 }
 
 void simulated_view_judge(
@@ -284,14 +276,14 @@ void simulated_view_judge(
 		v->share = (double)NAN;
 		v->share_reason =
 			view->counts.partial
-				? "the simulation was cut, so there are only rates"
-				: "most of the time is the kernel's, which is not simulated";
+				? "the simulation was cut short, so there are only rates"
+				: "most of the time is in the kernel, which is not simulated";
 		v->doubt = v->share_reason;
 		v->why = v->share_reason;
 		return;
 	}
 	v->category = leader(rules, of_user, &share);
 	v->share = share;
-	v->share_of = "the time in user mode";
+	v->share_of = "time in user mode";
 	verdict_words(rules, arena, view, view->joined_share);
 }

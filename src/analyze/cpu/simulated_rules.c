@@ -45,7 +45,7 @@ int simulated_rules_parse(
 			i++;
 		if (i == count || *known[i].value != 0)
 			return text_refuse(
-				&reader, pair.line, "no rule, or a second one, is", pair.key);
+				&reader, pair.line, "no rule, or a second one:", pair.key);
 		if (text_number(&reader, &pair, known[i].value) < 0)
 			return -EINVAL;
 		taken += *known[i].value > 0;

@@ -64,7 +64,7 @@ static void metrics_take(const struct metric_book *book, const char *const *name
 				.core = "",
 				.modifiers = "",
 				.reason = summary->simulated
-						  ? "the simulator does not count its events"
+						  ? "the simulator does not count these events"
 						  : "its events were not counted in this run",
 				.value = (double)NAN,
 			};

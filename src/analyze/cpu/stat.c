@@ -251,8 +251,8 @@ static void metrics_make(
 	const struct metric_book *book, struct arena *arena, struct stat_view *view)
 {
 	metric_results_auto struct metric_results results = {0};
-	const char *no_usage = view->simulated	       ? "the simulator knows no time and memory"
-			       : view->execution_count ? "only a program that assay starts tells it"
+	const char *no_usage = view->simulated ? "the simulator does not measure time and memory"
+			       : view->execution_count ? "known only for programs that assay starts"
 						       : "there was no execution";
 	const struct metric_input own[] = {
 		{"wall_ns", NULL, no_usage, view->wall_ns,

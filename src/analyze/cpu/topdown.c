@@ -40,13 +40,13 @@ static const char *tier_words(const struct topdown_view *view, struct arena *are
 	if (facts->tier == TOPDOWN_FULL)
 		str_add(&line, "full PMU: ");
 	else
-		str_addf(&line, "cut-down %sPMU: ", facts->is_virtual ? "virtual " : "");
+		str_addf(&line, "limited %sPMU: ", facts->is_virtual ? "virtual " : "");
 	for (unsigned i = 0; i < facts->core_count; i++)
 		tier_name_core(&line, facts, i);
 	if (facts->watchdog)
-		str_add(&line, " (the NMI watchdog holds one more)");
+		str_add(&line, " (the NMI watchdog uses one more)");
 	if (view->user_only)
-		str_add(&line, "; user side only, the kernel's is not permitted");
+		str_add(&line, "; user mode only, kernel mode is not permitted");
 	return arena_str(arena, &line);
 }
 
@@ -61,8 +61,7 @@ static void tree_missing(unsigned core, struct topdown_view *view)
 		.title = "",
 		.basis = "",
 		.reason =
-			"assay has no table for this CPU and never takes a similar one's: only the "
-			"events that every CPU has are shown",
+			"assay has no table for this CPU: only the events that every CPU has are shown",
 		.flag = "",
 		.note = "",
 		.part = (double)NAN,
@@ -112,8 +111,7 @@ static void judge(struct arena *arena, struct topdown_view *view)
 	topdown_quick_judge(arena, view);
 	if (main_tree && view->verdict.category != VERDICT_UNCLEAR)
 		view->verdict.doubt =
-			"the tree of this CPU could not be measured here, so it is a hint "
-			"from the events that every CPU has";
+			"the tree of this CPU could not be measured here, so this is a hint from generic events";
 }
 
 static void view_rounds(struct topdown_view *view)

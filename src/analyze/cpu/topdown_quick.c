@@ -76,7 +76,7 @@ void topdown_steps_make(struct arena *arena, struct topdown_view *view)
 {
 	step_add(arena, view, "are instructions slow?", "ipc", true);
 	step_add(arena, view, "do loads go to memory?", "cache_mpki", false);
-	step_add(arena, view, "are branches guessed wrongly?", "branch_mpki", false);
+	step_add(arena, view, "are branches mispredicted?", "branch_mpki", false);
 	step_add(
 		arena, view, "does the core wait for instructions?", "frontend_stall_share", false);
 	step_add(
@@ -99,18 +99,16 @@ static void conclude_misses(struct arena *arena, struct topdown_view *view,
 	if (result_alarms(loads) && (!result_alarms(branches) || memory > 2 * wrong))
 		conclude(view, VERDICT_MEMORY,
 			arena_format(arena,
-				"instructions are slow, and %.3g loads of 1,000 instructions go to "
-				"memory",
+				"instructions are slow, and %.3g loads per 1,000 instructions go to memory",
 				loads->value));
 	else if (result_alarms(branches) && (!result_alarms(loads) || wrong > 2 * memory))
 		conclude(view, VERDICT_BAD_SPECULATION,
 			arena_format(arena,
-				"instructions are slow, and %.3g branches of 1,000 instructions are "
-				"guessed wrongly",
+				"instructions are slow, and %.3g branches per 1,000 instructions are mispredicted",
 				branches->value));
 	else
 		conclude(view, VERDICT_MIXED,
-			"instructions are slow, and both far loads and wrong guesses are many");
+			"instructions are slow, with many loads from memory and many mispredictions");
 }
 
 /* Nothing alarms and yet it is slow: what is left, if all was seen. */
@@ -120,18 +118,16 @@ static void conclude_rest(struct arena *arena, struct topdown_view *view)
 		if (!view->steps[i].known) {
 			conclude(view, VERDICT_UNCLEAR,
 				arena_format(arena,
-					"instructions are slow, but this has no answer: %s",
+					"instructions are slow, but one question has no answer: %s",
 					view->steps[i].question));
 			return;
 		}
 	if (result_alarms(topdown_metric(view, "frontend_stall_share")))
 		conclude(view, VERDICT_FRONTEND,
-			"instructions are slow, loads and branches are fine, and the core often has "
-			"no instructions to take");
+			"instructions are slow, loads and branches are fine, and the core often lacks instructions");
 	else
 		conclude(view, VERDICT_CORE,
-			"instructions are slow although loads are near and branches are guessed "
-			"rightly: they wait for each other or for a unit");
+			"instructions are slow although loads are near and branches predicted: they wait for each other or for a unit");
 }
 
 void topdown_quick_judge(struct arena *arena, struct topdown_view *view)
@@ -142,19 +138,19 @@ void topdown_quick_judge(struct arena *arena, struct topdown_view *view)
 
 	view->verdict.share_reason = "generic counters show rates, not shares of the time";
 	view->verdict.confidence = VERDICT_LOW;
-	view->verdict.doubt = "it is a hint from rates: overlap hides part of the misses";
+	view->verdict.doubt = "a hint from rates: overlap hides a part of the misses";
 	if (!ipc || !ipc->known)
 		conclude(view, VERDICT_UNCLEAR,
-			arena_format(arena, "how slow instructions are could not be measured: %s",
+			arena_format(arena, "the speed of instructions could not be measured: %s",
 				ipc ? ipc->reason : "cycles and instructions were not counted"));
 	else if (ipc->assessment == METRIC_HEALTHY)
 		conclude(view, VERDICT_RETIRING,
-			arena_format(arena, "%.2f instructions finish per cycle: the core is busy",
+			arena_format(arena, "%.2f instructions per cycle: the core is busy",
 				ipc->value));
 	else if (result_alarms(loads) || result_alarms(branches))
 		conclude_misses(arena, view, loads, branches);
 	else
 		conclude_rest(arena, view);
 	if (view->verdict.category == VERDICT_UNCLEAR)
-		view->verdict.doubt = "what would decide could not be measured";
+		view->verdict.doubt = "the deciding events could not be measured";
 }

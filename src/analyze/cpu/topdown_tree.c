@@ -180,8 +180,7 @@ static void cells_distrust(struct tree_work *work)
 		cell->counted->value = (double)NAN;
 		cell->counted->status = "not_trusted";
 		cell->counted->reason =
-			"it reads 0 although every real program makes it count: this PMU only "
-			"pretends to have it";
+			"it reads 0 although every real program causes some: this PMU only pretends to count it";
 	}
 }
 
@@ -270,7 +269,7 @@ static void node_fill(const struct tree_work *work, uint32_t index, struct topdo
 	node->coverage = coverage_of(work, &work->table->nodes[index].value, 0);
 	if (node->raw < -ROUNDING || node->raw > 1 + ROUNDING)
 		node->flag = arena_format(work->arena,
-			"it came out as %.1f %% and is shown as %.0f %%: the counters do not agree",
+			"the result is %.1f %% and is shown as %.0f %%: the counters disagree",
 			node->raw * 100, node->share * 100);
 }
 
@@ -371,7 +370,7 @@ static void tree_check(struct tree_work *work, struct topdown_tree *tree)
 			sum += tree->nodes[i].raw;
 	if (tree->whole && !isnan(sum) && fabs(sum - 1) > 0.1)
 		tree->flag = arena_format(work->arena,
-			"level 1 adds up to %.0f %% in place of 100 %%: the counters do not agree",
+			"level 1 adds up to %.0f %% instead of 100 %%: the counters disagree",
 			sum * 100);
 }
 

@@ -89,8 +89,7 @@ static void conclude_backend_cycles(const struct topdown_tree *tree,
 
 	conclude(view, category, backend->share,
 		arena_format(arena,
-			"%s of the %s are lost behind the front end; %s of the stalled cycles wait "
-			"for data",
+			"%s of the %s are lost in the back end; %s of the stalled cycles wait for data",
 			topdown_percent(arena, backend->share), tree->basis,
 			topdown_percent(arena, part)));
 }
@@ -100,23 +99,22 @@ static void conclude_backend_hint(const struct topdown_tree *tree,
 	const struct topdown_node *backend, struct arena *arena, struct topdown_view *view)
 {
 	const struct metric_result *loads = topdown_metric(view, "cache_mpki");
-	const char *lost = arena_format(arena, "%s of the %s are lost behind the front end",
+	const char *lost = arena_format(arena, "%s of the %s are lost in the back end",
 		topdown_percent(arena, backend->share), tree->basis);
 
-	view->verdict.doubt = "memory and the core's units were told apart by cache misses only";
+	view->verdict.doubt = "memory and execution units were told apart by cache misses only";
 	if (loads && loads->known && loads->assessment == METRIC_INVESTIGATE)
 		conclude(view, VERDICT_MEMORY, backend->share,
 			arena_format(arena,
-				"%s, and %.3g loads of 1,000 instructions miss the cache", lost,
+				"%s, and %.3g loads per 1,000 instructions miss the cache", lost,
 				loads->value));
 	else if (loads && loads->known && loads->assessment == METRIC_HEALTHY)
 		conclude(view, VERDICT_CORE, backend->share,
-			arena_format(arena, "%s, and loads hardly miss the cache", lost));
+			arena_format(arena, "%s, and few loads miss the cache", lost));
 	else
 		conclude(view, VERDICT_UNCLEAR, backend->share,
 			arena_format(arena,
-				"%s; whether to memory or to the core's units was not told apart",
-				lost));
+				"%s; whether to memory or to execution units is not known", lost));
 }
 
 static void conclude_backend(const struct topdown_tree *tree, const struct topdown_node *backend,
@@ -140,8 +138,7 @@ static void conclude_backend(const struct topdown_tree *tree, const struct topdo
 	if (memory && core && larger->share < clear * fmin(memory->share, core->share)) {
 		conclude(view, VERDICT_MIXED, backend->share,
 			arena_format(arena,
-				"%s of the %s are lost behind the front end, to memory (%s) and to the "
-				"core's units (%s) alike",
+				"%s of the %s are lost in the back end, both to memory (%s) and to execution units (%s)",
 				topdown_percent(arena, backend->share), tree->basis,
 				topdown_percent(arena, memory->share),
 				topdown_percent(arena, core->share)));
@@ -167,8 +164,9 @@ static void conclude_first(const struct topdown_tree *tree, const struct topdown
 				part, tree->basis, first->name));
 	else if (node_is(first, "bad_speculation"))
 		conclude(view, VERDICT_BAD_SPECULATION, first->share,
-			arena_format(arena, "%s of the %s went into work that was thrown away (%s)",
-				part, tree->basis, first->name));
+			arena_format(arena,
+				"%s of the %s were spent on work that was thrown away (%s)", part,
+				tree->basis, first->name));
 	else
 		conclude(view, VERDICT_MIXED, first->share,
 			arena_format(
@@ -191,7 +189,7 @@ static void conclude_none(
 				topdown_percent(arena, 1 - useful->share), tree->basis));
 	else {
 		conclude(view, VERDICT_UNCLEAR, (double)NAN,
-			"no loss that was measured is large, and useful work was not measured");
+			"no measured loss is large, and useful work was not measured");
 		view->verdict.share_reason = "this CPU cannot count useful work";
 	}
 }
@@ -209,13 +207,13 @@ static const char *doubt_of(const struct topdown_tree *tree, const struct topdow
 			return "a node came out negative";
 	for (uint32_t i = 0; i < tree->node_count; i++)
 		if (tree->nodes[i].known && tree->nodes[i].coverage < 0.95)
-			return "the events were not on the PMU all the time";
+			return "the events were not always on the PMU";
 	if (view->rounds < 3)
-		return "fewer than three runs: there are no error bars";
+		return "fewer than three runs: no error bars";
 	if (first && second && !isnan(first->lo) && second->hi >= first->lo)
 		return "the error bars of the first two causes overlap";
 	if (first && first->assessment == METRIC_WATCH)
-		return "its error bar reaches below the threshold";
+		return "its error bar extends below the threshold";
 	return "";
 }
 

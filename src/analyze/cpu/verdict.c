@@ -30,7 +30,7 @@ static const char *const category_titles[VERDICT_CATEGORIES] = {
 	[VERDICT_MEMORY_LATENCY] = "memory latency",
 	[VERDICT_MEMORY_BANDWIDTH] = "memory bandwidth",
 	[VERDICT_MEMORY] = "memory",
-	[VERDICT_CORE] = "the core's units and dependencies",
+	[VERDICT_CORE] = "execution units and dependencies",
 	[VERDICT_MIXED] = "mixed",
 };
 
@@ -80,7 +80,7 @@ static int block_take(void *to, struct text_reader *reader, const struct text_bl
 	if (r < 0)
 		return r;
 	if (!verdict_category_find(word, &category))
-		return text_refuse(reader, block->pairs[0].line, "there is no category", word);
+		return text_refuse(reader, block->pairs[0].line, "unknown category", word);
 	advice = &book->of[category];
 	if (advice->filled)
 		return text_refuse(

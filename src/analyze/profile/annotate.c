@@ -47,11 +47,11 @@ static int no_event(const struct run *run, const char *wanted, struct err *err)
 	for (uint32_t i = 0; i < run->events.count; i++)
 		words[i] = run_text(run, run->events.at[i].name);
 	if (wanted)
-		err_set(err, ERR_USAGE, EINVAL, "this run has no samples of an event '%s'", wanted);
+		err_set(err, ERR_USAGE, EINVAL, "this run has no samples of event '%s'", wanted);
 	else
-		err_set(err, ERR_USAGE, EINVAL, "this run holds no samples");
+		err_set(err, ERR_USAGE, EINVAL, "this run has no samples");
 	return err_nearest(err, wanted ? str_nearest(wanted, words) : NULL,
-		"make one with `assay record -- PROGRAM`");
+		"record some with `assay record -- PROGRAM`");
 }
 
 /* The events that have samples, in the order of the run. */
@@ -311,8 +311,8 @@ static void inlined_only_say(struct annotate_work *work)
 	if (!work->view->inlined_only || !work->host)
 		return;
 	host = run_text(work->run, work->run->functions.at[work->host - 1].name);
-	work->view->missing = arena_format(
-		work->arena, "it stands nowhere by itself, it was inlined: into %s for one", host);
+	work->view->missing = arena_format(work->arena,
+		"it has no code of its own: it was inlined, for example into %s", host);
 	work->view->missing_hint = arena_format(work->arena, "assay annotate %s %s",
 		word_quoted(work->options->run_path, work->arena), word_quoted(host, work->arena));
 }
@@ -328,24 +328,21 @@ static void notes_make(struct annotate_work *work)
 		precise &= view->events[e].precise;
 	if (!precise)
 		note_add(view, "skid",
-			"samples land on or shortly after the instruction that cost the time; read "
-			"lines, not single instructions",
-			"an event with :pp is exact where the PMU can: assay record -e cycles:pp");
+			"samples land on or shortly after the instruction that took the time; trust lines more than single instructions",
+			"events with :pp are exact where the PMU supports it: assay record -e cycles:pp");
 	if (work->cut_samples * CUT_WORTH_SAYING > work->samples)
 		note_add(view, "cut_stacks",
 			arena_format(work->arena,
-				"%llu of %llu stacks do not reach their root: what is below a call "
-				"may be more than shown",
+				"%llu of %llu stacks are incomplete: totals may be larger than shown",
 				(unsigned long long)work->cut_samples,
 				(unsigned long long)work->samples),
 			"");
 	if (work->copy_samples)
 		note_add(view, "inlined_elsewhere",
 			arena_format(work->arena,
-				"%llu samples are in copies of it that were inlined into other "
-				"functions; they are not in these numbers",
+				"%llu samples are in copies inlined into other functions; these numbers exclude them",
 				(unsigned long long)work->copy_samples),
-			"annotate the functions that it was inlined into");
+			"annotate the functions it was inlined into");
 }
 
 /* Where more time is spent below one call than here, the called function is the next to look at. */
@@ -387,7 +384,7 @@ static void view_begin(struct annotate_work *work)
 	view->size_bytes = f->size_bytes;
 	view->outside = arena_take(work->arena, bytes);
 	view->inlined = arena_take(work->arena, bytes);
-	view->missing = listing ? listing->missing : "only lines were asked for";
+	view->missing = listing ? listing->missing : "only lines were requested";
 	view->missing_hint = listing && listing->hint ? listing->hint : "";
 	if (listing && !listing->missing)
 		instructions_take(work);

@@ -64,9 +64,9 @@ static int rows_at(const struct run *run, uint64_t addr, id_vec *ret_rows, struc
 	}
 	if (ret_rows->count)
 		return 0;
-	err_set(err, ERR_USAGE, EINVAL, "no function with samples stands at 0x%llx",
+	err_set(err, ERR_USAGE, EINVAL, "no function with samples at 0x%llx",
 		(unsigned long long)addr);
-	err_hint(err, "addresses are those of the program's file, as nm and objdump show them");
+	err_hint(err, "use addresses of the program file, as nm and objdump show them");
 	return -EINVAL;
 }
 
@@ -85,9 +85,8 @@ static int rows_of_module(
 	rows->count = kept;
 	if (kept)
 		return 0;
-	err_set(err, ERR_USAGE, EINVAL, "'%.200s' has no samples in a module '%.200s'", text,
-		module);
-	err_hint(err, "it has in %s", path);
+	err_set(err, ERR_USAGE, EINVAL, "'%.200s' has no samples in module '%.200s'", text, module);
+	err_hint(err, "it has samples in %s", path);
 	return -EINVAL;
 }
 
@@ -128,8 +127,8 @@ static int too_many(const struct run *run, const char *text, const id_vec *rows,
 			str_addf(&list, "0x%llx in ", (unsigned long long)f->addr);
 		str_addf(&list, "%.100s", label_base(module_path(run, f)));
 	}
-	err_set(err, ERR_USAGE, EINVAL, "'%.200s' stands in %u places", text, rows->count);
-	err_hint(err, "give --module, or an address in place of the name: %.400s%s", list.at,
+	err_set(err, ERR_USAGE, EINVAL, "'%.200s' exists in %u places", text, rows->count);
+	err_hint(err, "add --module, or use an address instead of the name: %.400s%s", list.at,
 		rows->count > CANDIDATES_SHOWN ? "..." : "");
 	return -EINVAL;
 }
@@ -165,8 +164,8 @@ int function_find(const struct run *run, const char *text, const char *module, s
 	int r;
 
 	if (!run->samples.count) {
-		err_set(err, ERR_USAGE, EINVAL, "this run holds no samples");
-		err_hint(err, "make one that does: assay record -- PROGRAM");
+		err_set(err, ERR_USAGE, EINVAL, "this run has no samples");
+		err_hint(err, "record one that does: assay record -- PROGRAM");
 		return -EINVAL;
 	}
 	if (str_starts(text, "0x") && str_to_u64(text, &addr) == 0)

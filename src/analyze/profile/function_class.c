@@ -69,10 +69,10 @@ static int row_take(struct function_book *book, struct text_reader *reader, char
 	unsigned class = str_index(words, FUNCTION_CLASSES, class_word);
 
 	if (class == FUNCTION_CLASSES)
-		return text_refuse(reader, reader->line, "there is no class", class_word);
+		return text_refuse(reader, reader->line, "unknown class", class_word);
 	if (!side || (!str_equal(side, "user") && !str_equal(side, "kernel")))
-		return text_refuse(reader, reader->line, "user or kernel follows the class, not",
-			side ? side : "");
+		return text_refuse(reader, reader->line,
+			"expected user or kernel after the class, not", side ? side : "");
 	while ((name = text_word_next(&row)))
 		pattern_add(book, (enum function_class) class, str_equal(side, "kernel"), name);
 	return 0;

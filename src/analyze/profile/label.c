@@ -177,7 +177,7 @@ static int find_none(const struct label_book *book, const char *text, struct err
 	vec_foreach (const struct label, label, &book->labels)
 		if (!(label->flags & LABEL_UNNAMED))
 			names[count++] = label->name;
-	err_set(err, ERR_USAGE, EINVAL, "no function in this run is called '%.200s'", text);
+	err_set(err, ERR_USAGE, EINVAL, "no function in this run is named '%.200s'", text);
 	return err_nearest(err, str_nearest(text, names),
 		count ? "assay report RUN --limit 0 lists every function"
 		      : "no address of this run has a name");
@@ -200,8 +200,8 @@ static int find_many(
 		if (count++ < 5)
 			str_addf(&list, "%s%.80s", count > 1 ? ", " : "", last);
 	}
-	err_set(err, ERR_USAGE, EINVAL, "'%.200s' is part of %u function names", text, count);
-	err_hint(err, "write one of them whole: %s%s", str_text(&list), count > 5 ? "..." : "");
+	err_set(err, ERR_USAGE, EINVAL, "'%.200s' matches %u function names", text, count);
+	err_hint(err, "write the full name: %s%s", str_text(&list), count > 5 ? "..." : "");
 	return -EINVAL;
 }
 

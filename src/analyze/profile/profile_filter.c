@@ -62,7 +62,7 @@ static void sieve_done(struct sieve *sieve)
 static int refuse_name(
 	const char *what, const char *text, const char **names, const char *hint, struct err *err)
 {
-	err_set(err, ERR_USAGE, EINVAL, "no %s of this run is called '%.200s'", what, text);
+	err_set(err, ERR_USAGE, EINVAL, "no %s in this run is named '%.200s'", what, text);
 	return err_nearest(err, str_nearest(text, names), hint);
 }
 
@@ -71,9 +71,9 @@ static int no_samples(const struct run *run, struct err *err)
 	const char *command = run_text(run, run->command);
 
 	err_set(err, ERR_USAGE, ENODATA, "this run has no samples%s%s%s",
-		run->counts.count ? ", it holds the counts of assay " : "",
+		run->counts.count ? "; it has the counts of assay " : "",
 		run->counts.count ? command : "", run->partial ? " (it is partial)" : "");
-	err_hint(err, "take samples with assay record -o RUN -- PROGRAM");
+	err_hint(err, "record samples with assay record -o RUN -- PROGRAM");
 	return -ENODATA;
 }
 
@@ -99,7 +99,7 @@ static int event_choose(const struct run *run, const struct survey *survey, cons
 	if (!text || exact || starts == 1)
 		return 0;
 	return refuse_name("sampled event", text, names,
-		count ? names[0] : "the samples of this run belong to no event", err);
+		count ? names[0] : "the samples of this run have no event", err);
 }
 
 static int threads_choose(
@@ -346,8 +346,8 @@ int profile_filter_time(struct profile_filter *filter, const char *text, struct 
 
 	if (!dots || (*from && str_to_duration(from, &from_ns) < 0) ||
 		(dots[2] && (str_to_duration(dots + 2, &to_ns) < 0 || to_ns <= from_ns))) {
-		err_set(err, ERR_USAGE, EINVAL, "--time cannot be '%.100s'", text);
-		err_hint(err, "write two durations from the start, as in 2s..5s, ..500ms or 1m..");
+		err_set(err, ERR_USAGE, EINVAL, "invalid --time '%.100s'", text);
+		err_hint(err, "write two times since the start: 2s..5s, ..500ms or 1m..");
 		return -EINVAL;
 	}
 	filter->from_ns = from_ns;

@@ -39,17 +39,15 @@ static void warn_of_stacks(struct profile_quality *quality)
 	if (quality->truncated_share > TRUNCATED_MUCH)
 		warn(quality, "truncated-stacks",
 			arena_format(texts,
-				"%.1f %% of the stacks are cut: their outer callers and the totals "
-				"of those are too small",
+				"%.1f %% of the stacks are cut off: totals of their outer callers are too low",
 				quality->truncated_share * 100),
-			"assay record --help tells how to keep more of each stack");
+			"assay record --help shows how to keep more of each stack");
 	if (quality->broken_share > TRUNCATED_MUCH)
 		warn(quality, "broken-stacks",
 			arena_format(texts,
-				"%.1f %% of the stacks end where no way on was found: totals are "
-				"too small, self is right",
+				"%.1f %% of the stacks could not be unwound to the end: totals are too low, self is right",
 				quality->broken_share * 100),
-			"assay doctor PROGRAM says what the program lacks for unwinding");
+			"assay doctor PROGRAM shows what unwinding needs");
 }
 
 static void warn_of_losses(struct profile_quality *quality)
@@ -59,15 +57,14 @@ static void warn_of_losses(struct profile_quality *quality)
 	if (quality->lost_share > LOST_MUCH)
 		warn(quality, "lost-samples",
 			arena_format(texts,
-				"%.1f %% of the samples were lost: busy moments are "
-				"under-represented",
+				"%.1f %% of the samples were lost: busy moments count too little",
 				quality->lost_share * 100),
-			"a lower rate loses fewer: assay record -F 499");
+			"a lower rate loses less: assay record -F 499");
 	else if (isnan(quality->lost_share) && quality->lost_records > 0)
 		warn(quality, "lost-records",
 			arena_format(texts, "%.0f records were lost, some of them samples",
 				quality->lost_records),
-			"a lower rate loses fewer: assay record -F 499");
+			"a lower rate loses less: assay record -F 499");
 }
 
 static void warn_of_names(struct profile_quality *quality)
@@ -76,19 +73,16 @@ static void warn_of_names(struct profile_quality *quality)
 
 	if (quality->unknown_share > UNKNOWN_MUCH)
 		warn(quality, "unknown-addresses",
-			arena_format(texts,
-				"%.1f %% of the samples were taken at addresses without a name",
+			arena_format(texts, "%.1f %% of the samples have no function name",
 				quality->unknown_share * 100),
-			"--by module shows where; install the debug packages of these modules, or "
-			"do not strip the program");
+			"--by module shows where; install debug packages for these modules, or do not strip the program");
 	if (!quality->weighted)
-		warn(quality, "no-periods",
-			"the samples do not say how much each stands for: all count the same",
-			"record with a tool that keeps the period of a sample");
+		warn(quality, "no-periods", "the samples have no weights, so all count the same",
+			"record with a tool that stores the period of each sample");
 	if (quality->partial)
 		warn(quality, "partial-run",
-			"the run is partial: its recording was interrupted, or goes on",
-			"what is here was measured; record again for the whole");
+			"the run is partial: the recording was interrupted or is still running",
+			"record again for a complete run");
 }
 
 static void events_list(const struct run *run, const struct profile_samples *samples,

@@ -23,7 +23,7 @@ static double share_of(const struct record_count *part, const struct record_coun
 
 static void counts_fill(const struct run *run, struct record_view *view)
 {
-	const char *reason = "the recording did not end by itself";
+	const char *reason = "the recording did not finish";
 	struct record_count taken;
 
 	view->samples = count_of(run, "samples", reason);
@@ -52,10 +52,9 @@ static void cost_fill(const struct run *run, struct record_view *view)
 	bool whole = !run_get_quality(run, "sampling_delay_ns", &part) &&
 		     !run_get_quality(run, "sampling_duration_ns", &part);
 
-	view->recorder_cpu_ns =
-		count_of(run, "recorder_cpu_ns", "the recording did not end by itself");
-	view->target_cpu_ns = count_of(
-		run, "target_cpu_ns", "only the CPU time of a program that assay started is known");
+	view->recorder_cpu_ns = count_of(run, "recorder_cpu_ns", "the recording did not finish");
+	view->target_cpu_ns =
+		count_of(run, "target_cpu_ns", "known only for programs that assay started");
 	view->recorder_share = share_of(&view->recorder_cpu_ns, &view->target_cpu_ns);
 	view->sampled_share = whole ? share_of(&sampled, &view->target_cpu_ns) : (double)NAN;
 	view->reached_hz =
@@ -86,9 +85,9 @@ void record_view_make(const struct run *run, const char *path, uint64_t bytes, s
 		.path = path,
 		.bytes = bytes,
 		.event_count = run->events.count,
-		.rate_hz = count_of(run, "rate_hz", "a period was asked for"),
-		.period = count_of(run, "sample_period", "a rate was asked for"),
-		.ring_bytes = count_of(run, "ring_bytes", "the recording did not end by itself"),
+		.rate_hz = count_of(run, "rate_hz", "a period was requested"),
+		.period = count_of(run, "sample_period", "a rate was requested"),
+		.ring_bytes = count_of(run, "ring_bytes", "the recording did not finish"),
 		.dump_bytes = count_of(run, "stack_dump_bytes", "no stacks were copied"),
 		.next = arena_format(arena, "assay report %s", path),
 	};

@@ -278,7 +278,7 @@ static void row_optimisation(struct target_work *work)
 static void row_instruments(struct target_work *work)
 {
 	const struct binary_facts *facts = work->facts;
-	const char *reason = facts->signs_reason ? facts->signs_reason : "no names to see";
+	const char *reason = facts->signs_reason ? facts->signs_reason : "no names to look at";
 	const char *allocator = NULL;
 	struct target_row *row = add_row_or_reason(work, "sanitizers", facts->sanitizers, reason);
 

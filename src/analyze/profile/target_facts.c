@@ -50,14 +50,14 @@ static void list_file(struct target_work *work)
 {
 	const struct binary_facts *facts = work->facts;
 
-	add_text(work, "path", facts->path, "it was read from memory");
-	add_text(work, "script", facts->script, "it is no script");
+	add_text(work, "path", facts->path, "read from memory");
+	add_text(work, "script", facts->script, "not a script");
 	add_number(work, "size_bytes", facts->size_bytes);
-	add_text(work, "sha256", facts->sha256, "not asked for");
+	add_text(work, "sha256", facts->sha256, "not requested");
 	add_text(work, "kind", binary_kind_name(facts->kind), NULL);
 	add_text(work, "machine", facts->machine, NULL);
 	add_bool(work, "static", binary_is_static(facts));
-	add_text(work, "loader", facts->loader, "it needs none");
+	add_text(work, "loader", facts->loader, "not needed");
 	add_text(work, "build_id", facts->build_id, "linked without one");
 	add_bool(work, "setuid", facts->setuid);
 	add_bool(work, "setgid", facts->setgid);
@@ -80,10 +80,9 @@ static void list_debug(struct target_work *work)
 	add_bool(work, "line_tables", facts->has_debug_lines || facts->has_separate_lines);
 	add_text(work, "debug_link", facts->debug_link, "no .gnu_debuglink");
 	add_text(work, "debug_file", facts->debug_file,
-		facts->has_debug_info ? "not searched: the file has its own"
-		: facts->build_id || facts->debug_link
-			? "no separate debug file is installed"
-			: "neither build-id nor debug link to search by");
+		facts->has_debug_info		       ? "not searched: the file has its own"
+		: facts->build_id || facts->debug_link ? "no separate debug file is installed"
+						       : "no build id or debug link to search by");
 	add_text(work, "debug_alternate", facts->debug_alternate, "not shared by dwz");
 	add_bool(work, "debug_alternate_found", facts->debug_alternate_found);
 	add_bool(work, "debug_compressed", facts->debug_compressed);
@@ -105,8 +104,8 @@ static void list_debug(struct target_work *work)
 
 static void list_compiler(struct target_work *work)
 {
-	static const char *const evidence[] = {
-		[EVIDENCE_PRODUCER] = "recorded switches", [EVIDENCE_CODE] = "guess from the code"};
+	static const char *const evidence[] = {[EVIDENCE_PRODUCER] = "recorded switches",
+		[EVIDENCE_CODE] = "guessed from the code"};
 	const struct binary_facts *facts = work->facts;
 	const char *reason = facts->flags_reason;
 
@@ -116,7 +115,7 @@ static void list_compiler(struct target_work *work)
 	add_bool(work, "language_mixed", facts->language_mixed);
 	add_text(work, "language_evidence", facts->language_evidence, "no sign of one");
 	add_text(work, "comment", facts->comment, "no .comment section");
-	add_text(work, "compiler", facts->compiler, "no compiler left its mark");
+	add_text(work, "compiler", facts->compiler, "no compiler identified itself");
 	add_text(work, "producer", facts->producer, reason);
 	add_text(work, "flags", facts->flags, reason);
 	add_text(work, "optimisation", facts->optimisation, facts->optimisation_reason);

@@ -5,7 +5,7 @@
 #include "parts.h"
 #include "render/ab.h"
 
-#define FEW "it takes at least 6 pairs"
+#define FEW "it needs at least 6 pairs"
 
 static void effect_json(struct jsonw *w, const struct comparison *one)
 {
@@ -46,8 +46,8 @@ static void metric_json(struct jsonw *w, const struct comparison *one, bool deci
 	jsonw_put_bool(w, "never_varies", one->constant);
 	jsonw_put_number(w, "detectable", one->detectable, FEW);
 	jsonw_put_count(w, "pairs_needed", one->pairs_needed,
-		one->outcome == COMPARE_INCONCLUSIVE ? "no number of pairs would do"
-						     : "it is settled");
+		one->outcome == COMPARE_INCONCLUSIVE ? "no number of pairs would be enough"
+						     : "the verdict is clear");
 	jsonw_end_object(w);
 }
 
@@ -56,8 +56,8 @@ static void verdict_json(struct jsonw *w, const struct ab_page *page)
 	const struct ab_view *ab = page->view;
 	const struct compare_verdict *verdict = &ab->verdict;
 	const char *settled = verdict->outcome == COMPARE_INCONCLUSIVE
-				      ? "no number of pairs would do"
-				      : "it is settled";
+				      ? "no number of pairs would be enough"
+				      : "the verdict is clear";
 
 	jsonw_open_object(w, "verdict");
 	jsonw_put_text(w, "outcome", compare_outcome_name(verdict->outcome));
@@ -126,7 +126,8 @@ static void disturbed_json(struct jsonw *w, const struct ab_view *ab)
 		jsonw_put_number(w, "effect_without", ab->calm_verdict.by->effect, FEW);
 	} else {
 		jsonw_put_missing(w, "outcome_without",
-			ab->disturbed_count ? "too few pairs would be left" : "no pair was");
+			ab->disturbed_count ? "too few pairs would be left"
+					    : "no pair was disturbed");
 	}
 	jsonw_put_u64(w, "a_leftover_runs", ab->leftovers_a);
 	jsonw_put_u64(w, "b_leftover_runs", ab->leftovers_b);
@@ -168,7 +169,7 @@ static void explanation_json(struct jsonw *w, const struct ab_explanation *one)
 	jsonw_put_number(w, "ipc_a", one->ipc_a, reason);
 	jsonw_put_number(w, "ipc_b", one->ipc_b, reason);
 	jsonw_put_number(w, "instructions_share", one->instructions_share, reason);
-	jsonw_put_text_or(w, "stall", one->stall, "none was found");
+	jsonw_put_text_or(w, "stall", one->stall, "none found");
 	jsonw_end_object(w);
 }
 
@@ -182,7 +183,7 @@ static void steps_json(struct jsonw *w, const struct ab_page *page)
 		jsonw_put_text(w, "run", step->path ? step->path : "");
 		jsonw_put_number(w, "effect", step->effect, "this metric was not judged there");
 		jsonw_put_number(
-			w, "cumulative", step->cumulative, "a change before it is not known");
+			w, "cumulative", step->cumulative, "an earlier change is not known");
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);
@@ -231,8 +232,8 @@ void ab_json(struct jsonw *w, const struct ab_page *page)
 	if (page->same_output)
 		jsonw_put_bool(w, "same_output", true);
 	else
-		jsonw_put_missing(w, "same_output", "not looked at: --same-output");
-	jsonw_put_text_or(w, "artifact", page->artifact, "the runs were not kept: -o RUN.assay");
+		jsonw_put_missing(w, "same_output", "not compared: --same-output");
+	jsonw_put_text_or(w, "artifact", page->artifact, "the runs were not stored: -o RUN.assay");
 	pairs_json(w, ab);
 	side_json(w, page, 0);
 	side_json(w, page, 1);

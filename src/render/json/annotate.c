@@ -18,7 +18,7 @@ static void put_addr(struct jsonw *w, const char *key, uint64_t addr)
 
 static void put_share(struct jsonw *w, const char *key, double share)
 {
-	jsonw_put_number(w, key, share, "there are no samples to be a share of");
+	jsonw_put_number(w, key, share, "no samples to take a share of");
 }
 
 static const char *const self_keys[] = {"self", "self_share"};
@@ -132,7 +132,7 @@ static void instructions_json(
 {
 	if (view->missing || page->by_line) {
 		jsonw_put_missing(w, "instructions",
-			page->by_line ? "only lines were asked for" : view->missing);
+			page->by_line ? "only lines were requested" : view->missing);
 		if (!page->by_line)
 			jsonw_put_text(w, "instructions_hint", view->missing_hint);
 		return;
@@ -183,9 +183,9 @@ void annotate_json(
 {
 	jsonw_put_text(w, "function", view->function);
 	jsonw_put_text(w, "module", view->module);
-	jsonw_put_text_or(w, "file", str_or_null(view->file),
-		"no debug information says where it is defined");
-	jsonw_put_count(w, "line", view->line, "no debug information says where it is defined");
+	jsonw_put_text_or(
+		w, "file", str_or_null(view->file), "no debug information for where it is defined");
+	jsonw_put_count(w, "line", view->line, "no debug information for where it is defined");
 	put_addr(w, "addr", view->addr);
 	jsonw_put_u64(w, "size_bytes", view->size_bytes);
 	jsonw_put_bool(w, "inlined_only", view->inlined_only);

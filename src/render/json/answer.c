@@ -3,7 +3,7 @@
 
 #include "render/answer.h"
 
-static const char not_tried[] = "no experiment on this place told enough";
+static const char not_tried[] = "no experiment on this place was conclusive";
 
 static void evidence_json(struct jsonw *json, const struct hotspot *spot)
 {
@@ -18,9 +18,9 @@ static void evidence_json(struct jsonw *json, const struct hotspot *spot)
 		jsonw_put_text(json, "path", e->path);
 		if (*e->query) {
 			jsonw_put_text(json, "query", e->query);
-			jsonw_put_number(json, "value", e->value, "the query gives none");
+			jsonw_put_number(json, "value", e->value, "the query returns nothing");
 		} else {
-			jsonw_put_missing(json, "query", "assay causal --show gives the number");
+			jsonw_put_missing(json, "query", "assay causal --show prints the number");
 		}
 		jsonw_end_object(json);
 	}
@@ -34,7 +34,7 @@ static void hotspot_json(struct jsonw *json, const struct hotspot *spot)
 	jsonw_put_text(json, "location", spot->location);
 	jsonw_put_text(json, "function", spot->function);
 	jsonw_put_text(json, "file", str_or_null(spot->file));
-	jsonw_put_count(json, "line", spot->line, "no line is known: no debug information");
+	jsonw_put_count(json, "line", spot->line, "line unknown: no debug information");
 	jsonw_put_text(json, "metric", spot->metric);
 	jsonw_put_number(json, "value", spot->value, "waits are not sampled");
 	jsonw_put_text(json, "category", hotspot_category_word(spot->category));

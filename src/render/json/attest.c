@@ -54,12 +54,12 @@ static void origin_json(struct jsonw *w, const struct attest_document *document)
 	}
 	jsonw_end_object(w);
 	jsonw_open_object(w, "git");
-	jsonw_put_text_or(
-		w, "commit", document->git_commit, "the working directory is in no git tree");
+	jsonw_put_text_or(w, "commit", document->git_commit,
+		"the working directory is not in a git work tree");
 	if (document->git_known)
 		jsonw_put_bool(w, "dirty", document->git_dirty);
 	else
-		jsonw_put_missing(w, "dirty", "git did not say");
+		jsonw_put_missing(w, "dirty", "git did not answer");
 	jsonw_end_object(w);
 	jsonw_open_object(w, "audit");
 	jsonw_put_u64(w, "high", document->audit->counts[AUDIT_HIGH]);
@@ -100,7 +100,7 @@ void attest_check_json(struct jsonw *w, const struct attest_check *check)
 	if (check->run_found)
 		jsonw_put_bool(w, "run_intact", check->run_intact);
 	else
-		jsonw_put_missing(w, "run_intact", "the run file is not at its place");
+		jsonw_put_missing(w, "run_intact", "the run file is missing");
 	jsonw_put_text(w, "attester", check->attester);
 	jsonw_put_text(w, "time_utc", check->time_utc);
 	jsonw_put_u64(w, "fails", check->fails);

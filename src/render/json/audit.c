@@ -10,10 +10,10 @@ static void finding_json(struct jsonw *w, const struct audit_finding *finding)
 	jsonw_begin_object(w);
 	jsonw_put_text(w, "code", rule->code);
 	jsonw_put_text(w, "severity", audit_severity_name(rule->severity));
-	jsonw_put_text_or(w, "file", finding->file, "it is about all files together");
-	jsonw_put_text_or(w, "command", finding->command, "it is about the whole file");
+	jsonw_put_text_or(w, "file", finding->file, "it concerns all files together");
+	jsonw_put_text_or(w, "command", finding->command, "it concerns the whole file");
 	jsonw_put_text(w, "evidence", finding->evidence);
-	jsonw_put_number(w, "number", finding->number, "it is found or not, without a number");
+	jsonw_put_number(w, "number", finding->number, "it has no number");
 	jsonw_put_number(w, "limit", rule->limit, "the rule has none");
 	jsonw_put_text(w, "means", rule->means);
 	jsonw_put_text(w, "fix", rule->fix);
@@ -26,7 +26,7 @@ static void steps_json(struct jsonw *w, const struct audit_view *view)
 	jsonw_put_text(w, "class", fingerprint_class_name(view->class));
 	jsonw_put_text_or(w, "reached",
 		view->reached >= 0 ? view->steps[view->reached].level->name : NULL,
-		"not every command has a run that ended well");
+		"not every command has a successful run");
 	jsonw_open_array(w, "levels");
 	for (unsigned i = 0; i < AUDIT_LEVELS && view->steps[i].level; i++) {
 		const struct audit_step *step = &view->steps[i];
@@ -73,7 +73,7 @@ void audit_json(struct jsonw *w, const struct audit_view *view)
 		jsonw_key(w, "fairness");
 		steps_json(w, view);
 	} else {
-		jsonw_put_missing(w, "fairness", "there are no two commands to compare");
+		jsonw_put_missing(w, "fairness", "no two commands to compare");
 	}
 	jsonw_put_text(w, "supports", view->supports);
 	jsonw_put_text(w, "does_not_support", view->lacks);

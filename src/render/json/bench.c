@@ -10,9 +10,9 @@
 #define TAIL_SHARE 0.99
 enum { TAIL_COUNT = 1000 };
 
-static const char few[] = "it takes more runs than there are";
+static const char few[] = "it needs more runs";
 
-static const char foreign[] = "the imported file does not tell it";
+static const char foreign[] = "the imported file does not have it";
 
 static void usage_json(struct jsonw *w, const struct bench_run *run)
 {
@@ -45,7 +45,7 @@ static void run_json(struct jsonw *w, const struct bench_run *run)
 	jsonw_put_u64(w, "wall_ns", run->wall_ns);
 	usage_json(w, run);
 	jsonw_put_known(w, "steal_ns", run->has_steal, run->steal_ns,
-		run->has_usage ? "the kernel does not tell it" : foreign);
+		run->has_usage ? "the kernel does not report it" : foreign);
 	jsonw_put_known(w, "pressure_ns", run->has_pressure, run->pressure_ns,
 		run->has_usage ? "the kernel has no /proc/pressure/cpu" : foreign);
 	if (run->has_exit)
@@ -89,7 +89,7 @@ static void percentiles_json(struct jsonw *w, const struct summary *s)
 
 static void series_json(struct jsonw *w, const char *key, const struct summary *s)
 {
-	const char *why = s->count ? few : "no run that is used has it";
+	const char *why = s->count ? few : "no usable run has it";
 
 	jsonw_open_object(w, key);
 	jsonw_put_u64(w, "count", s->count);
@@ -135,7 +135,7 @@ static void rate_json(
 
 	if (!per_run || !command->used_count) {
 		jsonw_put_missing(
-			w, key, per_run ? few : "what a run handles was not told (--ops, --bytes)");
+			w, key, per_run ? few : "the work per run is not known (--ops, --bytes)");
 		return;
 	}
 	jsonw_open_object(w, key);
@@ -186,8 +186,7 @@ static void ratio_json(
 	jsonw_put_number(w, "lo", 1 + wall->lo, few);
 	jsonw_put_number(w, "hi", 1 + wall->hi, few);
 	jsonw_put_double(w, "p", wall->p);
-	jsonw_put_known(
-		w, "pairs", !wall->advisory, wall->a_count, "they were not measured in turns");
+	jsonw_put_known(w, "pairs", !wall->advisory, wall->a_count, "they were not interleaved");
 	jsonw_put_bool(w, "advisory", wall->advisory);
 	jsonw_put_text(w, "outcome",
 		wall->outcome == COMPARE_REGRESSED ? "slower"
@@ -210,7 +209,7 @@ void bench_json(struct jsonw *w, const struct bench_view *view)
 	jsonw_put_text_or(w, "output_sha256", view->output_sha256,
 		"the output was not compared, or differed");
 	jsonw_put_text_or(
-		w, "failure_stderr", view->failure_stderr, "no run ended it, or it said nothing");
+		w, "failure_stderr", view->failure_stderr, "no run failed, or it printed nothing");
 	jsonw_key(w, "comparisons"); /* indices in `commands` */
 	jsonw_begin_array(w);
 	for (uint32_t i = 0; i < view->ratio_count; i++)

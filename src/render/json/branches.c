@@ -17,7 +17,7 @@ static void tally_json(
 	struct jsonw *w, const struct branch_tally *tally, const struct branches_view *view)
 {
 	bool stacks = view->witness == BRANCHES_STACKS;
-	const char *none = "only branch stacks tell it";
+	const char *none = "only branch stacks record it";
 
 	if (view->witness == BRANCHES_SAMPLED)
 		jsonw_put_u64(w, "samples", tally->count);
@@ -37,13 +37,13 @@ static void tally_json(
 	jsonw_put_u64(w, "mispredicted", tally->mispredicted);
 	jsonw_put_number(w, "miss_rate", tally->miss_rate,
 		view->witness == BRANCHES_SAMPLED ? "only mispredicted branches were sampled"
-						  : "these branches do not say it");
+						  : "these branches do not record it");
 }
 
 static void type_json(struct jsonw *w, unsigned type)
 {
 	jsonw_put_text_or(w, "type", type ? branch_type_name(type) : NULL,
-		"the recording does not tell types");
+		"the recording has no branch types");
 }
 
 static void site_json(
@@ -54,13 +54,12 @@ static void site_json(
 	if (site->has_to)
 		site_place_json(w, "to", &site->to);
 	else
-		jsonw_put_missing(w, "to", "only branch stacks tell it");
+		jsonw_put_missing(w, "to", "only branch stacks record it");
 	tally_json(w, &site->tally, view);
 	jsonw_put_double(w, "share", site->share);
 	type_json(w, site->type);
-	jsonw_put_number(w, "cycles", site->cycles, "the branches carry no times");
-	jsonw_put_number(
-		w, "ipc", site->ipc, "the branches carry no times, or the code is not known");
+	jsonw_put_number(w, "cycles", site->cycles, "the branches have no times");
+	jsonw_put_number(w, "ipc", site->ipc, "the branches have no times, or the code is unknown");
 	jsonw_end_object(w);
 }
 

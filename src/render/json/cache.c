@@ -9,7 +9,7 @@ static void level_json(struct jsonw *w, const struct cache_level_row *row, bool 
 {
 	jsonw_begin_object(w);
 	jsonw_put_text(w, "name", row->name);
-	jsonw_put_count(w, "size_bytes", row->size_bytes, "the run does not tell it");
+	jsonw_put_count(w, "size_bytes", row->size_bytes, "the run does not record it");
 	jsonw_put_number(w, "accesses", row->accesses, row->accesses_reason);
 	jsonw_put_number(w, "misses", row->misses, row->misses_reason);
 	jsonw_put_number(w, "miss_rate", row->rate, row->rate_reason);
@@ -35,7 +35,7 @@ static void answers_json(struct jsonw *w, const struct cache_tally *tally)
 static void accesses_json(struct jsonw *w, const struct cache_tally *tally, double latency)
 {
 	jsonw_put_u64(w, "samples", tally->samples);
-	jsonw_put_number(w, "latency_cycles", latency, "the samples carry no weight");
+	jsonw_put_number(w, "latency_cycles", latency, "the samples have no weight");
 	answers_json(w, tally);
 	jsonw_put_u64(w, "tlb_misses", tally->tlb_misses);
 	jsonw_put_u64(w, "stores", tally->stores);

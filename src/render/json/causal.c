@@ -5,7 +5,7 @@
 
 #include "render/causal.h"
 
-static const char no_samples[] = "the file does not say how many samples there were";
+static const char no_samples[] = "the file does not record the number of samples";
 
 static void gain_json(struct jsonw *json, const struct causal_gain *gain)
 {
@@ -17,7 +17,7 @@ static void gain_json(struct jsonw *json, const struct causal_gain *gain)
 		jsonw_put_double(json, "hi", gain->hi);
 	} else {
 		const char *why = gain->trials ? "too few pairs or visits for a bound"
-					       : "not tried: time went to other levels";
+					       : "not tried: the time went to other levels";
 
 		jsonw_put_missing(json, "gain", why);
 		jsonw_put_missing(json, "lo", why);
@@ -47,7 +47,7 @@ static void slope_json(struct jsonw *json, const struct causal_curve *curve)
 
 static void known_text(struct jsonw *json, const char *key, const char *text)
 {
-	jsonw_put_text_or(json, key, str_or_null(text), "the experiments do not tell it");
+	jsonw_put_text_or(json, key, str_or_null(text), "the experiments do not show it");
 }
 
 static void target_json(
@@ -149,5 +149,5 @@ void causal_json(struct jsonw *json, const struct causal_view *view, const char 
 	jsonw_put_bool(json, "paced_by_clock", view->is_paced);
 	guards_json(json, view);
 	jsonw_put_text(json, "no_answer", nothing.len ? nothing.at : NULL);
-	jsonw_put_text_or(json, "coz_file", coz_file, "not asked for: --coz FILE writes it");
+	jsonw_put_text_or(json, "coz_file", coz_file, "not requested: --coz FILE writes it");
 }

@@ -24,7 +24,7 @@ static void side_json(struct jsonw *w, const char *key, const char *path,
 
 static void row_json(struct jsonw *w, const struct diff_row *row, const struct diff_view *view)
 {
-	const char *none = view->cost_reason, *nowhere = "it is not known, or is not one";
+	const char *none = view->cost_reason, *nowhere = "it is unknown, or there is none";
 
 	jsonw_begin_object(w);
 	jsonw_put_text(w, "name", row->name);
@@ -57,7 +57,7 @@ static void class_json(struct jsonw *w, const struct diff_view *view)
 	jsonw_put_bool(w, "comparable", !view->refusals.count);
 	jsonw_put_text_or(w, "class",
 		view->machines_known ? fingerprint_class_name(view->machines.class) : NULL,
-		"a run without a fingerprint does not tell its machine");
+		"a run without a fingerprint does not describe its machine");
 	jsonw_put_texts(w, "refusals", view->refusals.at, view->refusals.count);
 }
 
@@ -73,15 +73,14 @@ static void counts_row_json(struct jsonw *w, const struct diff_count_row *row)
 	jsonw_put_number(w, "a", row->a, none);
 	jsonw_put_number(w, "b", row->b, none);
 	jsonw_put_number(w, "change_share", row->change, none);
-	jsonw_put_number(w, "change_low_share", row->lo, "it takes more runs of each side");
-	jsonw_put_number(w, "change_high_share", row->hi, "it takes more runs of each side");
+	jsonw_put_number(w, "change_low_share", row->lo, "it needs more runs of each side");
+	jsonw_put_number(w, "change_high_share", row->hi, "it needs more runs of each side");
 	if (isnan(row->lo))
-		jsonw_put_missing(w, "moved", "it takes more runs of each side");
+		jsonw_put_missing(w, "moved", "it needs more runs of each side");
 	else
 		jsonw_put_bool(w, "moved", row->moved);
 	jsonw_put_number(w, "explains_share", row->explains_share,
-		"cycles and instructions were not counted, the time is the same, or nobody knows "
-		"what one costs");
+		"cycles and instructions were not counted, the time is the same, or the cost is unknown");
 	jsonw_put_bool(w, "estimate", row->priced);
 	jsonw_end_object(w);
 }
@@ -116,7 +115,7 @@ void diff_json(struct jsonw *w, const struct diff_page *page)
 	if (page->counts)
 		diff_counts_json(w, page->counts);
 	else
-		jsonw_put_missing(w, "counts", "one of the runs has no counts of executions");
+		jsonw_put_missing(w, "counts", "one of the runs has no execution counts");
 	if (!view->has_samples && !view->refusals.count) {
 		jsonw_put_missing(w, "rows", "neither run has samples");
 		return;

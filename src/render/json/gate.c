@@ -7,7 +7,7 @@
 
 static void effect_json(struct jsonw *w, const struct comparison *one)
 {
-	static const char few[] = "it takes at least 6 runs on each side";
+	static const char few[] = "it needs at least 6 runs on each side";
 
 	jsonw_put_number(w, "effect", one->effect, few);
 	jsonw_put_number(w, "lo", one->lo, few);
@@ -58,7 +58,7 @@ static void item_json(
 	jsonw_put_double(w, "alpha", one->alpha);
 	jsonw_put_double(w, "min_effect", one->min_effect);
 	jsonw_put_number(w, "noise_iqr", item->noise.iqr > 0 ? item->noise.iqr : (double)NAN,
-		"the history holds fewer than 8 measurements of it here, or they never vary");
+		"the history has fewer than 8 measurements of it here, or they never vary");
 	jsonw_put_u64(w, "history_entries", item->noise.entries);
 	jsonw_put_u64(w, "baseline_runs", one->a_count);
 	jsonw_put_u64(w, "candidate_runs", one->b_count);
@@ -215,7 +215,7 @@ void gate_json(struct jsonw *w, const struct gate_page *page)
 		jsonw_key(w, "envelope");
 		envelope_json(w, page->envelope);
 	} else {
-		jsonw_put_missing(w, "envelope", "it takes at least two baselines");
+		jsonw_put_missing(w, "envelope", "it needs at least two baselines");
 	}
 	machines_json(w, page);
 	rules_json(w, view);

@@ -47,7 +47,7 @@ void imported_runs_json(
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", all->events[i].name);
 		jsonw_put_text(w, "unit", all->events[i].unit);
-		jsonw_put_missing(w, "value", "each run has its own: see `counts` of the run file");
+		jsonw_put_missing(w, "value", "each run has its own: see `counts` in the run file");
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);

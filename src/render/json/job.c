@@ -71,8 +71,8 @@ void job_json(struct jsonw *w, const struct job_view *view)
 	jsonw_put_text(w, "state", view->state);
 	jsonw_put_text(w, "target", view->target);
 	put_seconds(w, "budget_ns", "budget_seconds", view->budget_s, "");
-	put_seconds(
-		w, "planned_ns", "planned_seconds", view->planned_s, "it ended before the plan");
+	put_seconds(w, "planned_ns", "planned_seconds", view->planned_s,
+		"it ended before the plan was made");
 	put_seconds(w, "wall_ns", "seconds", view->seconds, "it did not end");
 	phases_json(w, view->phases, view->phase_count);
 	jsonw_open_array(w, "artifacts");

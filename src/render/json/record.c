@@ -15,8 +15,7 @@ static void json_overhead(struct jsonw *w, const struct record_view *view)
 	json_count(w, "target_cpu_ns", &view->target_cpu_ns);
 	jsonw_put_number(w, "recorder_share", view->recorder_share, view->target_cpu_ns.reason);
 	jsonw_put_missing(w, "target_slowdown_share",
-		"what the sampling interrupts cost the program is part of its own CPU time; compare "
-		"with `assay stat` of a run without recording");
+		"the cost of the sampling interrupts is part of the program's CPU time; compare with `assay stat` of a run without recording");
 	jsonw_end_object(w);
 }
 
@@ -49,7 +48,7 @@ void record_json(struct jsonw *w, const struct record_view *view)
 	json_count(w, "period", &view->period);
 	jsonw_put_number(w, "reached_hz", view->reached_hz, view->reached_reason);
 	jsonw_put_number(w, "sampled_share", view->sampled_share,
-		"only cpu-clock and task-clock over a whole program tell");
+		"only cpu-clock and task-clock over a whole program measure it");
 	json_count(w, "stack_dump_bytes", &view->dump_bytes);
 	json_count(w, "ring_bytes", &view->ring_bytes);
 	json_overhead(w, view);

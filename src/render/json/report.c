@@ -10,9 +10,9 @@
 
 static const char *place_reason(enum profile_by by)
 {
-	return by == PROFILE_THREAD   ? "a thread has no place in the source"
-	       : by == PROFILE_MODULE ? "a module has no place in the source"
-				      : "no debug information says it";
+	return by == PROFILE_THREAD   ? "a thread has no source location"
+	       : by == PROFILE_MODULE ? "a module has no source location"
+				      : "no debug information for it";
 }
 
 static void cost_json(struct jsonw *w, const struct profile_row *row)
@@ -30,10 +30,10 @@ static void row_json(struct jsonw *w, const struct profile_row *row, enum profil
 	jsonw_put_text(w, "name", row->name);
 	jsonw_put_text_or(w, "file", str_or_null(row->file), place_reason(by));
 	jsonw_put_count(w, "line", row->line,
-		by == PROFILE_FILE ? "a file is not one line" : place_reason(by));
+		by == PROFILE_FILE ? "a file is not a single line" : place_reason(by));
 	jsonw_put_text_or(w, "module", str_or_null(row->module),
-		by == PROFILE_THREAD || by == PROFILE_FILE ? "it runs code of several modules"
-							   : "no mapping held the address");
+		by == PROFILE_THREAD || by == PROFILE_FILE ? "it runs code from several modules"
+							   : "no mapping contained the address");
 	if (by == PROFILE_THREAD) {
 		jsonw_put_u64(w, "pid", row->pid);
 		jsonw_put_u64(w, "tid", row->tid);
@@ -135,9 +135,9 @@ static void events_json(struct jsonw *w, const struct profile_quality *quality)
 
 void quality_json(struct jsonw *w, const struct profile_quality *quality)
 {
-	static const char none[] = "no sample was let through";
-	static const char uncounted[] = "whoever recorded this did not count it";
-	static const char unmeasured[] = "whoever recorded this did not measure its CPU time";
+	static const char none[] = "the filters leave no sample";
+	static const char uncounted[] = "the recorder did not count it";
+	static const char unmeasured[] = "the recorder did not measure its CPU time";
 
 	jsonw_open_object(w, "quality");
 	jsonw_put_u64(w, "samples", quality->samples);
@@ -150,7 +150,7 @@ void quality_json(struct jsonw *w, const struct profile_quality *quality)
 	jsonw_put_number(w, "broken_share", quality->broken_share, none);
 	jsonw_put_number(w, "unknown_share", quality->unknown_share, none);
 	jsonw_put_number(w, "kernel_share", quality->kernel_share, none);
-	jsonw_put_number(w, "rate_hz", quality->rate_hz, "it takes two samples at different times");
+	jsonw_put_number(w, "rate_hz", quality->rate_hz, "it needs two samples at different times");
 	jsonw_put_u64(w, "span_ns", quality->span_ns);
 	put_count(w, "recorder_cpu_ns", quality->recorder_cpu_ns, unmeasured);
 	put_count(w, "target_cpu_ns", quality->target_cpu_ns, unmeasured);

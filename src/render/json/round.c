@@ -7,7 +7,7 @@
 
 static void promise_json(struct jsonw *w, const struct round_view *view)
 {
-	static const char none[] = "the run before promised no gain that could be measured";
+	static const char none[] = "the earlier run promised no measurable gain";
 
 	jsonw_open_object(w, "promise");
 	jsonw_put_text(w, "result", round_promise_word(view->promise));

@@ -7,7 +7,7 @@
 #include "parts.h"
 #include "render/scale.h"
 
-static const char few[] = "it takes more runs or sizes than there are";
+static const char few[] = "it needs more runs or sizes";
 static const char not_fitted[] = "no law was fitted";
 
 static void words_json(struct jsonw *w, const char *key, const struct scale_view *view,
@@ -35,8 +35,7 @@ static void suggestion_json(struct jsonw *w, const struct scale_law *law)
 		if (law->suggested[i])
 			jsonw_u64(w, law->suggested[i]);
 	jsonw_end_array(w);
-	jsonw_put_count(
-		w, "suggested_runs", law->suggested_runs, "more runs are not what is missing");
+	jsonw_put_count(w, "suggested_runs", law->suggested_runs, "more runs would not help");
 }
 
 static void law_json(struct jsonw *w, const struct scale_view *view)
@@ -49,7 +48,7 @@ static void law_json(struct jsonw *w, const struct scale_view *view)
 	jsonw_put_number(
 		w, "support_share", law->fitted ? law->support[law->best] : (double)NAN, few);
 	jsonw_put_number(w, "evidence", law->fitted ? law->evidence : (double)NAN,
-		"the growth is not beyond chance, or there is no law");
+		"the growth may be chance, or there is no law");
 	jsonw_put_number(w, "slope", law->fitted ? law->fit.slope : (double)NAN, few);
 	jsonw_put_number(w, "slope_lo", law->slope.lo, few);
 	jsonw_put_number(w, "slope_hi", law->slope.hi, few);
@@ -66,7 +65,7 @@ static void law_json(struct jsonw *w, const struct scale_view *view)
 	jsonw_put_bool(w, "tenfold_extrapolated", true);
 	jsonw_put_bool(w, "misfit", law->misfit);
 	jsonw_put_text_or(w, "cpu_law", view->cpu_is_clear ? scale_law_name(&view->cpu) : NULL,
-		"not asked, or not clear either");
+		"not requested, or unclear too");
 	suggestion_json(w, law);
 }
 
@@ -89,7 +88,7 @@ static void expectation_json(struct jsonw *w, const struct scale_view *view)
 
 static void threads_json(struct jsonw *w, const struct scale_view *view)
 {
-	static const char three[] = "it takes three thread counts with a CPU for each thread";
+	static const char three[] = "it needs three thread counts with a CPU for each thread";
 	const struct scale_threads *t = &view->threads;
 	double none = (double)NAN;
 	bool compared = t->fit_count >= 2;
@@ -102,7 +101,7 @@ static void threads_json(struct jsonw *w, const struct scale_view *view)
 	jsonw_put_number(w, "coherency_lo", t->fitted ? t->coherency.lo : none, three);
 	jsonw_put_number(w, "coherency_hi", t->fitted ? t->coherency.hi : none, three);
 	jsonw_put_number(w, "peak_threads", t->fitted ? t->fit.peak : none,
-		"the throughput goes on growing, or kappa is not known");
+		"the throughput keeps growing, or kappa is unknown");
 	jsonw_put_number(w, "peak_threads_lo", t->fitted ? t->peak.lo : none, "as peak_threads");
 	jsonw_put_number(w, "peak_threads_hi", t->fitted ? t->peak.hi : none, "as peak_threads");
 	jsonw_put_number(w, "peak_rate", t->peak_rate, "as peak_threads");
@@ -167,7 +166,8 @@ static void point_json(
 	jsonw_put_number(w, "per_unit_ns", point->per_unit_ns, few);
 	jsonw_put_number(w, "predicted_ns", round(point->predicted_ns), not_fitted);
 	jsonw_put_number(w, "off_share", point->off_share, not_fitted);
-	jsonw_put_number(w, "pressure_share", point->pressure_share, "the kernel does not tell it");
+	jsonw_put_number(
+		w, "pressure_share", point->pressure_share, "the kernel does not report it");
 	jsonw_put_number(w, "cpus_used", point->parallelism, few);
 	if (view->options.threads) {
 		jsonw_put_number(w, "speedup", point->speedup, few);

@@ -21,7 +21,7 @@ static void counts_json(
 static void site_json(struct jsonw *w, const struct simulated_view *view,
 	const struct simulated_site *site, bool judged)
 {
-	const char *partial = "the simulation was cut: rates only";
+	const char *partial = "the simulation was cut short: rates only";
 	const char *none = view->counts.partial ? partial : "there was none";
 
 	jsonw_begin_object(w);
@@ -111,8 +111,8 @@ static void loop_json(struct jsonw *w, const struct hot_loop *loop)
 	jsonw_put_text(w, "bottleneck", loop->bottleneck);
 	jsonw_put_number(w, "predicted_cycles", loop->predicted_cycles, "there is no prediction");
 	jsonw_put_number(w, "throughput_cycles", loop->throughput_cycles, "there is no prediction");
-	jsonw_put_number(w, "measured_cycles", loop->measured_cycles,
-		"the loop is not the whole of the function");
+	jsonw_put_number(
+		w, "measured_cycles", loop->measured_cycles, "the loop is not the whole function");
 	jsonw_end_object(w);
 }
 

@@ -9,13 +9,11 @@ void site_place_json(struct jsonw *w, const char *key, const struct site_place *
 {
 	jsonw_open_object(w, key);
 	jsonw_put_text_or(w, "function", place->flags & LABEL_UNNAMED ? NULL : place->function,
-		"no symbol is known at this address");
-	jsonw_put_text_or(w, "module", str_or_null(place->module),
-		"it is not known which file the code is from");
+		"no symbol at this address");
 	jsonw_put_text_or(
-		w, "file", str_or_null(place->file), "no debug information tells the line");
-	jsonw_put_count(
-		w, "line", place->line, "no debug information tells it, or it is a function");
+		w, "module", str_or_null(place->module), "the file of this code is unknown");
+	jsonw_put_text_or(w, "file", str_or_null(place->file), "no debug information for the line");
+	jsonw_put_count(w, "line", place->line, "no debug information for it, or it is a function");
 	jsonw_put_count(w, "addr", place->addr, "only the line is known");
 	jsonw_end_object(w);
 }
@@ -24,7 +22,7 @@ void site_head_json(struct jsonw *w, const struct site_summary *summary)
 {
 	jsonw_put_text(w, "target", summary->target);
 	jsonw_put_text(w, "engine", summary->engine);
-	jsonw_put_text_or(w, "arch", str_or_null(summary->arch), "the run does not tell its CPU");
+	jsonw_put_text_or(w, "arch", str_or_null(summary->arch), "the run does not record its CPU");
 	jsonw_put_bool(w, "simulated", summary->simulated);
 	jsonw_put_bool(w, "user_only", summary->user_only);
 	metric_results_json(w, summary->metrics, summary->metric_count, summary->simulated);

@@ -47,7 +47,7 @@ static void claims_json(struct jsonw *w, const struct spans_view *view)
 
 void spans_json(struct jsonw *w, const struct spans_view *view)
 {
-	jsonw_put_missing(w, "samples", "the program told sums, it took no samples for assay");
+	jsonw_put_missing(w, "samples", "the program logged sums, so there are no samples");
 	jsonw_open_array(w, "events");
 	jsonw_end_array(w);
 	jsonw_put_text(w, "scenario", view->scenario);

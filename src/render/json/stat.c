@@ -26,7 +26,7 @@ static void events_json(struct jsonw *w, const struct stat_view *view)
 			: event->known	 ? "the task never ran"
 					 : event->reason);
 		jsonw_put_number(w, "spread_share", event->spread,
-			"it takes at least 3 runs and a median that is not 0");
+			"it needs at least 3 runs and a median above 0");
 		jsonw_put_text(w, "status", event->status);
 		jsonw_put_text(w, "reason", event->known ? NULL : event->reason);
 		if (event->group)
@@ -51,7 +51,7 @@ static void usage_json(struct jsonw *w, const struct stat_execution *e)
 		if (e->has_usage)
 			jsonw_put_u64(w, keys[i], values[i]);
 		else
-			jsonw_put_missing(w, keys[i], "only a program that assay starts tells it");
+			jsonw_put_missing(w, keys[i], "known only for programs that assay starts");
 }
 
 static void runs_json(struct jsonw *w, const struct stat_view *view)
@@ -104,7 +104,7 @@ static void intervals_json(struct jsonw *w, const struct stat_view *view)
 
 static void summary_json(struct jsonw *w, const struct stat_view *view)
 {
-	const char *none = view->execution_count ? "only a program that assay starts tells it"
+	const char *none = view->execution_count ? "known only for programs that assay starts"
 						 : "there was no execution";
 	double usage = view->has_usage ? 0 : (double)NAN;
 

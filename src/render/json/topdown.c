@@ -9,7 +9,7 @@
 static void node_json(
 	struct jsonw *w, const struct topdown_tree *tree, const struct topdown_node *node)
 {
-	const char *one_run = node->known ? "it takes at least two runs" : node->reason;
+	const char *one_run = node->known ? "it needs at least two runs" : node->reason;
 
 	jsonw_begin_object(w);
 	jsonw_put_text(w, "name", node->name);
@@ -69,8 +69,7 @@ static void trees_json(struct jsonw *w, const struct topdown_view *view)
 		jsonw_put_text(w, "arch", str_or_null(tree->title));
 		jsonw_put_text(w, "of", str_or_null(tree->basis));
 		jsonw_put_bool(w, "whole", tree->whole);
-		jsonw_put_count(
-			w, "width", tree->width, "neither the kernel nor the table tells it");
+		jsonw_put_count(w, "width", tree->width, "neither the kernel nor the table has it");
 		jsonw_put_number(w, "cycles_share", tree->part, "no cycles were counted on it");
 		jsonw_put_u64(w, "nodes", tree->node_count);
 		jsonw_put_text(w, "reason", str_or_null(tree->reason));

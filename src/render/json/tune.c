@@ -18,7 +18,7 @@ static void row_json(struct jsonw *w, const struct knob_row *row)
 	jsonw_put_text_or(w, "wanted", row->want, unread);
 	jsonw_put_text_or(w, "old", row->old, "nothing was written");
 	jsonw_put_bool(w, "optional", row->optional);
-	jsonw_put_text_or(w, "by", row->by, "nothing was written, or it was not told");
+	jsonw_put_text_or(w, "by", row->by, "nothing was written, or the kernel did not say");
 	jsonw_put_count(w, "time_ns", row->time_ns, "nothing was written");
 	if (knob) {
 		jsonw_put_text(w, "why", knob->why);
@@ -73,15 +73,15 @@ static void noise_json(struct jsonw *w, const struct knob_view *view)
 		jsonw_put_u64(w, "busy_ns", (uint64_t)(1e9 * view->busy_seconds));
 		jsonw_put_double(w, "busy_seconds", view->busy_seconds);
 	} else {
-		jsonw_put_missing(w, "busy_ns", "the processes were not watched");
-		jsonw_put_missing(w, "busy_seconds", "the processes were not watched");
+		jsonw_put_missing(w, "busy_ns", "the processes were not observed");
+		jsonw_put_missing(w, "busy_seconds", "the processes were not observed");
 	}
 }
 
 static void process_json(struct jsonw *w, const struct knob_process *process)
 {
 	jsonw_open_object(w, "process");
-	jsonw_put_text_or(w, "cpus", process->cpus, "not asked for");
+	jsonw_put_text_or(w, "cpus", process->cpus, "not requested");
 	jsonw_put_bool(w, "no_aslr", process->no_aslr);
 	jsonw_put_bool(w, "fifo", process->fifo);
 	jsonw_put_bool(w, "awake", process->awake);
@@ -94,7 +94,7 @@ void tune_json(struct jsonw *w, const struct knob_view *view)
 	jsonw_put_text(w, "journal", view->journal);
 	jsonw_put_u64(w, "void_changes", view->void_changes);
 	jsonw_put_text_or(w, "journal_id", view->journal_id,
-		str_equal(view->action, "status") ? "nothing is changed" : "status tells it");
+		str_equal(view->action, "status") ? "nothing was changed" : "status tells it");
 	rows_json(w, "rows", view);
 	if (view->snapshot)
 		snapshot_json(w, view);

@@ -14,8 +14,7 @@ void verdict_json(struct jsonw *w, const struct verdict *verdict)
 	jsonw_put_text(w, "why", verdict->why);
 	jsonw_put_text(w, "meaning", verdict->meaning);
 	jsonw_put_text(w, "effect", verdict->effect);
-	jsonw_put_number(
-		w, "speedup_bound", verdict->speedup_bound, "there is no share to bound it");
+	jsonw_put_number(w, "speedup_bound", verdict->speedup_bound, "no share to bound it");
 	jsonw_open_array(w, "advice");
 	for (uint32_t i = 0; i < verdict->advice_count; i++) {
 		const struct verdict_tip *tip = &verdict->advice[i];

@@ -62,11 +62,11 @@ void hotspot_markdown(struct str *out, const struct answer_page *page)
 	str_add(out, "\n\n");
 	hotspot_rows(out, view->hotspots, view->hotspot_count);
 	if (view->flat_count) {
-		str_add(out, "\n## Hot, and not worth touching\n\n");
+		str_add(out, "\n## Hot, but not worth changing\n\n");
 		hotspot_rows(out, view->flat, view->flat_count);
 	}
-	str_add(out, "\nScore = impact x confidence / effort; 2.0 and more is worth handing on. "
-		     "Take one at a time. queries.sql has the query of each number.\n");
+	str_add(out,
+		"\nScore = impact x confidence / effort; pass on what scores 2.0 or more. Change one thing at a time. queries.sql has the query of each number.\n");
 }
 
 /* ---- report.md ---- */
@@ -94,7 +94,7 @@ static void summary(struct str *out, const struct answer_page *page)
 		str_addf(out, "\n- Refuted by: %s", view->refute);
 	str_add(out, "\n- Next: ");
 	markdown_code(out, view->next, false);
-	str_add(out, page->partial ? "\n- Partial: the job was cut short.\n" : "\n");
+	str_add(out, page->partial ? "\n- Partial: the job was interrupted.\n" : "\n");
 }
 
 static void places(struct str *out, const struct answer_view *view)
@@ -107,7 +107,7 @@ static void places(struct str *out, const struct answer_view *view)
 	else
 		str_add(out, "None found.\n");
 	if (view->flat_count)
-		str_add(out, "\nHot, and not worth touching:\n\n");
+		str_add(out, "\nHot, but not worth changing:\n\n");
 	for (uint32_t i = 0; i < view->flat_count && i < FLAT_SHOWN; i++) {
 		const struct hotspot *spot = &view->flat[i];
 
@@ -211,7 +211,7 @@ static void work_kinds(struct str *out, const struct answer_page *page)
 	else if (!counters->run)
 		str_addf(out, "\nThere are no counters: %s.\n", counters->reason);
 	else
-		str_add(out, "\nThe counters ran, and say of no hot place what it waits for.\n");
+		str_add(out, "\nThe counters ran, but do not explain any hot place.\n");
 }
 
 static void causes(struct str *out, const struct answer_page *page)
@@ -220,16 +220,17 @@ static void causes(struct str *out, const struct answer_page *page)
 
 	str_addf(out, "\n## Why it is slow there\n\n%s\n",
 		page->view->cause ? page->view->cause
-				  : "Not known: no explanation of this place is supported.");
+				  : "Unknown: no explanation of this place is supported.");
 	work_kinds(out, page);
 	tried(out, ledger, HYPOTHESIS_SUPPORTS, BY_ANY, "Supported");
-	tried(out, ledger, HYPOTHESIS_CONFLICT, BY_ANY, "Witnesses contradict each other");
+	tried(out, ledger, HYPOTHESIS_CONFLICT, BY_ANY, "Methods contradict each other");
 	tried(out, ledger, HYPOTHESIS_REJECTS, BY_COUNTERS, "Excluded by the counters");
 	tried(out, ledger, HYPOTHESIS_REJECTS, BY_OTHERS, "Excluded by other numbers");
 	tried(out, ledger, HYPOTHESIS_INCONCLUSIVE, BY_ANY,
-		"Not decided (between the limits, or only one witness)");
+		"Undecided (between the limits, or only one method)");
 	tried(out, ledger, HYPOTHESIS_UNTESTED, BY_ANY, "Not tested");
-	str_add(out, "\nhypothesis.md has every witness, and what would refute each.\n");
+	str_add(out,
+		"\nhypothesis.md has the evidence of every method, and what would refute each explanation.\n");
 }
 
 static void experiments(struct str *out, const struct answer_page *page)
@@ -270,7 +271,7 @@ static void recommendations(struct str *out, const struct answer_view *view)
 		str_addf(out, " (%s): %s. Expected: ", hotspot_category_word(spot->category),
 			*advice ? advice : "do less there, or do it less often");
 		if (isnan(spot->gain)) {
-			str_add(out, "not known; at most its share, ");
+			str_add(out, "unknown; at most its share, ");
 			share_add(out, spot->value);
 		} else {
 			gain_add(out, spot->gain, spot->gain_lo, spot->gain_hi, spot->gain_at);
@@ -280,7 +281,7 @@ static void recommendations(struct str *out, const struct answer_view *view)
 	if (!number && view->because)
 		str_addf(out, "1. %s: %s.\n", view->because->title, view->because->advice);
 	else if (!number)
-		str_add(out, "None: nothing measured is worth a change.\n");
+		str_add(out, "None: nothing measured is worth changing.\n");
 	str_add(out, "\nChange one thing, then ");
 	markdown_code(out, view->again, false);
 	str_add(out, ". It compares the gain with the prediction above, and the output with that "
@@ -312,7 +313,8 @@ static void environment(struct str *out, const struct answer_view *view)
 {
 	str_add(out, "\n## Machine\n\n");
 	if (!view->environment_count) {
-		str_add(out, "Not recorded: there is no baseline. fingerprint.json has it.\n");
+		str_add(out,
+			"Not recorded: there is no baseline. fingerprint.json describes the machine.\n");
 		return;
 	}
 	for (uint32_t i = 0; i < view->environment_count; i++) {
@@ -330,8 +332,7 @@ void answer_markdown(struct str *out, const struct answer_page *page)
 	str_add(out, "# Performance of ");
 	markdown_code(out, page->target, false);
 	str_addf(out,
-		"\n\nRun %s. queries.sql has every number that was measured, with the query that "
-		"gives it; report.json has all of this for programs.\n",
+		"\n\nRun %s. queries.sql has every measured number with its query; report.json has all of this for programs.\n",
 		page->run_id);
 	summary(out, page);
 	if (page->round)

@@ -42,8 +42,7 @@ static void rows_markdown(
 static void reasons_markdown(struct str *out, const struct causal_view *view)
 {
 	str_addf(out,
-		"\n## Why believe it\n\n%u pairs of experiments, each target against itself "
-		"undisturbed, in random order; intervals are 95 %%.\n",
+		"\n## Why believe it\n\n%u pairs of experiments in random order, each target compared with itself at normal speed; intervals are 95 %%.\n",
 		view->pairs);
 	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++) {
 		if (!view->guards[i].is_bad)
@@ -78,11 +77,12 @@ void causal_markdown(struct str *out, const struct causal_view *view, const char
 			str_addf(out, "%s- %s.\n", i ? "" : "\n", sentence.at);
 	}
 	if (view->flat_from) {
-		str_add(out, "\n## Worth touching: gain of the program in %\n");
+		str_add(out, "\n## Worth changing: gain of the program in %\n");
 		rows_markdown(out, view, 0, view->flat_from);
 	}
 	if (view->flat_from < view->target_count) {
-		str_add(out, "\n## Hot, but not worth touching (or not told apart from that)\n");
+		str_add(out,
+			"\n## Hot, but not worth changing (or not distinguishable from that)\n");
 		rows_markdown(out, view, view->flat_from, view->target_count);
 	}
 	reasons_markdown(out, view);

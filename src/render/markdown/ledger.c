@@ -42,7 +42,7 @@ static void missing_add(struct str *out, const struct ledger_view *view)
 		if (!*row->untested || row->verdict == HYPOTHESIS_REJECTS)
 			continue;
 		if (!any)
-			str_add(out, "\n## Not tested, or in part\n\n");
+			str_add(out, "\n## Untested, or tested in part\n\n");
 		any = true;
 		str_addf(out, "- %s: ", row->name);
 		markdown_cell(out, row->untested);
@@ -54,10 +54,9 @@ void ledger_markdown(struct str *out, const struct ledger_view *view, const stru
 {
 	str_add(out, "# Explanations\n\n");
 	str_add(out,
-		"Supports needs two independent witnesses. What no collector gave is untested, "
-		"never rejected.\n");
+		"Supports needs two independent methods. What could not be measured is untested, never rejected.\n");
 	if (view->noisy)
-		str_add(out, "The machine was not quiet: read every row with that in mind.\n");
+		str_add(out, "The machine was not quiet: be careful with every row.\n");
 	if (run && run->before)
 		str_addf(out, "Changed since %s: %u.\n", run->before, run->changed_count);
 	str_add(out, "\n| verdict | explanation | share | why | what would refute it | changed |\n"

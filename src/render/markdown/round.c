@@ -8,7 +8,7 @@
 
 void round_markdown(struct str *out, const struct round_view *view)
 {
-	str_addf(out, "\n## Since the run before (round %u, against %s)\n\n- ", view->round,
+	str_addf(out, "\n## Since the earlier run (round %u, against %s)\n\n- ", view->round,
 		view->before_id);
 	round_moved_words(out, view);
 	str_add(out, "\n- ");
@@ -16,7 +16,7 @@ void round_markdown(struct str *out, const struct round_view *view)
 	str_add(out, "\n- the machines: ");
 	round_machine_words(out, view);
 	if (view->output_changed)
-		str_add(out, "\n- the output is another than before");
+		str_add(out, "\n- the output differs from the earlier run");
 	if (isfinite(view->compounded))
 		str_addf(out,
 			"\n- all rounds together: %.3f of the time of round 0, %.2f times as "
@@ -62,10 +62,8 @@ static void history_row(struct str *out, const struct round_line_view *line)
 
 void history_markdown(struct str *out, const struct round_line_view *lines, uint32_t count)
 {
-	str_add(out, "# History\n\nTimes are medians of wall time. A ratio is the time after over "
-		     "the time before; all of them multiplied are the compounded one. Promised is "
-		     "the ratio that the run before expected. Stop when a round brings less than "
-		     "5 %, or when what is next scores below 2.\n");
+	str_add(out,
+		"# History\n\nTimes are medians of wall time. A ratio is the time after over the time before; compounded is the product of all ratios. Promised is the ratio that the earlier run predicted. Stop when a round gains less than 5 %, or when the next candidate scores below 2.\n");
 	for (uint32_t i = 0; i < count; i++) {
 		bool known = false;
 

@@ -33,5 +33,5 @@ void site_head_markdown(struct str *out, const char *title, const struct site_su
 	markdown_code(out, *summary->arch ? summary->arch : "not known", false);
 	str_addf(out, "\n- engine: %s%s%s\n\n", summary->engine,
 		summary->simulated ? " (simulated, not measured on this CPU)" : "",
-		summary->user_only ? ", user side only" : "");
+		summary->user_only ? ", user mode only" : "");
 }

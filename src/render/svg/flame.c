@@ -299,7 +299,7 @@ static void add_legend(struct str *out, const struct flame_view *view)
 	if (view->compared) {
 		x = add_swatch(out, x, "m4", "shrank");
 		x = add_swatch(out, x, "m2", "a little");
-		x = add_swatch(out, x, "z0", "the same, or within chance");
+		x = add_swatch(out, x, "z0", "no change, or within chance");
 		x = add_swatch(out, x, "p2", "a little");
 		add_swatch(out, x, "p4", "grew");
 		return;
@@ -325,11 +325,11 @@ static unsigned add_notes(struct str *out, const struct flame_view *view)
 	unsigned y = 44, start = y;
 
 	if (view->left_out)
-		str_addf(&lines, "%s%s boxes narrower than %.3g %% of the whole are left out\n",
+		str_addf(&lines, "%s%s boxes narrower than %.3g %% of the whole are omitted\n",
 			view->is_more ? "more than " : "",
 			paper_count(count, sizeof(count), view->left_out), view->narrowest * 100);
 	if (view->cut_samples)
-		str_addf(&lines, "%s samples have more frames than are shown here (--depth)\n",
+		str_addf(&lines, "%s samples have more frames than shown (--depth)\n",
 			paper_count(count, sizeof(count), (double)view->cut_samples));
 	for (unsigned i = 0; i < 2 && sides[i]; i++) {
 		double whole = (double)sides[i]->total.samples, cut;
@@ -513,23 +513,18 @@ static void add_head(struct str *out, const struct flame_view *view,
 	unsigned width = options->width ? options->width : WIDTH_DEFAULT;
 
 	str_addf(out,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<!-- made by assay %s; needs no other file and loads none -->\n"
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
-		"viewBox=\"0 0 %u %u\" aria-label=\"",
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- made by assay %s; self-contained -->\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" aria-label=\"",
 		ASSAY_VERSION, width, height, width, height);
 	add_title(out, view, options);
 	str_add(out,
-		"\">\n<desc>A box is a function; its width is its share of the samples, with all "
-		"that it called. The same as text: assay report.</desc>\n<style><![CDATA[\n");
+		"\">\n<desc>A box is a function; its width is its share of the samples, including what it called. The same as text: assay report.</desc>\n<style><![CDATA[\n");
 	str_add_bytes(out, (const char *)flame_style, flame_style_len);
 	str_addf(out, "]]></style>\n<text class=\"title\" x=\"%d\" y=\"26\">", PAD);
 	add_title(out, view, options);
 	str_add(out, "</text>\n");
 	add_subtitle(out, view, options);
 	str_addf(out,
-		"<text class=\"words hint\" x=\"%d\" y=\"74\">open this file in a browser to zoom "
-		"and to search</text>\n",
+		"<text class=\"words hint\" x=\"%d\" y=\"74\">open this file in a browser to zoom and search</text>\n",
 		PAD);
 }
 

@@ -195,10 +195,7 @@ static void head_put(struct str *out, const struct scale_view *view)
 	name_shorten(view->title, TITLE_LETTERS, &title);
 	scale_verdict_words(view, &verdict);
 	str_addf(out,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<!-- made by assay; needs no other file and loads none -->\n"
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
-		"viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"",
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- made by assay; self-contained -->\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"",
 		WIDTH, HEIGHT, WIDTH, HEIGHT);
 	xml_add(out, str_text(&title), title.len);
 	str_add(out, "\">\n<desc>");
@@ -227,7 +224,7 @@ void scale_svg(struct str *out, const struct scale_view *view)
 		curve_put(out, "best", &axes, &view->curve, view->curve.best);
 		points_put(out, view, &axes);
 	} else {
-		text_put(out, "", LEFT, (TOP + BOTTOM) / 2.0, "too little was measured to draw");
+		text_put(out, "", LEFT, (TOP + BOTTOM) / 2.0, "not enough data to draw");
 	}
 	str_addf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>\n", RIGHT, BOTTOM + 40,
 		threads ? "threads (log)" : "n (log)");

@@ -80,7 +80,7 @@ static void metrics_table(struct paper *paper, const struct ab_view *ab)
 	table_print(&table, paper, 2);
 	if (!ab->cpu_is_known)
 		paper_wrap(paper, 2, INK_DIM,
-			"cpu: not measured, a run used less than the kernel accounts for");
+			"cpu: not measured, a run used less than the kernel can account for");
 }
 
 /* How many more pairs, and how long they take. */
@@ -89,13 +89,12 @@ static void more_text(struct paper *paper, const struct ab_view *ab)
 	char time[32];
 
 	if (ab->more_pairs)
-		paper_add(paper,
-			": %s time cannot be told yet, about %llu more pairs (%s) would do, ",
+		paper_add(paper, ": cannot tell by %s time yet, needs about %llu more pairs (%s), ",
 			ab->verdict.by->name, (unsigned long long)ab->more_pairs,
 			paper_time(
 				time, sizeof(time), (double)ab->more_pairs * (double)ab->pair_ns));
 	else
-		paper_add(paper, ": the data cannot tell, ");
+		paper_add(paper, ": cannot tell from this data, ");
 }
 
 static void verdict_text(struct paper *paper, const struct ab_view *ab)
@@ -133,7 +132,7 @@ void ab_claim(const struct ab_page *page, struct str *ret_supports, struct str *
 {
 	str_add(ret_supports, claim_of(page->view));
 	str_addf(ret_supports, " on this machine with this input%s",
-		page->same_output ? ", printing the same" : "");
+		page->same_output ? ", with the same output" : "");
 	str_addf(ret_not, "other machines, inputs, loads or cache states%s%s",
 		page->same_output ? "" : ", equal results",
 		page->build_count ? ", a change of the source alone" : "");
@@ -183,7 +182,7 @@ static void neighbours_text(struct paper *paper, const struct ab_view *ab)
 
 		if (!left[i])
 			continue;
-		str_addf(&line, "%c left processes running in %u runs: they ran on beside %s",
+		str_addf(&line, "%c left processes running in %u runs, which ran beside %s",
 			"AB"[i], left[i], i ? "A and B" : "B and A");
 		paper_wrap(paper, 2, INK_WARN, str_text(&line));
 	}
@@ -191,8 +190,7 @@ static void neighbours_text(struct paper *paper, const struct ab_view *ab)
 		str_auto struct str line = {0};
 
 		str_addf(&line,
-			"other work came and went: the CPUs were contested %.0f %% to %.0f %% of "
-			"the time",
+			"other work came and went: CPU contention was %.0f %% to %.0f %% of the time",
 			ab->contested_low * 100, ab->contested_high * 100);
 		paper_wrap(paper, 2, INK_WARN, str_text(&line));
 	}
@@ -314,7 +312,8 @@ void ab_agent(struct paper *paper, const struct ab_page *page)
 		bench_troubles(paper, "A", ab->a);
 	if (ab->b->failed)
 		bench_troubles(paper, "B", ab->b);
-	paper_add(paper, "runs: %s\n", page->artifact ? page->artifact : "not kept (-o RUN.assay)");
+	paper_add(
+		paper, "runs: %s\n", page->artifact ? page->artifact : "not stored (-o RUN.assay)");
 	paper_add(paper, "next: %s\n",
 		ab->verdict.outcome == COMPARE_REGRESSED      ? "assay record -- B, then assay diff"
 		: ab->verdict.outcome == COMPARE_INCONCLUSIVE ? "assay ab --budget 5m A -- B"

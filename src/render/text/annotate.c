@@ -268,7 +268,7 @@ static void outside_text(struct sheet *sheet)
 	if (!samples)
 		return;
 	share_cells(sheet, sheet->view->outside, NULL, false);
-	paper_ink(sheet->paper, INK_WARN, "  at addresses that are none of these instructions\n");
+	paper_ink(sheet->paper, INK_WARN, "  at addresses that are not in these instructions\n");
 }
 
 /* ---- lines ---- */
@@ -282,7 +282,7 @@ static void line_row(struct sheet *sheet, uint32_t file, uint32_t line)
 	if (line)
 		paper_ink(sheet->paper, row ? INK_BOLD : INK_DIM, "%6u", line);
 	else
-		paper_ink(sheet->paper, INK_WARN, "line not known");
+		paper_ink(sheet->paper, INK_WARN, "line unknown");
 	if (text && *text) {
 		paper_add(sheet->paper, "  ");
 		source_add(sheet, INK_PLAIN, text);
@@ -332,7 +332,7 @@ static void file_heading(struct sheet *sheet, const struct annotate_file *file)
 	share_cells(sheet, NULL, NULL, false);
 	paper_ink(sheet->paper, INK_BOLD, "%s", *file->path ? file->path : "no file");
 	if (file->missing && *file->path)
-		paper_ink(sheet->paper, INK_DIM, "   (no text: not found here)");
+		paper_ink(sheet->paper, INK_DIM, "   (source not found)");
 	paper_add(sheet->paper, "\n");
 }
 
@@ -381,7 +381,7 @@ static void hottest_lines(struct sheet *sheet)
 			paper_ink(sheet->paper, INK_BOLD, "%s:%u",
 				label_base(view->files[row->file].path), row->line);
 		else
-			paper_add(sheet->paper, "line not known");
+			paper_add(sheet->paper, "line unknown");
 		if (text) {
 			paper_add(sheet->paper, "  ");
 			source_add(sheet, INK_PLAIN, text + strspn(text, " \t"));
@@ -425,7 +425,7 @@ static void head_text(struct sheet *sheet)
 	for (uint32_t e = 0; e < view->event_count; e++)
 		event_text(sheet, e);
 	if (view->event_count > sheet->events)
-		paper_add(sheet->paper, "  columns for the first %u events; -e shows another one\n",
+		paper_add(sheet->paper, "  columns for the first %u events; -e shows another\n",
 			sheet->events);
 	paper_add(sheet->paper, "\n");
 }
@@ -454,11 +454,10 @@ static void notes_text(struct sheet *sheet, bool by_line)
 
 		if (file->missing && *file->path)
 			note_text(sheet, file->missing,
-				"--source DIR or --source FROM=TO says where it is");
+				"--source DIR or --source FROM=TO sets its location");
 		if (file->changed)
 			note_text(sheet,
-				"a source file was changed after the recording began: its lines "
-				"may have moved",
+				"a source file changed after the recording started: its lines may have moved",
 				file->path);
 	}
 	for (uint32_t i = 0; i < view->note_count; i++)

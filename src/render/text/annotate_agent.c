@@ -32,7 +32,7 @@ static void agent_lines(struct paper *paper, const struct annotate_view *view)
 		if (row->line)
 			paper_add(paper, " %s:%u", view->files[row->file].path, row->line);
 		else
-			paper_add(paper, " line not known");
+			paper_add(paper, " line unknown");
 		if (text)
 			paper_add(paper, "  %.100s", text + strspn(text, " \t"));
 		paper_add(paper, "%s%.80s\n", row->function ? "  inlined from " : "",

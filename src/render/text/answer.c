@@ -78,7 +78,7 @@ static const char *heading(enum answer_kind kind)
 	static const char *const words[] = {
 		[ANSWER_CHANGE] = "Change first",
 		[ANSWER_NOTHING] = "Nothing stands out",
-		[ANSWER_NOISY] = "Too noisy to say",
+		[ANSWER_NOISY] = "Too noisy to tell",
 		[ANSWER_NOT_MEASURED] = "Not measured",
 	};
 
@@ -94,7 +94,7 @@ static void sure_words(const struct answer_view *view, struct str *out)
 		hotspot_mechanisms(&mechanisms, view->first);
 		str_add(out, ": ");
 		hotspot_agreement(out, view->first);
-		str_addf(out, " ways of knowing agree (%s)", str_text(&mechanisms));
+		str_addf(out, " independent methods agree (%s)", str_text(&mechanisms));
 	}
 }
 
@@ -106,7 +106,7 @@ static void answer_words(struct paper *paper, const struct answer_view *view)
 	paper_ink(paper, INK_BOLD, "%s",
 		!spot		    ? heading(view->kind)
 		: spot->has_no_name ? "No names"
-		: *spot->library    ? "First look at the calls of"
+		: *spot->library    ? "First look at the calls to"
 				    : heading(view->kind));
 	if (spot && !spot->has_no_name) {
 		paper_ink(paper, INK_GOOD, "  %s", spot->location);
@@ -168,7 +168,7 @@ static void flat_words(struct paper *paper, const struct answer_view *view)
 {
 	if (!view->flat_count)
 		return;
-	paper_ink(paper, INK_BOLD, "\nHot, and not worth touching\n");
+	paper_ink(paper, INK_BOLD, "\nHot, but not worth changing\n");
 	for (uint32_t i = 0; i < view->flat_count && i < FLAT_SHOWN; i++) {
 		const struct hotspot *spot = &view->flat[i];
 
@@ -223,7 +223,7 @@ static void missing_words(struct paper *paper, const struct answer_view *view)
 		paper_wrap(paper, 2, INK_PLAIN, line.at);
 	}
 	if (later.len) {
-		str_add(&later, ": no collector yet");
+		str_add(&later, ": not available in this version");
 		paper_wrap(paper, 2, INK_DIM, later.at);
 	}
 }
@@ -243,8 +243,7 @@ void answer_text(struct paper *paper, const struct answer_page *page)
 	missing_words(paper, view);
 	paper_add(paper, "\n");
 	if (page->partial)
-		labelled(
-			paper, "partial", "it was cut short; this is what was measured until then");
+		labelled(paper, "partial", "interrupted; this is what was measured until then");
 	paper_ink(paper, INK_BOLD, "  %-*s", LABEL_WIDTH, "next");
 	paper_add(paper, "%s\n", view->next);
 }
@@ -281,7 +280,7 @@ void answer_agent(struct paper *paper, const struct answer_page *page)
 			paper, " agree %u/%u score %.1f\n", spot->agree, spot->asked, spot->score);
 	}
 	for (uint32_t i = 0; i < view->flat_count && i < FLAT_SHOWN; i++)
-		paper_add(paper, "not worth touching: %s %s\n", view->flat[i].location,
+		paper_add(paper, "not worth changing: %s %s\n", view->flat[i].location,
 			view->flat[i].call);
 	for (uint32_t i = 0; view->ledger && i < view->ledger->count && i < 8; i++) {
 		const struct ledger_row *row = &view->ledger->rows[i];
@@ -293,6 +292,6 @@ void answer_agent(struct paper *paper, const struct answer_page *page)
 	paper_add(paper, "untested: %u explanations; not measured: %u (see report.md)\n",
 		ledger_count(view->ledger, HYPOTHESIS_UNTESTED), view->missing_count);
 	if (page->partial)
-		paper_add(paper, "partial: it was cut short\n");
+		paper_add(paper, "partial: it was interrupted\n");
 	paper_add(paper, "evidence: %s\nnext: %s\n", page->directory, view->next);
 }

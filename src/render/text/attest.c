@@ -70,14 +70,15 @@ void attest_template(struct str *out, const struct attest_view *view)
 			str_addf(out, "%s=\n", item->key);
 		else
 			str_addf(out, "# %s=%s%s\n", item->key, attest_answer_name(item->answer),
-				item->answer == ATTEST_FAIL ? "   (it can be waived)" : "");
+				item->answer == ATTEST_FAIL ? "   (can be waived)" : "");
 	}
 }
 
 void attest_check_text(struct paper *paper, const struct attest_check *check)
 {
 	if (check->document_intact)
-		paper_ink(paper, INK_GOOD, "%s is as it was signed off\n", check->path);
+		paper_ink(
+			paper, INK_GOOD, "%s is unchanged since it was signed off\n", check->path);
 	else
 		paper_ink(paper, INK_BAD, "%s was changed after it was signed off\n", check->path);
 	paper_add(paper, "attested by %s, %s; %llu of %d questions failed\n", check->attester,
@@ -86,8 +87,8 @@ void attest_check_text(struct paper *paper, const struct attest_check *check)
 		paper_ink(paper, INK_WARN, "the run file %s is not here and was not checked\n",
 			check->run_path);
 	else if (check->run_intact)
-		paper_ink(paper, INK_GOOD, "the run file %s is the one it speaks of\n",
-			check->run_path);
+		paper_ink(
+			paper, INK_GOOD, "the run file %s is the attested one\n", check->run_path);
 	else
-		paper_ink(paper, INK_BAD, "the run file %s was changed since\n", check->run_path);
+		paper_ink(paper, INK_BAD, "the run file %s has changed since\n", check->run_path);
 }

@@ -24,7 +24,7 @@ static void interval_text(struct str *out, double lo, double hi)
 		str_addf(out, "%s .. %s", paper_time(low, sizeof(low), lo),
 			paper_time(high, sizeof(high), hi));
 	else
-		str_add(out, "no interval below 6 runs");
+		str_add(out, "no interval with fewer than 6 runs");
 }
 
 static const char *spread_word(enum summary_spread spread)
@@ -80,7 +80,7 @@ static void percentiles_row(struct table *table, const struct summary *wall)
 		const struct summary_percentile *one = &wall->percentiles[i];
 
 		if (one->worst_of_all)
-			str_addf(&note, "p%g and up: not before %llu runs; worst of %zu: %s",
+			str_addf(&note, "p%g and up: needs %llu runs; worst of %zu: %s",
 				one->share * 100, (unsigned long long)one->needed, wall->count,
 				paper_time(value, sizeof(value), wall->max));
 		else
@@ -109,7 +109,7 @@ static void rate_row(
 		table_cell(table, INK_DIM, "%s .. %s", number(low, sizeof(low), rate.lo),
 			number(high, sizeof(high), rate.hi));
 	else
-		table_cell(table, INK_DIM, "no interval below 6 runs");
+		table_cell(table, INK_DIM, "no interval with fewer than 6 runs");
 }
 
 static void command_table(
@@ -134,7 +134,7 @@ static void command_table(
 	row_begin(&table, "peak RSS", paper_bytes(value, sizeof(value), command->rss.median));
 	table_cell(&table, INK_DIM, "%s",
 		command->rss.median <= (double)command->rss_floor_bytes
-			? "at most: a smaller one cannot be seen"
+			? "upper bound: a smaller peak cannot be measured"
 			: "");
 	table_print(&table, paper, 2);
 }
@@ -159,11 +159,11 @@ static void ratio_text(
 		paper_add(paper, "%s and %s take the same time within %.3g %%\n", str_text(&fast),
 			str_text(&slow), wall->min_effect * 100);
 	} else {
-		paper_add(paper, "%s and %s cannot be told apart in %zu pairs", str_text(&fast),
+		paper_add(paper, "%s and %s: no difference found in %zu pairs", str_text(&fast),
 			str_text(&slow), wall->a_count);
 		if (wall->pairs_needed)
 			paper_add(paper,
-				"; about %llu would do: `assay ab` measures until it knows",
+				"; about %llu would be enough: `assay ab` measures until it knows",
 				(unsigned long long)wall->pairs_needed);
 		paper_add(paper, "\n");
 	}

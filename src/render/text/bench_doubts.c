@@ -46,14 +46,14 @@ static void failure_text(struct paper *paper, const char *name, const struct ben
 	else if (run->exit_status)
 		str_addf(&line, "exited with status %d", run->exit_status);
 	else
-		str_add(&line, "wrote another output than it should");
+		str_add(&line, "printed the wrong output");
 	if (command->failed_count > 1)
 		str_addf(&line, ", and %u more failed", command->failed_count - 1);
 	if (run->used)
-		str_add(&line, "; counted, as --ignore-failure asks");
+		str_add(&line, "; counted because of --ignore-failure");
 	else
 		str_addf(&line,
-			"; %u good runs are kept; --program-output inherit shows all it says",
+			"; %u good runs are kept; --program-output inherit shows its output",
 			command->used_count);
 	paper_wrap(paper, 2, INK_BAD, str_text(&line));
 }
@@ -66,8 +66,8 @@ void bench_troubles(struct paper *paper, const char *name, const struct bench_co
 		failure_text(paper, name, command);
 	if (!command->leftover_count)
 		return;
-	str_addf(&line, "%s%s%u runs left processes running, which disturb the runs behind them",
-		name, *name ? ": " : "", command->leftover_count);
+	str_addf(&line, "%s%s%u runs left processes running, which disturb later runs", name,
+		*name ? ": " : "", command->leftover_count);
 	paper_wrap(paper, 2, INK_WARN, str_text(&line));
 }
 
@@ -80,7 +80,7 @@ static void outliers_text(struct paper *paper, const struct bench_command *comma
 
 	if (!far)
 		return;
-	str_addf(&line, "%zu of %zu runs are far from the others (%zu extreme):", far, wall->count,
+	str_addf(&line, "%zu of %zu runs are outliers (%zu extreme):", far, wall->count,
 		wall->extreme);
 	for (unsigned i = 1; i < BENCH_CAUSES; i++)
 		if (command->causes[i])
@@ -122,8 +122,7 @@ void bench_doubts(struct paper *paper, const struct bench_command *command)
 	outliers_text(paper, command);
 	noise_text(paper, command);
 	if (command->warms_up)
-		str_addf(&line,
-			"the first %zu of the runs are not settled: --warmup %zu leaves them out",
+		str_addf(&line, "the first %zu runs are not stable yet: --warmup %zu excludes them",
 			wall->warm_after, wall->warm_after);
 	else if (wall->warm_after)
 		str_addf(&line, "the machine drifted: the first %zu runs differ from the rest",
@@ -133,14 +132,13 @@ void bench_doubts(struct paper *paper, const struct bench_command *command)
 	str_clear(&line);
 	if (wall->autocorrelation > AUTOCORRELATION_TOLD)
 		str_addf(&line,
-			"runs resemble their neighbours (%.2f): %zu of them tell as much as %.0f "
-			"would that do not; the interval is as wide as that makes it",
+			"runs are correlated (%.2f): %zu of them count as much as %.0f independent ones; the interval is widened for that",
 			wall->autocorrelation, wall->count, wall->effective_count);
 	if (line.len)
 		paper_wrap(paper, 2, INK_WARN, str_text(&line));
 	str_clear(&line);
 	if (wall->modes.found)
-		str_addf(&line, "two heaps: %.0f %% of the runs are below %.4g ms",
+		str_addf(&line, "two clusters: %.0f %% of the runs are below %.4g ms",
 			wall->modes.lower_share * 100, wall->modes.at / 1e6);
 	if (line.len)
 		paper_wrap(paper, 2, INK_WARN, str_text(&line));

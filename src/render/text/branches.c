@@ -27,13 +27,13 @@ void branches_witness_add(struct str *out, const struct branches_view *view)
 	case BRANCHES_SAMPLED:
 		str_addf(out, "%s samples of %s, %s", count, view->event,
 			view->precise ? "precise: the branch itself"
-				      : "not precise: the place may be some instructions late");
+				      : "not precise: the place may be a few instructions late");
 		return;
 	case BRANCHES_SIMULATED:
 		str_add(out, "a simulated predictor: conditional and indirect branches, by line");
 		return;
 	case BRANCHES_UNSEEN:
-		str_addf(out, "no branch has a place: %s", view->sites_reason);
+		str_addf(out, "no branch has a location: %s", view->sites_reason);
 		return;
 	}
 }

@@ -17,21 +17,21 @@ void cache_witness_add(struct str *out, const struct cache_view *view)
 	switch (view->witness) {
 	case CACHE_ACCESSES:
 		str_addf(out, "%s sampled accesses of %s", count,
-			*view->event ? view->event : "an event without a name");
+			*view->event ? view->event : "an unnamed event");
 		if (!isnan(view->latency_mean))
 			str_addf(out, ", %.0f cycles on average", view->latency_mean);
-		str_add(out, "; an event with a least latency shows the slow ones only");
+		str_add(out, "; an event with a minimum latency shows only slow accesses");
 		return;
 	case CACHE_SAMPLED:
 		str_addf(out, "%s samples of %s, %s", count, view->event,
 			view->precise ? "precise: the instruction itself"
-				      : "not precise: the place may be some instructions late");
+				      : "not precise: the place may be a few instructions late");
 		return;
 	case CACHE_SIMULATED:
 		str_add(out, "a simulator with two data levels, by line");
 		return;
 	case CACHE_UNSEEN:
-		str_addf(out, "no miss has a place: %s", view->sites_reason);
+		str_addf(out, "no miss has a location: %s", view->sites_reason);
 		return;
 	}
 }

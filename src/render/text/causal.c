@@ -92,11 +92,12 @@ static void head_add(struct paper *paper, const struct causal_view *view)
 		view->point->is_latency ? "latency of" : "visits of", view->point->name,
 		paper_count(rate, sizeof(rate), view->point->per_second));
 	if (view->disturbed)
-		paper_add(paper, "  %u more pairs are left out: other programs kept the CPUs\n",
+		paper_add(paper, "  %u more pairs were excluded: other programs used the CPUs\n",
 			view->disturbed);
 	for (uint32_t i = 0; i < view->point_count; i++)
 		if (!view->points[i].is_chosen && view->points[i].visits > 0)
-			paper_add(paper, "  also there: '%s', %s/s (--progress chooses)\n",
+			paper_add(paper,
+				"  other progress points: '%s', %s/s (choose with --progress)\n",
 				view->points[i].name,
 				paper_count(rate, sizeof(rate), view->points[i].per_second));
 }
@@ -109,7 +110,7 @@ static void flat_add(struct paper *paper, const struct causal_view *view)
 		return;
 	if (to - view->flat_from > FLAT_SHOWN)
 		to = view->flat_from + FLAT_SHOWN;
-	paper_ink(paper, INK_BOLD, "\nNot worth touching, or not told apart from that\n");
+	paper_ink(paper, INK_BOLD, "\nNot worth changing, or not distinguishable from that\n");
 	table_targets(paper, view, view->flat_from, to);
 }
 
@@ -137,7 +138,7 @@ void causal_text(struct paper *paper, const struct causal_view *view)
 		return;
 	if (shown) {
 		paper_ink(paper, INK_BOLD,
-			"\nGain of the program, in %%, when this code is so much faster\n");
+			"\nGain of the program, in %%, for each speed-up of this code\n");
 		table_targets(paper, view, 0, shown);
 		paper_add(paper, "\n");
 		for (uint32_t i = 0; i < shown && i < 3; i++) {

@@ -21,7 +21,7 @@ static const struct causal_gain *gain_to_tell(const struct causal_target_view *t
 static void change_add(struct str *out, const struct causal_target_view *target, double speedup)
 {
 	if (speedup >= 1)
-		str_addf(out, "taking the time of %s away", target->name);
+		str_addf(out, "removing the time of %s", target->name);
 	else if (target->waits)
 		str_addf(
 			out, "making the waits in %s %.0f %% shorter", target->name, 100 * speedup);
@@ -39,7 +39,8 @@ void causal_sentence(
 		return;
 	change_add(out, target, gain->speedup);
 	if (gain->lo <= 0 && gain->hi >= 0)
-		str_addf(out, " changes the %s by %.1f %% (%.1f to %.1f): not told apart from 0",
+		str_addf(out,
+			" changes the %s by %.1f %% (%.1f to %.1f): not distinguishable from 0",
 			what, 100 * gain->gain, 100 * gain->lo, 100 * gain->hi);
 	else if (gain->gain < 0)
 		str_addf(out, " makes the %s %.1f %% slower (%.1f to %.1f)", what,
@@ -56,21 +57,17 @@ void causal_doubt_sentence(struct str *out, const struct causal_guard *guard)
 	switch (guard->doubt) {
 	case CAUSAL_DOUBT_CROWDED:
 		str_addf(out,
-			"threads waited for a CPU %.0f %% of the time that they could run: other "
-			"programs are running, or there are more threads than CPUs; gains are less "
-			"sure",
+			"runnable threads waited for a CPU %.0f %% of the time: other programs are running, or there are more threads than CPUs; gains are less certain",
 			percent);
 		break;
 	case CAUSAL_DOUBT_UNPAID:
 		str_addf(out,
-			"%.0f %% of the delays were not taken by the end of an experiment: gains "
-			"read high",
+			"%.0f %% of the delays were still pending at the end of an experiment: gains are overestimated",
 			percent);
 		break;
 	case CAUSAL_DOUBT_LOST:
 		str_addf(out,
-			"%.0f %% of the samples did not come: the machine is overloaded; gains read "
-			"low",
+			"%.0f %% of the samples are missing: the machine is overloaded; gains are underestimated",
 			percent);
 		break;
 	case CAUSAL_DOUBT_OUTSIDE:
@@ -87,14 +84,12 @@ void causal_doubt_sentence(struct str *out, const struct causal_guard *guard)
 		break;
 	case CAUSAL_DOUBT_DRIFT:
 		str_addf(out,
-			"the undisturbed program changed its speed by %.0f %% between the first and "
-			"the last experiments: it has phases, or the machine has",
+			"the program's normal speed changed by %.0f %% between the first and the last experiments: the program or the machine has phases",
 			percent);
 		break;
 	case CAUSAL_DOUBT_FEW:
 		str_addf(out,
-			"only %.1f visits of the progress point per experiment: choose one that is "
-			"visited more often, or give more time",
+			"only %.1f visits to the progress point per experiment: choose one that is visited more often, or give more time",
 			guard->value);
 		break;
 	case CAUSAL_DOUBTS:
@@ -106,9 +101,7 @@ void causal_nothing(struct str *out, const struct causal_view *view)
 {
 	if (view->unvisited)
 		str_add(out,
-			"no progress point was visited, so nothing can be said: name one with "
-			"--progress FILE:LINE or FUNCTION, or put ASSAY_PROGRESS (assay.h) where a "
-			"unit of work is done");
+			"no progress point was visited, so there is no result: name one with --progress FILE:LINE or FUNCTION, or put ASSAY_PROGRESS (assay.h) where a unit of work is done");
 	else if (!view->target_count)
 		str_add(out,
 			"no line of the program was seen running, so nothing was tried: compile "
@@ -119,6 +112,5 @@ void causal_nothing(struct str *out, const struct causal_view *view)
 			"longer");
 	else if (!view->pairs)
 		str_add(out,
-			"the program ended before one pair of experiments was whole: give it more "
-			"work, or --budget so that it is started again");
+			"the program ended before a pair of experiments was complete: give it more work, or use --budget to start it again");
 }

@@ -33,7 +33,7 @@ static void total_line(struct paper *paper, const struct diff_view *view)
 	char a[32], b[32];
 
 	if (view->cost_reason) {
-		paper_ink(paper, INK_DIM, "cost not known: %s\n", view->cost_reason);
+		paper_ink(paper, INK_DIM, "cost unknown: %s\n", view->cost_reason);
 		return;
 	}
 	paper_add(paper, "%s%s per run: %s -> %s (%+.1f %%)\n",
@@ -129,8 +129,7 @@ static void verdict_lines(struct paper *paper, const struct diff_page *page)
 	paper_add(paper, ", %u not distinguishable from noise", same);
 	if (view->counts[DIFF_POSSIBLE])
 		paper_add(paper,
-			"; %u of these lie outside their own 95 %% interval, by chance about %.0f "
-			"would",
+			"; %u of these are outside their own 95 %% interval, and chance explains about %.0f",
 			view->counts[DIFF_POSSIBLE],
 			ceil(0.05 * (double)(view->rows.count - view->counts[DIFF_CHANGED])));
 	paper_add(paper, "%s\n", same && !page->all ? " (--all lists them)" : "");

@@ -34,7 +34,7 @@ static void root_adds_line(struct paper *paper, const struct doctor_view *view, 
 
 void doctor_text(struct paper *paper, const struct doctor_view *view)
 {
-	paper_ink(paper, INK_BOLD, "What this machine gives\n");
+	paper_ink(paper, INK_BOLD, "What this machine supports\n");
 	tiers_text(paper, view);
 	root_adds_line(paper, view, "\nRoot would add: ");
 	paper_ink(paper, INK_BOLD, "\nCapabilities");

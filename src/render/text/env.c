@@ -97,14 +97,13 @@ static void text_class(struct paper *paper, const struct env_diff *diff)
 	paper_ink(paper, ink, "%s", fingerprint_class_name(c->class));
 	if (c->class == NOT_COMPARABLE)
 		paper_add(paper,
-			": %u blocking difference%s; numbers from %s and %s must not be compared\n",
+			": %u blocking difference%s; do not compare numbers from %s and %s\n",
 			blocking, blocking == 1 ? "" : "s", diff->a, diff->b);
 	else if (c->class == ADVISORY)
-		paper_add(paper,
-			": %u warning%s; numbers from %s and %s may be compared with care\n",
+		paper_add(paper, ": %u warning%s; compare numbers from %s and %s with care\n",
 			warning, warning == 1 ? "" : "s", diff->a, diff->b);
 	else
-		paper_add(paper, ": no difference that matters in %u fields\n", c->compared);
+		paper_add(paper, ": no relevant difference in %u fields\n", c->compared);
 }
 
 void env_diff_text(struct paper *paper, const struct env_diff *diff)
@@ -146,8 +145,8 @@ void env_diff_agent(struct paper *paper, const struct env_diff *diff)
 		paper_add(paper, "and %u more, see --json\n", c->differences.count - shown);
 	text_class(paper, diff);
 	if (c->class == NOT_COMPARABLE)
-		paper_add(
-			paper, "next: remove the BLOCK differences, then assay env --diff again\n");
+		paper_add(paper,
+			"next: remove the BLOCK differences, then run assay env --diff again\n");
 	else
 		paper_add(paper, "next: assay stat -r 10 -- PROGRAM on both sides\n");
 }

@@ -168,8 +168,8 @@ void gate_sentence(struct str *out, const struct gate_page *page)
 		item_words(out, page);
 	}
 	if (view->confirm.most)
-		str_addf(out, "; seen in %u of %u measurements, %u are needed",
-			view->confirm.failed, view->confirm.rounds, view->confirm.needed);
+		str_addf(out, "; seen in %u of %u measurements, needs %u", view->confirm.failed,
+			view->confirm.rounds, view->confirm.needed);
 }
 
 static void differences_text(struct paper *paper, const struct gate_comparability *machines)
@@ -198,7 +198,7 @@ static void machines_text(struct paper *paper, const struct gate_page *page)
 	paper_add(paper, "  machines: %s%s%s\n", fingerprint_class_name(machines->class),
 		machines->known ? "" : ", a side has no fingerprint",
 		page->mismatch_allowed && machines->class == NOT_COMPARABLE
-			? ", allowed by --allow-mismatch: a change is advice only"
+			? ", allowed by --allow-mismatch: the result is advisory"
 			: "");
 	differences_text(paper, machines);
 }
@@ -207,18 +207,15 @@ static void machines_text(struct paper *paper, const struct gate_page *page)
 static const char *next_step(const struct gate_page *page)
 {
 	if (page->envelope && !page->view->command_count)
-		return "assay tune plan shows what would quiet the machine; then measure the repeats "
-		       "again";
+		return "assay tune plan shows how to quiet the machine; then measure the repeats again";
 	switch (page->view->verdict.decision) {
 	case GATE_REFUSED:
-		return "remove the BLOCK differences, measure a new baseline on this machine (assay "
-		       "bench --save NAME), or --allow-mismatch for advice";
+		return "remove the BLOCK differences, measure a new baseline on this machine (assay bench --save NAME), or use --allow-mismatch for an advisory result";
 	case GATE_FAIL:
 	case GATE_UNKNOWN:
-		return "keep the old build and run assay ab 'OLD' -- 'NEW': runs in turns see smaller "
-		       "changes than a stored baseline can";
+		return "keep the old build and run assay ab 'OLD' -- 'NEW': interleaved runs detect smaller changes than a stored baseline";
 	case GATE_WARN:
-		return "assay record -- PROGRAM, then assay diff, shows where it went";
+		return "assay record -- PROGRAM, then assay diff, shows where the time went";
 	case GATE_PASS:
 		break;
 	}
@@ -233,8 +230,7 @@ static void floors_text(struct paper *paper, const struct gate_view *view)
 
 			if (item->comparison.min_effect > view->min_effect)
 				paper_ink(paper, INK_DIM,
-					"  %s moves by itself: below %.2f %% nothing is called, by "
-					"%u entries of the history\n",
+					"  %s varies by itself: changes below %.2f %% are ignored, from %u history entries\n",
 					item->comparison.name, item->comparison.min_effect * 100,
 					item->noise.entries);
 		}

@@ -6,7 +6,7 @@ void harness_text(struct paper *paper, const struct harness_view *view)
 	table_auto struct table table = {0};
 
 	paper_ink(paper, INK_BOLD, "%s", view->path);
-	paper_add(paper, ": put your code between the marks; it works as it is\n\n");
+	paper_add(paper, ": put your code between the marks; it runs unchanged\n\n");
 	table_columns(&table, "", "", NULL);
 	table_cell(&table, INK_BOLD, "%s", view->build);
 	table_cell(&table, INK_DIM, "build");

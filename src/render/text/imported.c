@@ -70,7 +70,7 @@ void imported_text(
 	fact(paper, "branches", view->branches);
 	fact(paper, "memory accesses", view->accesses);
 	fact(paper, "lost by the recorder", view->lost);
-	fact(paper, "stacks cut short", view->truncated);
+	fact(paper, "stacks truncated", view->truncated);
 	fact(paper, "stacks broken", view->broken);
 	paper_add(paper, "\n");
 	imported_next(paper, &(struct imported_step){"assay report", ""}, path, stored);

@@ -61,8 +61,8 @@ void imported_runs_text(
 		paper_add(paper, "  and %u more commands\n", view->command_count - rows);
 	for (uint32_t i = 0; i < view->command_count && i < rows; i++)
 		failures_line(paper, &view->commands[i]);
-	paper_add(paper, "\n  - is not measured: the file does not hold it\n");
+	paper_add(paper, "\n  - means not measured: the file does not have it\n");
 	if (view->blocked && view->command_count > 1)
-		paper_add(paper, "  the commands were not measured in turns: no ratio is told\n");
+		paper_add(paper, "  the commands were not interleaved, so no ratio is shown\n");
 	imported_next(paper, &(struct imported_step){"assay audit", ""}, path, stored);
 }

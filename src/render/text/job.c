@@ -18,7 +18,7 @@ void plan_text(struct paper *paper, const struct plan_page *page)
 
 	paper_time(run, sizeof(run), 1e9 * page->run_s);
 	if (page->endless)
-		paper_add(paper, "The program runs longer than %s: it is watched and stopped.\n",
+		paper_add(paper, "The program runs longer than %s: it is observed and stopped.\n",
 			run);
 	else
 		paper_add(paper, "One run takes %s.\n", run);
@@ -64,18 +64,17 @@ static void check_sentence(struct str *out, const struct job_check_view *view)
 			view->files);
 		break;
 	case JOB_CHECK_CHANGED:
-		str_addf(out, "%s is not as it was made: %u of %u files", view->directory,
-			view->faults, view->files);
+		str_addf(out, "%s has changed since it was written: %u of %u files",
+			view->directory, view->faults, view->files);
 		break;
 	case JOB_CHECK_PARTIAL:
 		if (view->is_running)
 			str_addf(out,
-				"%s is partial: process %lld, which made it, still runs or was "
-				"killed",
+				"%s is partial: process %lld is still writing it, or was killed",
 				view->directory, (long long)view->pid);
 		else
-			str_addf(out, "%s is partial: what is there is unchanged (%u files)",
-				view->directory, view->files);
+			str_addf(out, "%s is partial: its %u files are unchanged", view->directory,
+				view->files);
 		break;
 	}
 }

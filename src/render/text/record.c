@@ -76,11 +76,10 @@ static void end_line(struct paper *paper, const struct record_view *view)
 		paper_ink(paper, INK_WARN, "  the program exited with status %d\n",
 			view->exit_status);
 	if (view->interrupted)
-		paper_ink(paper, INK_WARN, "  interrupted: what was sampled until then is kept\n");
+		paper_ink(paper, INK_WARN, "  interrupted: the samples until then are kept\n");
 	if (view->leftovers)
 		paper_ink(paper, INK_WARN,
-			"  processes that it left running are not sampled any "
-			"more\n");
+			"  processes that it left running are no longer sampled\n");
 }
 
 void record_text(struct paper *paper, const struct record_view *view)

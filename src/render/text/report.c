@@ -165,7 +165,7 @@ static void tree_lines(struct paper *paper, const struct report_page *page)
 		paper_add(paper, "\n");
 	}
 	if (count < tree->nodes.count - 1)
-		paper_ink(paper, INK_DIM, "  %u smaller ones are not shown (--min, --limit)\n",
+		paper_ink(paper, INK_DIM, "  %u smaller rows are not shown (--min, --limit)\n",
 			tree->nodes.count - 1 - count);
 }
 
@@ -204,7 +204,7 @@ void report_text(struct paper *paper, const struct report_page *page)
 	}
 	rows_table(paper, view, page->limit);
 	if (!view->row_count_all)
-		paper_add(paper, "  no sample is left by these filters\n");
+		paper_add(paper, "  these filters leave no sample\n");
 	else if (shown < view->row_count_all)
 		paper_ink(paper, INK_DIM, "  %u more rows (--limit 0 --min 0 shows all)\n",
 			view->row_count_all - shown);
@@ -234,7 +234,7 @@ static void agent_rows(struct paper *paper, const struct profile_view *view)
 		paper_add(paper, "\n");
 	}
 	if (view->row_count_all > AGENT_ROWS || view->rows.count < view->row_count_all)
-		paper_add(paper, "%u rows in all: use --json --limit 0\n", view->row_count_all);
+		paper_add(paper, "%u rows in total: use --json --limit 0\n", view->row_count_all);
 }
 
 static void agent_tree(struct paper *paper, const struct report_page *page)

@@ -31,7 +31,7 @@ void round_promise_words(struct str *out, const struct round_view *view)
 	};
 
 	if (view->promise == ROUND_PROMISE_NONE) {
-		str_add(out, "the run before promised no gain that could be measured");
+		str_add(out, "the earlier run promised no measurable gain");
 		return;
 	}
 	str_addf(out, "promised for %s with %.0f %% less time there: ",
@@ -48,7 +48,7 @@ void round_moved_words(struct str *out, const struct round_view *view)
 	char before[32], after[32];
 
 	if (!view->has_baselines) {
-		str_add(out, "one of the two runs has no baseline: nothing can be compared");
+		str_add(out, "one of the two runs has no baseline, so they cannot be compared");
 		return;
 	}
 	str_addf(out, "%s: wall time %s -> %s, ", compare_outcome_name(view->verdict.outcome),
@@ -77,7 +77,7 @@ void round_text(struct paper *paper, const struct round_view *view)
 	paper_wrap(paper, 2, INK_PLAIN, moved.at);
 	if (view->output_changed)
 		paper_wrap(paper, 2, INK_WARN,
-			"the output is another than before: see whether it is still right");
+			"the output differs from the earlier run: check that it is still right");
 	if (view->has_baselines && view->class != FULLY_COMPARABLE) {
 		round_machine_words(&machine, view);
 		paper_wrap(paper, 2, INK_WARN, machine.at);
@@ -101,5 +101,6 @@ void round_agent(struct paper *paper, const struct round_view *view)
 	paper_add(paper, "round %u, against %s: %s\n", view->round, view->before_id, moved.at);
 	paper_add(paper, "promise: %s\n", promise.at);
 	paper_add(paper, "%s%s\n",
-		view->output_changed ? "the output is another than before; " : "", view->next);
+		view->output_changed ? "the output differs from the earlier run; " : "",
+		view->next);
 }

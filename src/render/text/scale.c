@@ -90,7 +90,7 @@ static void thread_row(struct table *table, const struct scale_view *view, uint3
 	number_cell(table, some, point->speedup, "");
 	number_cell(table, some, point->efficiency * 100, " %");
 	number_cell(table, some, point->parallelism, "");
-	table_cell(table, INK_DIM, "%s", some && !point->fitted ? "more than the CPUs" : "");
+	table_cell(table, INK_DIM, "%s", some && !point->fitted ? "more than there are CPUs" : "");
 }
 
 static void points_table(struct paper *paper, const struct scale_view *view)
@@ -167,7 +167,7 @@ static void agent_point(struct paper *paper, const struct scale_view *view, uint
 			point->time->max);
 	if (command->used_count && view->options.threads)
 		paper_add(paper, " speedup = %.3f%s", point->speedup,
-			point->fitted ? "" : " (more than the CPUs)");
+			point->fitted ? "" : " (more than there are CPUs)");
 	if (isfinite(point->off_share) && !view->options.threads)
 		paper_add(paper, " off = %+.1f%%", point->off_share * 100);
 	if (command->failed)
@@ -183,7 +183,7 @@ static void agent_points(struct paper *paper, const struct scale_view *view)
 
 	for (uint32_t i = 0; i < view->point_count; i++) {
 		if (view->point_count > AGENT_POINTS && i == half)
-			paper_add(paper, "and %u between: use --json\n",
+			paper_add(paper, "and %u in between: use --json\n",
 				view->point_count - AGENT_POINTS);
 		if (view->point_count <= AGENT_POINTS || i < half || i >= view->point_count - half)
 			agent_point(paper, view, i);

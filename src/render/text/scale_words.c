@@ -57,8 +57,7 @@ static void law_words(const struct scale_view *view, struct str *out)
 	range_words(view, out);
 	if (law->best == LAW_CONSTANT) {
 		str_addf(out,
-			". No growth was seen: over that range the time changes %.2f to %.2f "
-			"times.",
+			". No growth was seen: over that range the time changes by a factor of %.2f to %.2f.",
 			law->growth.lo, law->growth.hi);
 		return;
 	}
@@ -77,7 +76,7 @@ static void candidates_words(const struct scale_view *view, struct str *out)
 	for (enum law l = LAW_CONSTANT; l < LAW_COUNT; l++) {
 		if (!law->candidate[l] || isnan(law->support[l]))
 			continue;
-		str_addf(out, "%s%s in %.0f %% of the draws", first ? "" : ", ", law_name(l),
+		str_addf(out, "%s%s in %.0f %% of the resamples", first ? "" : ", ", law_name(l),
 			law->support[l] * 100);
 		first = false;
 	}
@@ -91,15 +90,15 @@ static void doubt_words(const struct scale_view *view, struct str *out)
 	case SCALE_SURE:
 		break;
 	case SCALE_FEW_RUNS:
-		str_addf(out, "No verdict: %u runs of a size are too few to tell noise from a law.",
+		str_addf(out, "No verdict: %u runs per size are too few to tell noise from a law.",
 			view->rounds);
 		break;
 	case SCALE_FEW_SIZES:
-		str_add(out, "No verdict: a law takes 4 or more sizes with good runs.");
+		str_add(out, "No verdict: a law needs 4 or more sizes with good runs.");
 		break;
 	case SCALE_NEAR_SIZES:
-		str_add(out, "No verdict: the sizes lie too near each other; the largest should be "
-			     "8 or more times the smallest.");
+		str_add(out,
+			"No verdict: the sizes are too close together; the largest should be at least 8 times the smallest.");
 		break;
 	case SCALE_MIXED:
 		str_add(out, "No law stands out: ");
@@ -107,13 +106,12 @@ static void doubt_words(const struct scale_view *view, struct str *out)
 		str_add(out, ".");
 		break;
 	case SCALE_BUSY:
-		str_add(out, "No verdict: other programs used the CPUs, so more threads could not "
-			     "bring more.");
+		str_add(out,
+			"No verdict: other programs used the CPUs, so more threads could not help.");
 		break;
 	case SCALE_HIDDEN:
 		str_addf(out,
-			"No growth was seen, but noise could hide it: from the smallest to the "
-			"largest size the time changes %.2f to %.2f times.",
+			"No growth was seen, but noise could hide it: from the smallest to the largest size the time changes by a factor of %.2f to %.2f.",
 			law->growth.lo, law->growth.hi);
 		break;
 	}
@@ -133,24 +131,24 @@ static void threads_law_words(const struct scale_threads *threads, struct str *o
 
 	if (!threads->fitted)
 		return;
-	str_add(out, " Share of the work that queues up (sigma) ");
+	str_add(out, " Serial share of the work (sigma) ");
 	share_words(out, fit->contention, &threads->contention);
 	if (isnan(fit->coherency)) {
-		str_add(out, "; the cost of agreement (kappa) takes three thread counts with a CPU "
-			     "for each thread.");
+		str_add(out,
+			"; the cost of coordination (kappa) needs three thread counts with a CPU for each thread.");
 		return;
 	}
-	str_add(out, ", cost of agreement (kappa) ");
+	str_add(out, ", cost of coordination (kappa) ");
 	share_words(out, fit->coherency, &threads->coherency);
 	if (isfinite(fit->peak)) {
-		str_addf(out, "; most throughput at %.3g threads", fit->peak);
+		str_addf(out, "; highest throughput at %.3g threads", fit->peak);
 		if (isfinite(threads->peak.lo) && isfinite(threads->peak.hi))
 			str_addf(out, " (%.3g .. %.3g)", threads->peak.lo, threads->peak.hi);
 		str_addf(out, ": %.4g runs per second.", threads->peak_rate);
 	} else if (fit->contention >= 1) {
-		str_add(out, "; more threads bring nothing.");
+		str_add(out, "; more threads gain nothing.");
 	} else if (fit->contention > 0) {
-		str_addf(out, "; no number of threads brings more than %.3g times.", limit);
+		str_addf(out, "; no number of threads gains more than %.3g times.", limit);
 	} else {
 		str_add(out, ".");
 	}
@@ -164,8 +162,7 @@ static void threads_words(const struct scale_view *view, struct str *out)
 
 	if (threads->fit_count < 2) {
 		str_addf(out,
-			"No verdict: the command may use %u CPUs, and scaling takes two thread "
-			"counts with a CPU for each thread.",
+			"No verdict: the command may use %u CPUs, and scaling needs two thread counts with a CPU for each thread.",
 			threads->cpus);
 		return;
 	}
@@ -178,12 +175,11 @@ static void threads_words(const struct scale_view *view, struct str *out)
 	else
 		str_addf(out, "%s: ", scale_threads_name(threads->kind));
 	if (threads->kind == SCALE_THREADS_COHERENCY)
-		str_addf(out, "the most throughput is at %llu, and %llu bring only %.3g of it.",
+		str_addf(out, "the highest throughput is at %llu, and %llu reach only %.3g of it.",
 			(unsigned long long)best->size, (unsigned long long)last->size,
 			last->rate / best->rate);
 	else
-		str_addf(out,
-			"%llu threads bring %.2f times (%.2f .. %.2f) the throughput of %llu.",
+		str_addf(out, "%llu threads have %.2f times (%.2f .. %.2f) the throughput of %llu.",
 			(unsigned long long)last->size, last->speedup, threads->speedup.lo,
 			threads->speedup.hi, (unsigned long long)view->points[threads->first].size);
 	threads_law_words(threads, out);
@@ -207,7 +203,7 @@ void scale_trust_words(const struct scale_view *view, struct str *out)
 	if (view->options.threads || !law->fitted)
 		return;
 	if (view->doubt == SCALE_SURE && !law->beyond) {
-		str_addf(out, "It wins in %.4g %% of %u draws of the rounds",
+		str_addf(out, "It wins in %.4g %% of %u resamples of the rounds",
 			law->support[law->best] * 100, view->draws);
 		if (law->evidence >= 1e6)
 			str_addf(out, "; next is %s, more than a million times less likely",
@@ -221,8 +217,7 @@ void scale_trust_words(const struct scale_view *view, struct str *out)
 		law->slope.lo, law->slope.hi);
 	if (law->misfit && !law->beyond)
 		str_addf(out,
-			" No law fits well: at n = %llu the time is %+.0f %% off. A step (a cache "
-			"that is full, a buffer that grows) looks like that.",
+			" No law fits well: at n = %llu the time is %+.0f %% off. A step (a full cache, a growing buffer) looks like that.",
 			(unsigned long long)worst->size, worst->off_share * 100);
 }
 
@@ -234,18 +229,18 @@ static void threads_advice(const struct scale_view *view, struct str *out)
 	if (threads->fit_count < 2)
 		str_add(out, "Measure on a machine with more CPUs.");
 	else if (view->doubt == SCALE_FEW_RUNS)
-		str_add(out, "Give it 7 or more runs: -n 7.");
+		str_add(out, "Use 7 or more runs: -n 7.");
 	else if (view->doubt == SCALE_BUSY)
 		str_add(out, "Measure again when the machine is quiet.");
 	else if (threads->kind == SCALE_THREADS_UNCLEAR)
-		str_addf(out, "Give it more runs (-n %u) on a quieter machine.", view->rounds * 4);
+		str_addf(out, "Use more runs (-n %u) on a quieter machine.", view->rounds * 4);
 	else if (idle)
-		str_add(out, "The CPU time never passed one CPU: the program ignores the count, or "
-			     "all its work is behind one lock.");
+		str_add(out,
+			"The CPU time never exceeded one CPU: the program ignores the thread count, or one lock serializes all its work.");
 	else if (threads->kind == SCALE_THREADS_LINEAR)
-		str_add(out, "More CPUs bring more.");
+		str_add(out, "More CPUs help.");
 	else if (threads->kind == SCALE_THREADS_CONTENTION)
-		str_add(out, "Find what queues up: a lock that is held long, a serial part.");
+		str_add(out, "Find the bottleneck: a lock that is held long, a serial part.");
 	else
 		str_addf(out,
 			"Run it with %llu, and find what the threads share: a lock, a counter, a "
@@ -265,17 +260,18 @@ static void way_out_words(const struct scale_view *view, struct str *out)
 			str_addf(out, ", %llu", (unsigned long long)law->suggested[1]);
 		str_add(out, ".");
 	} else if (law->suggested_runs) {
-		str_addf(out, "Give it more runs: -n %u.", law->suggested_runs);
+		str_addf(out, "Use more runs: -n %u.", law->suggested_runs);
 	}
 }
 
 void scale_advice_words(const struct scale_view *view, struct str *out)
 {
 	static const char *const advice[LAW_COUNT] = {
-		[LAW_CONSTANT] = "The size does not matter here; if it should, the sizes are too "
-				 "small to show beside the start-up.",
-		[LAW_LOG] = "Larger inputs cost next to nothing.",
-		[LAW_LINEAR] = "10x data = 10x time, beside the start-up: make each unit cheaper.",
+		[LAW_CONSTANT] =
+			"The size does not matter here; if it should, the sizes are too small to show next to the start-up time.",
+		[LAW_LOG] = "Larger inputs cost almost nothing.",
+		[LAW_LINEAR] =
+			"10x data = 10x time, plus the start-up time: make each unit cheaper.",
 		[LAW_LINEAR_LOG] = "10x data = a little more than 10x time: as good as sorting "
 				   "gets.",
 		[LAW_SQUARE] = "10x data = 100x time: look for a loop inside a loop, or a search "
@@ -294,5 +290,5 @@ void scale_advice_words(const struct scale_view *view, struct str *out)
 		str_addf(out, " Expected %s: %s.", law_name(view->options.expected),
 			view->expectation == SCALE_MET	   ? "met"
 			: view->expectation == SCALE_WORSE ? "it is worse"
-							   : "cannot be told");
+							   : "cannot tell");
 }

@@ -72,14 +72,13 @@ static void functions_table(struct paper *paper, const struct simulated_view *vi
 		function_row(&table, &view->functions[i]);
 	table_print(&table, paper, 2);
 	paper_wrap(paper, 2, INK_DIM,
-		"* simulated; misses and mispredicts per 1,000 instructions. Time is measured.");
+		"* simulated; misses and mispredictions per 1,000 instructions. Time is measured.");
 }
 
 void simulated_costs_line(struct str *out, const struct simulated_costs *costs)
 {
 	str_addf(out,
-		"%s: cycle %.2f ns, load from memory %.0f ns, sequential line %.1f ns, next cache %.1f "
-		"ns, mispredict %.1f ns",
+		"%s: cycle %.2f ns, load from memory %.0f ns, sequential line %.1f ns, next cache %.1f ns, misprediction %.1f ns",
 		costs->measured ? "costs measured on this machine" : "costs assumed",
 		costs->cycle_ns, costs->memory_ns, costs->line_ns, costs->cache_ns,
 		costs->mispredict_ns);
@@ -88,7 +87,7 @@ void simulated_costs_line(struct str *out, const struct simulated_costs *costs)
 void simulated_loop_line(struct str *out, const struct hot_loop *loop)
 {
 	if (loop->missing) {
-		str_addf(out, "no loop to look at in %s: %s", loop->function, loop->missing);
+		str_addf(out, "no loop to analyze in %s: %s", loop->function, loop->missing);
 		return;
 	}
 	str_addf(out, "loop of %u instructions in %s (%.0f %% of its samples)", loop->count,
@@ -97,15 +96,15 @@ void simulated_loop_line(struct str *out, const struct hot_loop *loop)
 		str_addf(out, "; no prediction: %s", loop->no_model);
 		return;
 	}
-	str_addf(out, ": llvm-mca predicts %.1f cycles a round on %s%s, limited by %s",
+	str_addf(out, ": llvm-mca predicts %.1f cycles per iteration on %s%s, limited by %s",
 		loop->predicted_cycles, loop->model,
-		loop->stand_in ? " (a stand-in: LLVM has no model of this CPU)" : "",
+		loop->stand_in ? " (a substitute: LLVM has no model of this CPU)" : "",
 		loop->bottleneck);
 	if (!isnan(loop->measured_cycles))
 		str_addf(out, "; measured: about %.1f", loop->measured_cycles);
 	str_addf(out, "; without waiting it would be %.1f", loop->throughput_cycles);
 	if (loop->calls)
-		str_add(out, "; what it calls is not in the prediction");
+		str_add(out, "; the prediction excludes functions it calls");
 }
 
 void simulated_not_line(struct str *out, const struct simulated_view *view)

@@ -57,8 +57,7 @@ static void spans_table(struct paper *paper, const struct spans_view *view)
 	table_print(&table, paper, 2);
 	if (view->span_count > rows)
 		paper_add(paper, "  and %u more spans\n", view->span_count - rows);
-	paper_add(paper,
-		"\n  by %s; shares are of the sum of all spans, which may lie in each other\n",
+	paper_add(paper, "\n  by %s; shares are of the sum of all spans, which may be nested\n",
 		spans_by_word(view->by));
 }
 
@@ -67,7 +66,7 @@ static void claims_table(struct paper *paper, const struct spans_view *view)
 	table_auto struct table table = {0};
 	uint32_t rows = rows_of(paper);
 
-	table_columns(&table, "what the program says", "verdict", "evidence", NULL);
+	table_columns(&table, "what the program logged", "verdict", "evidence", NULL);
 	for (uint32_t i = 0; i < view->claim_count && i < rows; i++) {
 		str_auto struct str name = {0};
 
@@ -94,7 +93,7 @@ void spans_text(
 	if (view->span_count)
 		spans_table(paper, view);
 	else
-		paper_add(paper, "  no span was told\n");
+		paper_add(paper, "  no spans were logged\n");
 	if (view->claim_count)
 		claims_table(paper, view);
 	for (uint32_t i = 0; i < view->fact_count && i < rows_of(paper); i++)

@@ -114,7 +114,7 @@ static void usage_rows(struct table *table, const struct stat_view *view)
 			paper_count(value, sizeof(value),
 				view->voluntary_switches + view->involuntary_switches),
 			(double)NAN);
-		table_cell(table, INK_DIM, "%.0f by waiting, %.0f pushed off the CPU",
+		table_cell(table, INK_DIM, "%.0f by waiting, %.0f by preemption",
 			view->voluntary_switches, view->involuntary_switches);
 	}
 }

@@ -63,5 +63,5 @@ void target_agent(struct paper *paper, const struct target_view *view)
 				row->fix ? row->fix : "none known");
 	}
 	if (view->worst == TARGET_OK)
-		paper_add(paper, "target ok: nothing in this build hinders measuring it\n");
+		paper_add(paper, "target ok: nothing in this build makes it hard to measure\n");
 }

@@ -199,13 +199,13 @@ static void counts_line(struct paper *paper, const struct knob_view *view)
 		between = count ? ", " : between;
 	}
 	if (!*between)
-		paper_add(paper, is_way_back(view) ? "nothing is changed" : "nothing to do");
+		paper_add(paper, is_way_back(view) ? "nothing was changed" : "nothing to do");
 	if (optional)
 		paper_add(paper, "; %u more would change if named with --only", optional);
 	paper_add(paper, "\n");
 	if (view->void_changes)
 		paper_add(paper,
-			"%u change%s of an earlier boot ended with it: nothing to revert there\n",
+			"%u change%s of an earlier boot ended with it: nothing to revert\n",
 			view->void_changes, view->void_changes == 1 ? "" : "s");
 }
 
@@ -232,7 +232,7 @@ void tune_text(struct paper *paper, const struct knob_view *view)
 	noise_text(paper, view);
 	process_line(paper, &view->process);
 	if (view->snapshot)
-		paper_add(paper, "status: %u files of the knobs that assay knows\n",
+		paper_add(paper, "status: %u files of the settings that assay knows\n",
 			view->rows.count);
 	else
 		counts_line(paper, view);

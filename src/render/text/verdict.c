@@ -22,9 +22,9 @@ void verdict_headline(struct str *out, const struct verdict *verdict)
 void verdict_effect(struct str *out, const struct verdict *verdict)
 {
 	if (verdict->speedup_bound >= 10)
-		str_add(out, "It is nearly all of the time. ");
+		str_add(out, "It is almost all of the time. ");
 	else if (!isnan(verdict->speedup_bound))
-		str_addf(out, "At most %.2f times faster, if all of it went away. ",
+		str_addf(out, "At most %.2f times faster if all of it went away. ",
 			verdict->speedup_bound);
 	str_add(out, verdict->effect);
 }

@@ -45,7 +45,8 @@ int causal_check_permission(pid_t pid, struct err *err)
 	io_read_line("/proc/sys/kernel/yama/ptrace_scope", scope, sizeof(scope));
 	err_set(err, ERR_UNAVAILABLE, EPERM, "not permitted to attach to process %d", (int)pid);
 	if (atoi(scope) >= 3)
-		err_hint(err, "kernel.yama.ptrace_scope is 3: nobody may, until the next boot");
+		err_hint(err,
+			"kernel.yama.ptrace_scope is 3: no process may attach until the next boot");
 	else if (!refusal_facts_can(&facts, CAP_SYS_PTRACE) && process.st_uid != geteuid())
 		err_hint(err, "it belongs to user %u: run assay as root", (unsigned)process.st_uid);
 	else if (!refusal_facts_can(&facts, CAP_SYS_PTRACE) && atoi(scope) > 0)
@@ -54,8 +55,8 @@ int causal_check_permission(pid_t pid, struct err *err)
 			"kernel.yama.ptrace_scope=0`",
 			scope);
 	else
-		err_hint(err, "a security module forbids it, or the process does (not dumpable): "
-			      "run assay as root on the host");
+		err_hint(err,
+			"a security module or the process itself (not dumpable) forbids it: run assay as root on the host");
 	return -EPERM;
 }
 
@@ -67,8 +68,8 @@ static int check_kind(pid_t pid, struct err *err)
 	char path[64], link[8];
 
 	if (!leader) {
-		err_set(err, ERR_TARGET, ESRCH, "there is no process %d", (int)pid);
-		return refuse(err, ERR_TARGET, ESRCH, "`ps -e` lists the processes that run");
+		err_set(err, ERR_TARGET, ESRCH, "no process %d", (int)pid);
+		return refuse(err, ERR_TARGET, ESRCH, "`ps -e` lists processes");
 	}
 	if (leader != (uint64_t)pid) {
 		err_set(err, ERR_USAGE, EINVAL, "%d is a thread of process %d", (int)pid,
@@ -78,17 +79,15 @@ static int check_kind(pid_t pid, struct err *err)
 	}
 	if (pid == getpid()) {
 		err_set(err, ERR_USAGE, EINVAL, "process %d is assay itself", (int)pid);
-		return refuse(err, ERR_USAGE, EINVAL, "name another one");
+		return refuse(err, ERR_USAGE, EINVAL, "name another process");
 	}
 	if (thread_status(pid, "VmSize", 10, 0))
 		return 0;
 	if (readlink(proc_path(pid, "exe", path), link, sizeof(link)) < 0 && errno == EACCES)
 		return causal_check_permission(pid, err);
 	err_set(err, ERR_TARGET, ENOTSUP,
-		"process %d has no program: it is a thread of the kernel, "
-		"or has ended",
-		(int)pid);
-	return refuse(err, ERR_TARGET, ENOTSUP, "only programs can be made faster here");
+		"process %d has no program: it is a kernel thread, or has ended", (int)pid);
+	return refuse(err, ERR_TARGET, ENOTSUP, "name a process that runs a program");
 }
 
 static int check_tracer(pid_t pid, struct err *err)
@@ -101,7 +100,8 @@ static int check_tracer(pid_t pid, struct err *err)
 	io_read_line(proc_path(tracer, "comm", path), name, sizeof(name));
 	err_set(err, ERR_UNAVAILABLE, EBUSY, "process %d is being traced by %s (process %d)",
 		(int)pid, name, (int)tracer);
-	return refuse(err, ERR_UNAVAILABLE, EBUSY, "let it detach first: a process has one tracer");
+	return refuse(
+		err, ERR_UNAVAILABLE, EBUSY, "detach it first: a process can have only one tracer");
 }
 
 /* The handler knows its thread by the number that the process sees; the kernel side sees ours. */
@@ -117,9 +117,9 @@ static int check_namespace(pid_t pid, struct err *err)
 	if (ours.st_ino == theirs.st_ino)
 		return 0;
 	err_set(err, ERR_UNAVAILABLE, ENOTSUP,
-		"process %d is in a PID namespace of its own (a container)", (int)pid);
+		"process %d is in its own PID namespace (a container)", (int)pid);
 	return refuse(err, ERR_UNAVAILABLE, ENOTSUP,
-		"its threads have other numbers there; start the container with --pid=host");
+		"its threads have other ids there; start the container with --pid=host");
 }
 
 static int check_program(pid_t pid, struct err *err)
@@ -149,8 +149,7 @@ static int check_filters(pid_t pid, struct err *err)
 		return 0;
 	err_set(err, ERR_UNAVAILABLE, ENOTSUP, "process %d is under a seccomp filter", (int)pid);
 	return refuse(err, ERR_UNAVAILABLE, ENOTSUP,
-		"it could be killed for the system calls of assay's handler; run it without the "
-		"filter");
+		"the filter could kill it for the system calls of assay's handler; run it without the filter");
 }
 
 int causal_check_process(pid_t pid, struct err *err)

@@ -49,10 +49,9 @@ static size_t seats_bytes(void)
 static int without_library(struct err *err)
 {
 	err_set(err, ERR_UNAVAILABLE, ENOTSUP,
-		"the preload engine needs a program that loads its library: not one that runs "
-		"already, is static or set-uid");
-	err_hint(err, "the BPF engine takes these: run as root, or with CAP_BPF, CAP_PERFMON and "
-		      "CAP_SYS_PTRACE");
+		"the preload engine only works on dynamically linked programs that assay starts, without set-uid");
+	err_hint(err,
+		"use the BPF engine: run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
 	return -ENOTSUP;
 }
 
@@ -63,8 +62,8 @@ static int asked_too_much(const struct causal *causal, struct err *err)
 	if (!causal->points.count && !causal->waits)
 		return 0;
 	err_set(err, ERR_UNAVAILABLE, ENOTSUP,
-		causal->waits ? "waits can be tried with the BPF engine only"
-			      : "visits of %s can be counted by the BPF engine only",
+		causal->waits ? "waits need the BPF engine"
+			      : "counting visits of %s needs the BPF engine",
 		causal->waits ? "" : causal->points.at[0].name);
 	err_hint(err, "%s",
 		causal->waits ? "run as root, or with CAP_BPF and CAP_PERFMON"
@@ -85,8 +84,8 @@ static int load(struct causal *causal, struct err *err)
 		causal->inside =
 			memory_open("assay-inside", sizeof(*causal->inside), &causal->memory[2]);
 	if (!causal->board || !causal->inside)
-		return err_set(err, ERR_UNAVAILABLE, errno,
-			"cannot make the accounts of the causal profiler: %s", err_words(errno));
+		return err_set(err, ERR_UNAVAILABLE, errno, "cannot set up the causal profiler: %s",
+			err_words(errno));
 	causal->kernel = &causal->inside->control;
 	causal->steps = causal->inside->steps;
 	causal->kernel->settings.period_ns = causal->period_ns;

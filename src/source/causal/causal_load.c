@@ -40,7 +40,7 @@ static int namespace_check(struct err *err)
 	if (stat("/proc/self/ns/pid", &space) < 0 || space.st_ino == FIRST_PID_NAMESPACE)
 		return 0;
 	err_set(err, ERR_UNAVAILABLE, ENOTSUP,
-		"the BPF engine does not work in a PID namespace of its own (a container)");
+		"the BPF engine does not work inside a PID namespace (a container)");
 	err_hint(err, "run assay on the host, or start the container with --pid=host");
 	return -ENOTSUP;
 }
@@ -74,10 +74,9 @@ static int load_failed(int code, bool waits, struct err *err)
 {
 	if (code == EPERM || code == EACCES)
 		return refused(REFUSED_BPF, code, err);
-	err_set(err, ERR_UNAVAILABLE, code,
-		"this kernel does not take the programs of the causal profiler: %s",
+	err_set(err, ERR_UNAVAILABLE, code, "the kernel rejects the causal profiler's programs: %s",
 		err_words(code));
-	err_hint(err, "they need Linux %s with BTF (CONFIG_DEBUG_INFO_BTF); `assay doctor` tells",
+	err_hint(err, "they need Linux %s with BTF (CONFIG_DEBUG_INFO_BTF); see `assay doctor`",
 		waits ? "5.15" : "5.12");
 	return -code;
 }
@@ -143,7 +142,7 @@ static int maps_open(struct causal *causal, struct err *err)
 		causal->steps = map_of(causal, "assay_steps", steps_bytes);
 	if (!causal->kernel || !causal->board || !causal->seats || !causal->steps)
 		return err_set(err, ERR_UNAVAILABLE, errno,
-			"cannot map the accounts of the causal profiler: %s", err_words(errno));
+			"cannot map the causal profiler's memory: %s", err_words(errno));
 	causal->board->magic = WIRE_CAUSAL_MAGIC;
 	causal->board->version = WIRE_CAUSAL_VERSION;
 	return 0;
@@ -307,10 +306,11 @@ static int probe_failed(const struct causal_point *point, struct err *err)
 
 	if (err->code)
 		return -err->code;
-	err_set(err, ERR_UNAVAILABLE, code, "cannot count the visits of %s: %s", point->name,
+	err_set(err, ERR_UNAVAILABLE, code, "cannot count visits of %s: %s", point->name,
 		err_words(code));
 	if (point->kind == CAUSAL_UPROBE)
-		err_hint(err, "a point is the first byte of an instruction in %s", point->path);
+		err_hint(err, "a progress point must be the first byte of an instruction in %s",
+			point->path);
 	return -code;
 }
 

@@ -121,7 +121,7 @@ int causal_map_places(pid_t pid, const struct causal_place *places, uint32_t cou
 		return (int)found;
 	err_set(err, ERR_TARGET, ENOENT, "%s is not loaded in process %d", places[0].path,
 		(int)pid);
-	err_hint(err, "a library that is loaded later can be chosen once it is there");
+	err_hint(err, "a library that is loaded later can be chosen after that");
 	return -ENOENT;
 }
 

@@ -69,9 +69,9 @@ static int step_failed(const struct injection *in, const char *what, long result
 	err_set(err, ERR_UNAVAILABLE, code, "process %d cannot %s: %s", (int)in->pid, what,
 		err_words(code));
 	if (code == EMFILE || code == ENFILE)
-		err_hint(err, "it has as many files open as it may: raise its limit with prlimit");
+		err_hint(err, "it has too many open files: raise its limit with prlimit");
 	else if (code == ENOMEM || code == EAGAIN)
-		err_hint(err, "its limits leave no room for 5 MB more: see /proc/%d/limits",
+		err_hint(err, "its limits leave no space for 5 MB more: see /proc/%d/limits",
 			(int)in->pid);
 	else
 		err_hint(err, "a security module may forbid it; start the program under assay "
@@ -109,8 +109,8 @@ static int stop_explain(pid_t pid, int r, struct err *err)
 		return -EPERM;
 	}
 	err_set(err, ERR_UNAVAILABLE, r == -ENOTSUP ? ENOTSUP : EBUSY, "process %d %s", (int)pid,
-		r == -ENOTSUP ? "has its system calls sent to itself (as Wine does)"
-			      : "has no thread that can be stopped for a moment");
+		r == -ENOTSUP ? "sends its system calls to itself (as Wine does)"
+			      : "has no thread that can be stopped briefly");
 	err_hint(err, "start the program under assay instead: assay causal -- PROGRAM");
 	return -err->code;
 }
@@ -145,12 +145,12 @@ static int pages_map(struct plan *plan, struct err *err)
 	at = CALL(&plan->remote, SYS_mmap, 0, in->code_bytes, PROT_READ | PROT_EXEC,
 		MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
 	if (!is_address(at))
-		return step_failed(in, "take memory for code", at, err);
+		return step_failed(in, "allocate memory for code", at, err);
 	in->code = (uint64_t)at;
 	at = CALL(&plan->remote, SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
 	if (!is_address(at))
-		return step_failed(in, "take a page of memory", at, err);
+		return step_failed(in, "allocate a page of memory", at, err);
 	plan->scratch = (uint64_t)at;
 	return 0;
 }
@@ -228,7 +228,7 @@ static int maps_hand_over(struct plan *plan, int board_fd, int seats_fd, struct 
 		r = maps_send(mine, board_fd, seats_fd);
 	if (r >= 0)
 		r = maps_receive(plan);
-	return r < 0 ? step_failed(plan->in, "be given the shared memory", r, err) : 0;
+	return r < 0 ? step_failed(plan->in, "receive the shared memory", r, err) : 0;
 }
 
 static int map_one(struct plan *plan, int32_t fd, uint64_t bytes, uint64_t *ret_addr)
@@ -331,13 +331,13 @@ static int handler_set(struct plan *plan, struct err *err)
 	if (!signal) {
 		err_set(err, ERR_UNAVAILABLE, EBUSY, "process %d uses all signals from %d to %d",
 			(int)in->pid, SIGNAL_FIRST, SIGNAL_LAST);
-		err_hint(err, "assay needs one that has no handler");
+		err_hint(err, "assay needs a signal without a handler");
 		return -EBUSY;
 	}
 	if (r >= 0)
 		r = action_swap(&plan->remote, plan->scratch, signal, &action, &in->old);
 	if (r < 0)
-		return step_failed(in, "take a signal handler", r, err);
+		return step_failed(in, "install a signal handler", r, err);
 	in->signal = signal;
 	in->handler = action.handler;
 	return 0;
@@ -470,7 +470,7 @@ int inject_take_out(const struct injection *injection, struct err *err)
 	if (released < 0)
 		return stop_explain(injection->pid, released, err);
 	if (r < 0)
-		return step_failed(injection, "set its signal handler back", r, err);
+		return step_failed(injection, "restore its signal handler", r, err);
 	if (!threads_are_out(injection)) {
 		err_set(err, ERR_UNAVAILABLE, EBUSY,
 			"a thread of process %d stayed in assay's handler", (int)injection->pid);

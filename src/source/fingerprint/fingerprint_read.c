@@ -21,7 +21,8 @@ struct reading {
 
 static int refuse(const struct reading *reading, const char *what)
 {
-	err_set(reading->err, ERR_USAGE, EINVAL, "%s is no fingerprint: %s", reading->name, what);
+	err_set(reading->err, ERR_USAGE, EINVAL, "%s is not a fingerprint: %s", reading->name,
+		what);
 	err_hint(reading->err, "write one with `assay env -o FILE`");
 	return -EINVAL;
 }
@@ -57,7 +58,7 @@ static int read_field(
 				: WIRE_FIELD_ABSENT;
 	} else if (!json_is_string(value) || !json_string_length(value) ||
 		   json_string_length(value) > VALUE_LONGEST) {
-		return refuse(reading, "a field of data.fields is neither a text nor null");
+		return refuse(reading, "a field of data.fields is neither text nor null");
 	}
 	reading->fields++;
 	return emit_field(reading->sink, group_name, key, state, json_string_value(value));
@@ -86,7 +87,7 @@ static int read_document(struct reading *reading, json_t *document)
 	json_t *fields = json_object_get(json_object_get(document, "data"), "fields"), *group;
 
 	if (!schema || !str_starts(schema, "assay."))
-		return refuse(reading, "it is JSON, but not a document of assay");
+		return refuse(reading, "it is JSON, but not an assay document");
 	if (!str_ends(schema, "/1"))
 		return refuse(reading, "it was written by a newer assay");
 	if (!json_is_object(fields))

@@ -93,12 +93,11 @@ static const char *why_not(const char *event)
 	size_t len;
 
 	if (!base_name(event, &len) && columns_named(event, len))
-		return "the simulator sees the program's own side only; write it without a modifier "
-		       "or with :u";
+		return "the simulator sees only user code; write the event without a modifier or with :u";
 	for (unsigned i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
 		if (name_is(clocks[i], event, len))
-			return "the simulator counts events and knows no time";
-	return "the simulator has instructions, two levels of caches and branches, and no more";
+			return "the simulator counts events, not time";
+	return "the simulator has only instructions, two cache levels and branches";
 }
 
 static void spec_add(struct event_list *list, const char *name, size_t len)

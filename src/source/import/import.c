@@ -43,12 +43,12 @@ struct import_reason {
 };
 
 static const struct import_reason reasons[] = {
-	[IMPORT_FOREIGN] = {"foreign_lines", "lines of something else", true},
+	[IMPORT_FOREIGN] = {"foreign_lines", "lines that are something else", true},
 	[IMPORT_MALFORMED] = {"malformed_lines", "malformed lines", true},
 	[IMPORT_METRIC] = {"metric_lines", NULL, false},
 	[IMPORT_RANGE] = {"values_out_of_range", "values out of range", true},
-	[IMPORT_TOO_MANY] = {"events_beyond_limit", "lines of events beyond the first 4096", true},
-	[IMPORT_TRUNCATED] = {"truncated_lines", "lines cut off at the end of the file", true},
+	[IMPORT_TOO_MANY] = {"events_beyond_limit", "events beyond the first 4096", true},
+	[IMPORT_TRUNCATED] = {"truncated_lines", "a line cut off at the end of the file", true},
 	[IMPORT_SAMPLE_MALFORMED] = {"malformed_samples", "malformed samples", true},
 	[IMPORT_SAMPLE_NO_EVENT] = {"samples_of_unknown_event",
 		"samples of an event that the file does not describe", true},
@@ -156,28 +156,24 @@ static int note_damage(const struct import_report *report, const struct wire_sin
 
 	if (!*report->damage)
 		return 0;
-	str_addf(&text, "the file is damaged: %s; the %llu %s before that were kept",
-		report->damage, (unsigned long long)(runs ? report->executions : report->samples),
+	str_addf(&text, "the file is damaged: %s; kept the %llu %s before that", report->damage,
+		(unsigned long long)(runs ? report->executions : report->samples),
 		runs ? "runs" : "samples");
 	return emit_note(sink, "import-damaged", str_text(&text),
-		"shares and totals are of what was kept; record again for the whole");
+		"shares and totals cover only what was kept; record again for the rest");
 }
 
 static int format_unknown(struct import_text text, const char *name, struct err *err)
 {
 	static const char human[] = "Performance counter stats for";
 
-	err_set(err, ERR_USAGE, EINVAL,
-		text.len ? "%s is in no format that assay reads" : "%s is empty", name);
+	err_set(err, ERR_USAGE, EINVAL, text.len ? "%s: unknown file format" : "%s is empty", name);
 	if (text.len && memmem(text.at, text.len, human, strlen(human)))
-		err_hint(err, "this is perf stat's text for people; record with `perf stat -j` or "
-			      "`perf stat -x,`");
+		err_hint(err,
+			"this is perf stat's output for people; record with `perf stat -j` or `perf stat -x,`");
 	else
 		err_hint(err,
-			"it reads perf.data, the text of `perf script`, folded stacks, pprof, "
-			"callgrind.out, cachegrind.out, profile.coz, the output of `perf stat -j` "
-			"and `perf stat -x SEPARATOR`, the JSON of hyperfine and Google "
-			"Benchmark, and lines with an event of perf.profile.*");
+			"supported: perf.data, perf script text, folded stacks, pprof, callgrind.out, cachegrind.out, profile.coz, perf stat -j and -x SEPARATOR, JSON of hyperfine and Google Benchmark, and logs with perf.profile.* events");
 	return -EINVAL;
 }
 
@@ -207,11 +203,10 @@ int import_bytes(const char *bytes, size_t len, const char *name, const struct w
 		r = format_read(*format, text, sink, &report);
 		if (r < 0)
 			return err_set(
-				err, ERR_USAGE, -r, "cannot take in %s: %s", name, err_words(-r));
+				err, ERR_USAGE, -r, "cannot import %s: %s", name, err_words(-r));
 		if (*report.damage && !report.samples && !report.executions) {
-			err_set(err, ERR_USAGE, EINVAL,
-				"%s (%s) holds nothing that can be used: %s", name, report.kind,
-				report.damage);
+			err_set(err, ERR_USAGE, EINVAL, "%s (%s) has nothing to import: %s", name,
+				report.kind, report.damage);
 			err_hint(err, "copy it again from where it was recorded, or record again");
 			return -EINVAL;
 		}

@@ -90,8 +90,7 @@ static int emit_totals(const struct callgrind *c)
 	}
 	return r < 0 ? r
 		     : emit_note(c->named.sink, "simulated",
-			       "the numbers are of valgrind's model of a CPU, not of a measurement; "
-			       "who called whom is not kept, only what each line cost itself",
+			       "the numbers come from valgrind's CPU model, not from a measurement; only the cost of each line is kept, not who called it",
 			       NULL);
 }
 
@@ -108,7 +107,7 @@ static int read_callgrind(
 	if (r == 0)
 		r = emit_totals(&c);
 	if (r == 0 && !report->samples)
-		import_damage(report, "it has no line with a cost");
+		import_damage(report, "no line has a cost");
 	callgrind_text_done(&reader);
 	named_done(&c.named);
 	return r;

@@ -340,12 +340,11 @@ static int read_coz(
 		r = take_line(&in, line, whole);
 	}
 	if (r >= 0 && !in.experiments)
-		import_damage(report, "it holds no experiment");
+		import_damage(report, "it has no experiments");
 	else if (r >= 0)
 		r = emit_note(sink, "experiments-unpaired",
-			"coz does not pair experiments: each is compared with the nearest of its "
-			"line without a speed-up",
-			"bounds hold as far as the speed did not drift in between");
+			"coz does not pair its experiments: each is compared with the nearest one of the same line without a speed-up",
+			"the bounds assume that the speed did not drift in between");
 	map_done(&in.targets);
 	map_done(&in.points);
 	arena_done(&in.arena);

@@ -282,7 +282,7 @@ static int document_read(struct gbench *in, const json_t *document)
 	int r = context_read(in, json_object_get(document, "context"));
 
 	if (!json_is_array(benchmarks))
-		import_damage(in->out.report, "its `benchmarks` is no list");
+		import_damage(in->out.report, "its `benchmarks` is not a list");
 	for (size_t i = 0; r == 0 && i < json_array_size(benchmarks); i++) {
 		json_t *benchmark = json_array_get(benchmarks, i);
 

@@ -168,8 +168,7 @@ static int results_read(struct runs_out *out, const json_t *results)
 	}
 	if (r == 0 && has_memory(results) && running_maximum)
 		r = emit_note(out->sink, "import-rss-running-maximum",
-			"memory_usage_byte only ever rises: it is the largest of all runs so far, "
-			"not the peak of each run",
+			"memory_usage_byte never falls: it is the maximum over all runs so far, not the peak of each run",
 			"measure again with `assay bench`, which reads each run's own peak");
 	return r;
 }
@@ -186,7 +185,7 @@ static int read_hyperfine(
 		if (json_is_array(results))
 			r = results_read(&out, results);
 		else
-			import_damage(report, "its `results` is no list");
+			import_damage(report, "its `results` is not a list");
 	}
 	json_decref(document);
 	return r;

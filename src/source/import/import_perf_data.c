@@ -164,7 +164,8 @@ static int records_walk(struct recording *rec, struct import_text rest,
 		uint64_t extent = record_extent(head, rest);
 
 		if (head.type != TYPE_COMPRESSED2 && head.size < RECORD_HEAD) {
-			import_damage(rec->report, "a record at byte %zu says it has %u bytes",
+			import_damage(rec->report,
+				"the record at byte %zu claims a size of %u bytes",
 				(size_t)((chunk ? rec->file.at : rest.at) - rec->file.at),
 				head.size);
 			rec->stop = true;
@@ -219,21 +220,20 @@ static int recording_read(struct recording *rec)
 	int r;
 
 	if (memcmp(rec->file.at, magic, 8) != 0) {
-		import_damage(rec->report, *rec->file.at == '2'
-						   ? "it was recorded on a big-endian machine"
-						   : "it is of a perf before Linux 3.0");
+		import_damage(rec->report,
+			*rec->file.at == '2' ? "it was recorded on a big-endian machine"
+					     : "it was written by a perf older than Linux 3.0");
 		return 0;
 	}
 	if (!recording_read_header(rec, &records))
 		return 0;
 	r = records_walk(rec, records, NULL, &used);
 	if (r == 0 && !rec->stop && used < records.len)
-		import_damage(rec->report, "it ends in the middle of a record, at byte %zu",
-			rec->file.len);
+		import_damage(rec->report, "it ends inside a record, at byte %zu", rec->file.len);
 	if (r == 0) /* what was read before a damage is good */
 		r = queue_end(rec);
 	if (!rec->events.count)
-		import_damage(rec->report, "it describes no event");
+		import_damage(rec->report, "it describes no events");
 	return r;
 }
 

@@ -267,14 +267,15 @@ static void read_attrs(struct recording *rec, const char *attrs, uint64_t len, u
 		if (part)
 			recording_add_ids(rec, part, bytes);
 		else
-			import_damage(rec->report, "the ids of an event lie behind its end");
+			import_damage(
+				rec->report, "the ids of an event are beyond the end of the file");
 	}
 }
 
 static void features_cut(struct recording *rec)
 {
 	import_damage(rec->report,
-		"it ends at byte %zu, before the end of what describes its events and machine",
+		"it ends at byte %zu, before the description of its events and machine ends",
 		rec->file.len);
 }
 
@@ -313,12 +314,12 @@ static void find_records(
 
 	*ret_records = (struct import_text){rec->file.at + (there ? offset : 0), (size_t)there};
 	if (!len && there) {
-		import_damage(rec->report, "perf record was not ended properly");
+		import_damage(rec->report, "perf record did not finish");
 		return;
 	}
 	if (len > there)
-		import_damage(rec->report, "it ends at byte %zu, before the end of its data",
-			rec->file.len);
+		import_damage(
+			rec->report, "it ends at byte %zu, before its data ends", rec->file.len);
 	else
 		ret_records->len = (size_t)len;
 }
@@ -341,7 +342,7 @@ bool recording_read_header(struct recording *rec, struct import_text *ret_record
 	data_len = cursor_u64(&in);
 	cursor_take(&in, 16); /* event types, of old perf */
 	if (in.broken || size < HEADER_SECTIONS || size > rec->file.len) {
-		import_damage(rec->report, "its header is not whole");
+		import_damage(rec->report, "its header is incomplete");
 		return false;
 	}
 	if (entry < ATTR_SMALLEST + 16 || entry > 4096) {

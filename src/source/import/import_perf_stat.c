@@ -218,23 +218,23 @@ static enum wire_event_status event_status(
 	const struct import_event *event, const char **ret_reason)
 {
 	if (event->counted && event_is_blind(event->name)) {
-		*ret_reason = "it happens in the kernel and was restricted to user mode (:u), "
-			      "where it always reads 0";
+		*ret_reason =
+			"it happens in the kernel, but was counted in user mode only (:u), where it is always 0";
 		return WIRE_EVENT_NOT_TRUSTED;
 	}
 	if (event->counted && event->share_unknown) {
-		*ret_reason = "it ran for less than perf can print (0.00 % of the time)";
+		*ret_reason = "it ran for less time than perf can print (0.00 %)";
 		return WIRE_EVENT_NOT_TRUSTED;
 	}
 	*ret_reason = NULL;
 	if (event->counted)
 		return WIRE_EVENT_COUNTED;
 	if (event->not_counted) {
-		*ret_reason = "perf says <not counted>: it never ran on a counter";
+		*ret_reason = "perf says <not counted>: it never got a counter";
 		return WIRE_EVENT_NOT_COUNTED;
 	}
 	if (!event->not_supported) {
-		*ret_reason = "perf's value does not fit into 64 bits";
+		*ret_reason = "perf's value does not fit in 64 bits";
 		return WIRE_EVENT_NOT_TRUSTED;
 	}
 	*ret_reason = "perf says <not supported>: that machine has no such event";
@@ -331,33 +331,31 @@ static int emit_table_notes(const struct wire_sink *sink, const struct import_ta
 			str_addf(&holes, "%s%s", holes.len ? ", " : "", event->name);
 	}
 	if (scaled) {
-		str_addf(&text,
-			"perf had too few counters for %u of the events and wrote estimates",
+		str_addf(&text, "perf had too few counters for %u of the events and estimated them",
 			scaled);
 		r = emit_note(
 			sink, "events-multiplexed", str_text(&text), "count fewer events at once");
 	}
 	if (r == 0 && zeros.len) {
-		str_addf(&zeros, " counted nothing at all although running");
+		str_addf(&zeros, " counted nothing although it ran");
 		r = emit_note(sink, "counters-zero", str_text(&zeros),
-			"a virtual PMU may open an event and never count: do not trust these zeros");
+			"a virtual PMU may open an event and never count it: do not trust these zeros");
 	}
 	if (r == 0 && holes.len) {
 		str_addf(&holes,
-			" was not counted in some intervals or on some CPUs; its total is of "
-			"the others");
+			" was not counted in some intervals or on some CPUs; its total covers the others");
 		r = emit_note(sink, "counts-incomplete", str_text(&holes), NULL);
 	}
 	if (r == 0 && table->labels)
 		r = emit_note(sink, "counts-summed",
-			"perf listed CPUs, cores or threads one by one; their sum is kept", NULL);
+			"perf listed CPUs, cores or threads separately; their sum is kept", NULL);
 	if (r == 0 && table->spread_event) {
 		str_clear(&text);
 		str_addf(&text,
-			"the counts are means of repeated runs (perf stat -r) and spread by up to %.2f %% (%s)",
+			"the counts are means of repeated runs (perf stat -r) that differ by up to %.2f %% (%s)",
 			table->spread_pct, table->spread_event);
 		r = emit_note(sink, "counts-are-means", str_text(&text),
-			"perf does not write how many runs there were");
+			"perf does not say how many runs there were");
 	}
 	return r;
 }

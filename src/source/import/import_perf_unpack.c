@@ -84,7 +84,7 @@ static struct recording_chunk *chunk_fill(
 		if (ZSTD_isError(r))
 			unpack_fail(rec, packed, ZSTD_getErrorName(r));
 		else if (unpack_is_bomb(rec, piece))
-			unpack_fail(rec, packed, "it unpacks to more than perf packs");
+			unpack_fail(rec, packed, "it unpacks to more than perf ever packs");
 	} while (!rec->stop && (in.pos < in.size || out.pos == out.size));
 	return chunk_resize(chunk, chunk->len);
 }
@@ -96,7 +96,7 @@ struct recording_chunk *unpack_take(struct recording *rec, struct import_text pa
 	if (!rec->unpack)
 		rec->unpack = unpack_open();
 	if (!rec->unpack) {
-		import_damage(rec->report, "there is no memory to unpack it");
+		import_damage(rec->report, "not enough memory to unpack it");
 		rec->stop = true;
 		return NULL;
 	}

@@ -279,10 +279,10 @@ static int pprof_read(struct pprof *p, struct import_text text)
 	while (field_next(&in, &field))
 		take_table(p, &field);
 	if (in.broken)
-		import_damage(p->named.report, "the message breaks off at byte %zu of %zu",
+		import_damage(p->named.report, "the message ends at byte %zu of %zu",
 			(size_t)((const char *)in.at - text.at), text.len);
 	if (!p->types.count) {
-		import_damage(p->named.report, "it says nothing about what its samples count");
+		import_damage(p->named.report, "it does not say what its samples count");
 		return 0;
 	}
 	r = choose_type(p);
@@ -376,8 +376,8 @@ static int read_pprof(
 	if (is_gzip(text)) {
 		if (!gzip_unpack(text, limit + PPROF_STEP, &unpacked))
 			import_damage(report, unpacked.len >= limit
-						      ? "it unpacks to more than a profile can be"
-						      : "its compressed data breaks off");
+						      ? "it unpacks to more than a profile can hold"
+						      : "its compressed data ends early");
 		text = (struct import_text){str_text(&unpacked), unpacked.len};
 	}
 	r = pprof_read(&p, text);

@@ -47,8 +47,7 @@ json_t *runs_load(struct import_text text, struct import_report *report)
 	json_t *document;
 
 	if (text.len > RUNS_LARGEST) {
-		import_damage(
-			report, "it has %zu MiB, more than the 256 that are read", text.len >> 20);
+		import_damage(report, "it has %zu MiB; the limit is 256", text.len >> 20);
 		return NULL;
 	}
 	document = json_loadb(text.at, text.len, 0, &error);

@@ -53,10 +53,10 @@ int branch_filter_parse(const char *text, uint64_t *ret_bits, struct err *err)
 		uint64_t more = bits_of(at, len);
 
 		if (!more) {
-			err_set(err, ERR_USAGE, EINVAL, "there is no type of branch called '%.*s'",
+			err_set(err, ERR_USAGE, EINVAL, "unknown branch type '%.*s'",
 				len < 40 ? (int)len : 40, at);
-			err_hint(err, "types are any, cond, uncond, call, ind_call, any_call, ret, "
-				      "any_ret, ind, syscall, sysret, irq; with a comma between");
+			err_hint(err,
+				"branch types: any, cond, uncond, call, ind_call, any_call, ret, any_ret, ind, syscall, sysret, irq; separate them with commas");
 			return -EINVAL;
 		}
 		bits |= more;

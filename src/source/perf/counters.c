@@ -127,7 +127,7 @@ static int counter_open(struct counters *counters, struct counter *counter, stru
 	}
 	if (r == -EMFILE || r == -ENFILE) {
 		err_set(err, ERR_UNAVAILABLE, EMFILE,
-			"%u events on %u places need more open files than this process may have",
+			"%u events on %u CPUs or threads need more open files than allowed",
 			counters->list->specs.count, counters->places.count);
 		err_hint(err, "raise the limit with `ulimit -n`, or count fewer events at a time");
 		return r;

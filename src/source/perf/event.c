@@ -248,7 +248,7 @@ static int tracepoint_resolve(struct event_list *list, const char *system, const
 		if (*nearest)
 			err_hint(err, "did you mean %s:%s?", system, nearest);
 		else
-			err_hint(err, "there is no such tracepoint in this kernel");
+			err_hint(err, "this kernel has no such tracepoint");
 		return -EINVAL;
 	}
 	spec->status = id == -EACCES ? WIRE_EVENT_NOT_PERMITTED : WIRE_EVENT_NOT_SUPPORTED;
@@ -298,8 +298,7 @@ static int event_add(struct item *item, const char *text, size_t len, struct err
 	int r;
 
 	if (!*word) {
-		err_set(err, ERR_USAGE, EINVAL, "there is an empty event name before '%.40s'",
-			text + len);
+		err_set(err, ERR_USAGE, EINVAL, "empty event name before '%.40s'", text + len);
 		err_hint(err, "separate events with single commas: task-clock,page-faults");
 		return -EINVAL;
 	}
@@ -431,7 +430,7 @@ static int group_parse(struct item *item, const char *text, struct err *err)
 		if (text[at + len] == '\0')
 			return group_refuse(text, "has no closing brace", err);
 		if (text[at + len] == '{')
-			return group_refuse(text, "holds another group", err);
+			return group_refuse(text, "contains another group", err);
 		r = event_add(item, text + at, len, err);
 		if (r < 0)
 			return r;
@@ -450,7 +449,7 @@ static int group_parse(struct item *item, const char *text, struct err *err)
 	}
 	at += strspn(text + at, BLANKS);
 	if (text[at] && text[at] != ',')
-		return group_refuse(text, "is followed by something that is no comma", err);
+		return group_refuse(text, "is followed by something other than a comma", err);
 	return (int)at;
 }
 

@@ -47,10 +47,10 @@ bool event_reason_check(struct event_spec *spec, const struct event_reason_conte
 {
 	if (spec->whole_machine && !context->whole_machine_mode)
 		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED,
-			"it counts a whole package, not one program; count it with -a");
+			"it counts a whole CPU package, not one program; use -a");
 	else if (event_is_kernel_only(spec) && spec->exclude_kernel)
 		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED,
-			"it happens in the kernel, so its user side is always 0; leave the :u off");
+			"it happens in the kernel, so :u always counts 0; remove the :u");
 	else
 		return true;
 	return false;
@@ -109,18 +109,17 @@ void event_reason_failed(struct event_list *list, struct event_spec *spec, int c
 
 	if (code == EACCES && !context->own && !context->whole_machine_mode)
 		event_fail(spec, WIRE_EVENT_NOT_PERMITTED,
-			"the process belongs to somebody else; run as its user or as root");
+			"the process belongs to another user; run as that user or as root");
 	else if ((code == ENOENT || code == ENODEV || code == ENXIO) &&
 		 (has_pmu || !event_is_core(spec)))
 		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED, "this CPU has no such event");
 	else if (code == EOPNOTSUPP)
 		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED,
-			spec->precise ? "this PMU cannot be that precise; leave the :p off"
+			spec->precise ? "this PMU cannot be that precise; remove the :p"
 				      : "this PMU cannot count it this way");
 	else if (code == EINVAL && spec->group) /* event_reason_group() may know more */
 		event_fail(spec, WIRE_EVENT_NOT_COUNTED,
-			"it does not fit into its group: the PMU has too few counters or cannot "
-			"combine these events");
+			"it does not fit in its group: the PMU has too few counters or cannot combine these events");
 	else if (code == EINVAL)
 		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED, "the kernel refuses this encoding");
 	else
@@ -148,9 +147,9 @@ bool event_reason_group(struct event_list *list, struct event_spec *spec, unsign
 	io_read_line("/proc/sys/kernel/nmi_watchdog", watchdog, sizeof(watchdog));
 	event_fail(spec, WIRE_EVENT_NOT_COUNTED,
 		arena_format(&list->arena,
-			"its group needs %u counters, the PMU has %u free%s; split the group",
+			"its group needs %u counters, but the PMU has %u free%s; split the group",
 			group_size, core->counters,
-			str_equal(watchdog, "1") ? " (the NMI watchdog holds one)" : ""));
+			str_equal(watchdog, "1") ? " (the NMI watchdog uses one)" : ""));
 	return true;
 }
 
@@ -163,8 +162,8 @@ void event_reason_never_ran(struct event_list *list, struct event_spec *spec, un
 				spec->core));
 	else if (!event_reason_group(list, spec, group_size, report))
 		event_fail(spec, WIRE_EVENT_NOT_COUNTED,
-			group_size > 1 ? "its group never got onto the PMU at once; split it"
-				       : "the PMU was taken by other events all the time");
+			group_size > 1 ? "its group never fit on the PMU at once; split it"
+				       : "other events used the PMU the whole time");
 }
 
 void event_reason_distrust(
@@ -179,7 +178,7 @@ void event_reason_distrust(
 			(event->verdict != PMU_ZERO && event->verdict != PMU_IMPLAUSIBLE))
 			continue;
 		event_fail(spec, WIRE_EVENT_NOT_TRUSTED,
-			arena_format(&list->arena, "the self-test says this counter lies: %s",
+			arena_format(&list->arena, "the self-test says this counter is wrong: %s",
 				event->reason));
 	}
 }
@@ -206,7 +205,6 @@ void event_reason_distrust_code(
 		return;
 	event_fail(spec, WIRE_EVENT_NOT_TRUSTED,
 		arena_format(&list->arena,
-			"it reads 0 over the self-test's loop, branches and cache misses too, and "
-			"%s is a cut-down PMU: it may not count at all",
+			"it reads 0 for the self-test's loop, branches and cache misses, and %s is a limited PMU: it may not count at all",
 			core->name));
 }

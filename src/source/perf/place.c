@@ -49,8 +49,8 @@ int place_add_threads(struct place_list *places, pid_t pid, struct err *err)
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	folder = opendir(path);
 	if (!folder) {
-		err_set(err, ERR_TARGET, ESRCH, "there is no process %d", (int)pid);
-		err_hint(err, "`ps -e` lists the processes that run");
+		err_set(err, ERR_TARGET, ESRCH, "no process %d", (int)pid);
+		err_hint(err, "`ps -e` lists processes");
 		return -ESRCH;
 	}
 	while ((entry = readdir(folder)))

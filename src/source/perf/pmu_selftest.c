@@ -85,7 +85,7 @@ static void judge_value(
 	if (check->kind == CHECK_MOVES) {
 		event->verdict = PMU_TRUSTED;
 		snprintf(event->reason, sizeof(event->reason),
-			"it counts; how much is right cannot be checked");
+			"it counts, but its accuracy cannot be checked");
 		return;
 	}
 	event->verdict =
@@ -109,11 +109,11 @@ static void judge(const struct check *check, int opened, const struct pmu_count 
 	} else if (!count->running_ns) {
 		event->verdict = PMU_NEVER_RAN;
 		snprintf(event->reason, sizeof(event->reason),
-			"opens without an error and never gets a counter");
+			"opens without an error but never gets a counter");
 	} else if (!count->value) {
 		event->verdict = PMU_ZERO;
 		snprintf(event->reason, sizeof(event->reason),
-			"opens, runs and reads 0 where %u steps of work were done",
+			"opens and runs, but reads 0 after %u steps of work",
 			work_steps[check->work]);
 	} else
 		judge_value(check, count, event);

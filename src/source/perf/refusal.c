@@ -254,7 +254,7 @@ static void explain_seccomp(
 	const char *call = what == REFUSED_BPF ? "bpf" : "perf_event_open";
 	bool kills = (what == REFUSED_BPF ? facts->bpf : facts->perf_event_open) == SYSCALL_KILLS;
 
-	err_set(err, ERR_UNAVAILABLE, code, "a seccomp filter %s the %s call, whoever asks",
+	err_set(err, ERR_UNAVAILABLE, code, "a seccomp filter %s the %s call for everyone",
 		kills ? "kills a process at" : "refuses", call);
 	if (facts->container || facts->user_namespace)
 		err_hint(err,
@@ -263,8 +263,7 @@ static void explain_seccomp(
 			call);
 	else
 		err_hint(err,
-			"run outside the sandbox that set the filter, or let it allow %s "
-			"(systemd: SystemCallFilter=%s)",
+			"run outside the sandbox that set the filter, or allow %s in it (systemd: SystemCallFilter=%s)",
 			call, call);
 }
 
@@ -289,13 +288,12 @@ static void explain_no_hardware(const struct refusal_facts *facts, int code, str
 	if (facts->virtual_machine) {
 		err_set(err, ERR_UNAVAILABLE, code,
 			"this machine has no PMU: the hypervisor passes none through");
-		err_hint(err, "none from inside this virtual machine: on AWS choose a .metal size "
-			      "or one of 16xlarge and up, on Google Cloud C4 switch the PMU on, on "
-			      "your own KVM use -cpu host,pmu=on");
+		err_hint(err,
+			"none from inside this virtual machine: on AWS use a .metal size or 16xlarge and up, on Google Cloud C4 enable the PMU, on your own KVM use -cpu host,pmu=on");
 		return;
 	}
 	err_set(err, ERR_UNAVAILABLE, code, "the kernel has no PMU driver for this CPU");
-	err_hint(err, "use a kernel that knows this CPU");
+	err_hint(err, "use a kernel that supports this CPU");
 }
 
 int refusal_explain(
@@ -327,13 +325,13 @@ int refusal_explain(
 		err_set(err, ERR_UNAVAILABLE, code,
 			"%s is refused (%s) although the settings allow it: a security module",
 			name, err_words(code));
-		err_hint(err, "look into /sys/kernel/security/lockdown and the audit log");
+		err_hint(err, "check /sys/kernel/security/lockdown and the audit log");
 		break;
 	case REFUSAL_NO_HARDWARE:
 		explain_no_hardware(facts, code, err);
 		break;
 	case REFUSAL_BUSY:
-		err_set(err, ERR_UNAVAILABLE, code, "someone else holds what %s needs", name);
+		err_set(err, ERR_UNAVAILABLE, code, "another program uses what %s needs", name);
 		err_hint(err, "stop other profilers: `sudo lsof -nP | grep perf_event`");
 		break;
 	case REFUSAL_FILES:
@@ -341,7 +339,7 @@ int refusal_explain(
 		err_hint(err, "ulimit -n 65536");
 		break;
 	case REFUSAL_MEMORY:
-		err_set(err, ERR_UNAVAILABLE, code, "the limit of locked memory is too small");
+		err_set(err, ERR_UNAVAILABLE, code, "the locked-memory limit is too small");
 		err_hint(err, "sudo sysctl kernel.perf_event_mlock_kb=16384");
 		break;
 	case REFUSAL_OTHER:

@@ -53,7 +53,7 @@ static int events_control(
 	vec_foreach (const struct sampler_event, event, &sampler->events)
 		if ((event->event == 0) == side && ioctl(event->fd, request, 0) < 0)
 			return err_set(err, ERR_UNAVAILABLE, errno,
-				"cannot switch sampling on or off: %s", err_words(errno));
+				"cannot turn sampling on or off: %s", err_words(errno));
 	return 0;
 }
 
@@ -85,10 +85,9 @@ static int scan_what_runs(struct sampler *sampler, struct err *err)
 		r = task_scan_process(sampler->options.id, sampler->sink, &scan);
 	if (r >= 0 && scan.denied)
 		r = emit_note(sampler->sink, "maps-denied",
-			"the mappings of some processes may not be read, so their samples have no "
-			"names",
+			"cannot read the mappings of some processes, so their samples have no names",
 			"run as their user or as root");
-	return r < 0 ? err_set(err, ERR_OUTPUT, -r, "cannot keep what was scanned: %s",
+	return r < 0 ? err_set(err, ERR_OUTPUT, -r, "cannot store the scanned processes: %s",
 			       err_words(-r))
 		     : 0;
 }
@@ -98,7 +97,7 @@ int sampler_start(struct sampler *sampler, struct err *err)
 	int r = emit_events(sampler);
 
 	if (r < 0)
-		return err_set(err, ERR_OUTPUT, -r, "cannot keep the events: %s", err_words(-r));
+		return err_set(err, ERR_OUTPUT, -r, "cannot store the events: %s", err_words(-r));
 	if (sampler->options.mode == COUNTERS_CHILDREN)
 		return 0;
 	r = events_control(sampler, PERF_EVENT_IOC_ENABLE, true, err);

@@ -55,13 +55,12 @@ int sampler_default_event(struct event_list *list, struct err *err)
 static void refuse_hint(const struct sampler_options *options, struct err *err)
 {
 	if (options->branches)
-		err_hint(err, "leave -b off; `assay branches --engine sim -- PROGRAM` finds "
-			      "mispredicted branches without a PMU");
+		err_hint(err,
+			"remove -b; `assay branches --engine sim -- PROGRAM` finds mispredicted branches without a PMU");
 	else if (options->stack == SAMPLER_STACK_BRANCHES)
-		err_hint(err, "leave --stack off: stacks are unwound without the PMU");
+		err_hint(err, "remove --stack: stacks are unwound without the PMU");
 	else
-		err_hint(err, "leave -e off: then cycles or cpu-clock is sampled, whichever is "
-			      "there");
+		err_hint(err, "remove -e to sample cycles or cpu-clock, whichever works");
 }
 
 static int refuse(
@@ -94,7 +93,7 @@ static int rate_check(const struct sampler_options *options, struct err *err)
 		str_to_u64(text, &most) < 0 || options->rate_hz <= most)
 		return 0;
 	err_set(err, ERR_UNAVAILABLE, EINVAL,
-		"%llu samples per second are more than the %llu that the kernel allows",
+		"%llu samples per second is more than the kernel's limit of %llu",
 		(unsigned long long)options->rate_hz, (unsigned long long)most);
 	err_hint(err, "use -F %llu, or sudo sysctl kernel.perf_event_max_sample_rate=%llu",
 		(unsigned long long)most, (unsigned long long)options->rate_hz);
@@ -106,7 +105,7 @@ static int period_check(
 {
 	if (!options->period || options->period >= CLOCK_LEAST_NS || !sampler_event_is_clock(spec))
 		return 0;
-	err_set(err, ERR_USAGE, EINVAL, "the period of %s is in ns and cannot be below %d",
+	err_set(err, ERR_USAGE, EINVAL, "the period of %s is in ns and must be at least %d",
 		spec->name, CLOCK_LEAST_NS);
 	err_hint(err, "use -c %d or more", CLOCK_LEAST_NS);
 	return -EINVAL;
@@ -189,13 +188,12 @@ int sampler_event_refused(struct event_list *list, struct event_spec *spec, int 
 
 	if (options->branches && (code == EOPNOTSUPP || code == EINVAL)) {
 		spec->status = WIRE_EVENT_NOT_SUPPORTED;
-		spec->reason = "there is no PMU here that records branches with it (Intel LBR, AMD "
-			       "LbrExtV2, Arm BRBE)";
+		spec->reason =
+			"no PMU here can record branches with it (Intel LBR, AMD LbrExtV2, Arm BRBE)";
 	} else if (options->stack == SAMPLER_STACK_BRANCHES &&
 		   (code == EOPNOTSUPP || code == EINVAL || code == ENOENT)) {
 		spec->status = WIRE_EVENT_NOT_SUPPORTED;
-		spec->reason = "there is no PMU here that records call stacks of branches (LBR) "
-			       "with it";
+		spec->reason = "no PMU here can record LBR call stacks with it";
 	} else {
 		event_reason_failed(list, spec, code, &context);
 	}

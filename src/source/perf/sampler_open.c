@@ -241,7 +241,7 @@ static int open_failed(const struct sampler *sampler, int code, struct err *err)
 {
 	if (code == EMFILE || code == ENFILE) {
 		err_set(err, ERR_UNAVAILABLE, code,
-			"%u tasks on %u CPUs need more open files than this process may have",
+			"%u tasks on %u CPUs need more open files than allowed",
 			sampler->tasks.count, sampler->cpus.count);
 		err_hint(err, "raise the limit with `ulimit -n`");
 		return -code;
@@ -249,7 +249,7 @@ static int open_failed(const struct sampler *sampler, int code, struct err *err)
 	if (code == ESRCH) {
 		err_set(err, ERR_TARGET, code, "process %d ended before it could be sampled",
 			(int)sampler->options.id);
-		err_hint(err, "`ps -e` lists the processes that run");
+		err_hint(err, "`ps -e` lists processes");
 		return -code;
 	}
 	return 0;
@@ -262,7 +262,7 @@ static int side_failed(const struct sampler *sampler, int code, struct err *err)
 	if (open_failed(sampler, code, err) < 0)
 		return -code;
 	if (code == EACCES && sampler->options.mode == COUNTERS_PROCESS) {
-		err_set(err, ERR_UNAVAILABLE, code, "process %d belongs to somebody else",
+		err_set(err, ERR_UNAVAILABLE, code, "process %d belongs to another user",
 			(int)sampler->options.id);
 		err_hint(err, "run as its user or as root");
 		return -code;

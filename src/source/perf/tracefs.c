@@ -42,7 +42,7 @@ int tracefs_open(struct err *err)
 	if (fd >= 0)
 		return fd;
 	if (denied || geteuid() != 0) {
-		err_set(err, ERR_UNAVAILABLE, EACCES, "tracepoints are readable by root only here");
+		err_set(err, ERR_UNAVAILABLE, EACCES, "only root can read tracepoints here");
 		err_hint(
 			err, "run as root, or: sudo mount -o remount,mode=755 /sys/kernel/tracing");
 		return -EACCES;
@@ -68,8 +68,8 @@ int tracefs_event_id(int tracefs, const char *system, const char *name, struct e
 	if (r == 0 && (str_to_u64(str_trim(text.at), &id) < 0 || id > INT32_MAX))
 		r = -EINVAL;
 	if (r < 0) {
-		err_set(err, ERR_UNAVAILABLE, -r, "there is no readable tracepoint %s:%s: %s",
-			system, name, err_words(-r));
+		err_set(err, ERR_UNAVAILABLE, -r, "cannot read tracepoint %s:%s: %s", system, name,
+			err_words(-r));
 		if (r == -EACCES)
 			err_hint(err, "run as root");
 		return r;

@@ -27,12 +27,12 @@ void probe_paranoid(const struct probe *probe, struct finding *ret_finding)
 		finding_set(ret_finding, WIRE_LIMITED, "kernel.perf_event_paranoid cannot be read");
 		finding_fix(ret_finding, "mount /proc, or run outside the sandbox");
 	} else if (above)
-		finding_set(ret_finding, WIRE_OK, "%d, and CAP_PERFMON stands above it", level);
+		finding_set(ret_finding, WIRE_OK, "%d, but CAP_PERFMON overrides it", level);
 	else if (level <= -1)
 		finding_set(ret_finding, WIRE_OK, "%d: everything is permitted", level);
 	else {
-		static const char *const rest[] = {"all but raw tracepoints is permitted",
-			"own processes with their kernel side, not whole CPUs",
+		static const char *const rest[] = {"everything except raw tracepoints is permitted",
+			"own processes including kernel code, but not whole CPUs",
 			"own processes, user space only"};
 
 		finding_set(ret_finding, level > 2 ? WIRE_NO : WIRE_LIMITED, "%d: %s", level,
@@ -74,13 +74,11 @@ void probe_kptr(const struct probe *probe, struct finding *ret_finding)
 	io_read_line("/proc/sys/kernel/kptr_restrict", line, sizeof(line));
 	if (has > 0) {
 		finding_set(ret_finding, WIRE_OK,
-			"%s; /proc/kallsyms shows addresses, so kernel "
-			"functions get names",
-			line);
+			"%s; /proc/kallsyms shows addresses, so kernel functions have names", line);
 		return;
 	}
 	finding_set(ret_finding, WIRE_LIMITED,
-		"kernel functions get no names: /proc/kallsyms %s (kernel.kptr_restrict is %s)",
+		"kernel functions have no names: /proc/kallsyms %s (kernel.kptr_restrict is %s)",
 		has < 0 ? "cannot be read" : "shows no addresses", line);
 	if (has < 0)
 		finding_fix(ret_finding, "use a kernel with CONFIG_KALLSYMS=y");
@@ -98,9 +96,9 @@ void probe_nmi_watchdog(const struct probe *probe, struct finding *ret_finding)
 	if (io_read_line("/proc/sys/kernel/nmi_watchdog", line, sizeof(line)) <= 0)
 		finding_set(ret_finding, WIRE_OK, "this kernel has none");
 	else if (str_equal(line, "0") || (!probe->pmu_code && !probe->pmu.present))
-		finding_set(ret_finding, WIRE_OK, "%s: it holds no counter", line);
+		finding_set(ret_finding, WIRE_OK, "%s: it uses no counter", line);
 	else {
-		finding_set(ret_finding, WIRE_LIMITED, "on: it holds one of the general counters");
+		finding_set(ret_finding, WIRE_LIMITED, "on: it uses one of the general counters");
 		finding_fix(ret_finding, "sudo sysctl kernel.nmi_watchdog=0");
 	}
 }
@@ -125,7 +123,7 @@ void probe_mlock(const struct probe *probe, struct finding *ret_finding)
 	if (piece != MAP_FAILED)
 		munmap(piece, WANTED);
 	if (!code) {
-		finding_set(ret_finding, WIRE_OK, "the limit is %s; 4 MiB could be locked", text);
+		finding_set(ret_finding, WIRE_OK, "the limit is %s; locking 4 MiB worked", text);
 		return;
 	}
 	finding_set(ret_finding, WIRE_LIMITED,
@@ -155,7 +153,7 @@ void probe_privileges(const struct probe *probe, struct finding *ret_finding)
 		if (!refusal_facts_can(facts, wanted[i].number))
 			str_addf(&lacking, "%s%s", lacking.len ? ", " : "", wanted[i].name);
 	if (!lacking.len) {
-		finding_set(ret_finding, WIRE_OK, "%s with all capabilities that measuring needs%s",
+		finding_set(ret_finding, WIRE_OK, "%s with every capability that measuring needs%s",
 			geteuid() ? "a user" : "root", facts->container ? ", in a container" : "");
 		return;
 	}
@@ -165,8 +163,8 @@ void probe_privileges(const struct probe *probe, struct finding *ret_finding)
 				      : "",
 		lacking.at);
 	if (facts->user_namespace)
-		finding_fix(ret_finding, "run assay on the host: the capabilities of a rootless "
-					 "container do not count for the kernel");
+		finding_fix(ret_finding,
+			"run assay on the host: the kernel ignores the capabilities of a rootless container");
 	else if (facts->container)
 		finding_fix(ret_finding, "start the container with --cap-add PERFMON --cap-add BPF "
 					 "--cap-add SYS_PTRACE --cap-add SYSLOG");
@@ -196,8 +194,7 @@ void probe_seccomp(const struct probe *probe, struct finding *ret_finding)
 				calls[i].state == SYSCALL_KILLS ? " (kills)" : "");
 	if (!blocked.len) {
 		finding_set(ret_finding, WIRE_OK,
-			"a filter is there and lets perf_event_open, bpf "
-			"and ptrace through");
+			"a filter is active and allows perf_event_open, bpf and ptrace");
 		return;
 	}
 	finding_set(ret_finding, WIRE_LIMITED, "a filter blocks %s", blocked.at);
@@ -227,7 +224,7 @@ void probe_virtual_machine(const struct probe *probe, struct finding *ret_findin
 	char name[64] = "";
 
 	if (!probe->facts.virtual_machine) {
-		finding_set(ret_finding, WIRE_OK, "none seen: this looks like real hardware");
+		finding_set(ret_finding, WIRE_OK, "none found: this looks like real hardware");
 		return;
 	}
 	hypervisor_name(name, sizeof(name));
@@ -235,8 +232,8 @@ void probe_virtual_machine(const struct probe *probe, struct finding *ret_findin
 		"a virtual machine%s%s%s: the PMU is what the hypervisor gives, and neighbours "
 		"add noise to times",
 		*name ? " (" : "", name, *name ? ")" : "");
-	finding_fix(ret_finding, "none from inside: for cycle-level work use hardware or a .metal "
-				 "size; for A/B use `assay ab`, which interleaves");
+	finding_fix(ret_finding,
+		"none from inside the VM: for cycle-level work use real hardware or a .metal size; for A/B use `assay ab`, which interleaves");
 }
 
 /* CPUs a cgroup file allows, 0: no limit.  v2 "QUOTA PERIOD" or "max PERIOD" in cpu.max; v1 two
@@ -320,11 +317,10 @@ void probe_quota(const struct probe *probe, struct finding *ret_finding)
 	}
 	if (tightest > 0) {
 		finding_set(ret_finding, WIRE_LIMITED,
-			"the cgroup allows %.2f CPUs: a target that wants more is stopped for parts "
-			"of each period, and that shows as waiting",
+			"the cgroup allows %.2f CPUs: a target that needs more is paused in each period, which looks like waiting",
 			tightest);
-		finding_fix(ret_finding, "measure without the quota (docker: --cpus=0, Kubernetes: "
-					 "no CPU limit), or keep the target below it");
+		finding_fix(ret_finding,
+			"measure without the quota (docker: --cpus=0, Kubernetes: no CPU limit), or stay below it");
 	} else
 		finding_set(ret_finding, WIRE_OK, "no CPU quota on this cgroup");
 }

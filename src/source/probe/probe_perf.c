@@ -61,7 +61,7 @@ void probe_pmu(const struct probe *probe, struct finding *ret_finding)
 	for (unsigned i = 0; i < probe->pmu.cores; i++) {
 		const struct pmu_core *core = &probe->pmu.core[i];
 
-		str_addf(&text, "%s: %u counters run together; ", core->name, core->counters);
+		str_addf(&text, "%s: %u counters at the same time; ", core->name, core->counters);
 		for (enum pmu_verdict v = PMU_TRUSTED; v < PMU_VERDICTS; v++)
 			names_with(core, v, &text);
 		sound = sound && core_is_sound(core);
@@ -70,10 +70,9 @@ void probe_pmu(const struct probe *probe, struct finding *ret_finding)
 		text.len > 2 ? (int)text.len - 2 : 0, str_text(&text));
 	if (!sound)
 		finding_fix(ret_finding,
-			"%s; events that are not trusted are shown as not measured, and "
-			"no metric is made from them",
+			"%s; untrusted events are shown as not measured and used in no metric",
 			probe->facts.virtual_machine
-				? "ask the hypervisor for a full PMU (a larger or .metal size)"
+				? "ask the cloud provider for a full PMU (a larger or .metal size)"
 				: "stop other users of the counters (kernel.nmi_watchdog=0)");
 }
 
@@ -92,7 +91,7 @@ void probe_sampling(const struct probe *probe, struct finding *ret_finding)
 		return;
 	}
 	if (!clock->samples) {
-		finding_set(ret_finding, WIRE_NO, "cpu-clock opens and delivers no sample");
+		finding_set(ret_finding, WIRE_NO, "cpu-clock opens but delivers no samples");
 		finding_fix(ret_finding, "use a kernel with CONFIG_HIGH_RES_TIMERS");
 		return;
 	}
@@ -112,17 +111,17 @@ void probe_clock_precision(const struct probe *probe, struct finding *ret_findin
 	uint64_t gap_ns = probe->clock.gap_ns;
 
 	if (!gap_ns) {
-		finding_set(ret_finding, WIRE_NO, "not measured: there were no samples");
-		finding_fix(ret_finding, "the fix of sampling: this needs its samples");
+		finding_set(ret_finding, WIRE_NO, "not measured: there are no samples");
+		finding_fix(ret_finding, "fix sampling first: this needs its samples");
 	} else if (gap_ns > 4 * SAMPLE_GAP_NS) {
 		finding_set(ret_finding, WIRE_LIMITED,
-			"samples asked for every %d us came every %llu us", SAMPLE_GAP_NS / 1000,
-			(unsigned long long)gap_ns / 1000);
+			"asked for a sample every %d us, got one every %llu us",
+			SAMPLE_GAP_NS / 1000, (unsigned long long)gap_ns / 1000);
 		finding_fix(ret_finding, "use a kernel with CONFIG_HIGH_RES_TIMERS and without "
 					 "highres=off, or measure longer");
 	} else
 		finding_set(ret_finding, WIRE_OK,
-			"samples asked for every %d us came every %llu us (median)",
+			"asked for a sample every %d us, got one every %llu us (median)",
 			SAMPLE_GAP_NS / 1000, (unsigned long long)gap_ns / 1000);
 }
 
@@ -131,12 +130,11 @@ void probe_user_stacks(const struct probe *probe, struct finding *ret_finding)
 	const struct sample_trial *clock = &probe->clock;
 
 	if (!clock->samples) {
-		finding_set(ret_finding, WIRE_NO, "not measured: there were no samples");
-		finding_fix(ret_finding, "the fix of sampling: this needs its samples");
+		finding_set(ret_finding, WIRE_NO, "not measured: there are no samples");
+		finding_fix(ret_finding, "fix sampling first: this needs its samples");
 	} else if (!clock->with_registers || !clock->stack_bytes) {
 		finding_set(ret_finding, WIRE_LIMITED,
-			"samples carry no registers or no stack bytes; frame pointers gave %u "
-			"frames",
+			"samples have no registers or no stack bytes; frame pointers gave %u frames",
 			clock->user_frames);
 		finding_fix(ret_finding, "build the target with -fno-omit-frame-pointer and use "
 					 "--stack fp");
@@ -195,14 +193,13 @@ void probe_branch_records(const struct probe *probe, struct finding *ret_finding
 
 	if (probe->cycles.with_branches) {
 		finding_set(ret_finding, WIRE_OK,
-			"%u of %u samples carried a branch stack (%u "
-			"entries)",
+			"%u of %u samples have a branch stack (%u entries)",
 			probe->cycles.with_branches, probe->cycles.samples, branch_depth());
 		return;
 	}
 	if (io_read_line("/sys/bus/event_source/devices/arm_spe_0/type", line, sizeof(line)) > 0) {
 		r = spe_open((uint32_t)strtoul(line, NULL, 10));
-		finding_set(ret_finding, r < 0 ? WIRE_NO : WIRE_OK, "Arm SPE is there and %s%s",
+		finding_set(ret_finding, r < 0 ? WIRE_NO : WIRE_OK, "Arm SPE exists and %s%s",
 			r < 0 ? "does not open: " : "opens", r < 0 ? err_words(-r) : "");
 		if (r < 0)
 			finding_fix(ret_finding, "sudo assay ... (SPE needs CAP_PERFMON at this "
@@ -210,15 +207,15 @@ void probe_branch_records(const struct probe *probe, struct finding *ret_finding
 		return;
 	}
 	if (probe->pmu_code) {
-		finding_set(ret_finding, WIRE_NO, "not tried: hardware events are refused");
-		finding_fix(ret_finding, "the fix of pmu: this needs its events");
+		finding_set(ret_finding, WIRE_NO, "not tried: hardware events are not permitted");
+		finding_fix(ret_finding, "fix the PMU first: this needs its events");
 		return;
 	}
 	finding_set(ret_finding, WIRE_NO, "%s, and there is no Arm SPE",
-		probe->pmu.present ? "the PMU gives no branch stack (LBR, AMD LbrExtV2, BRBE)"
+		probe->pmu.present ? "the PMU has no branch stack (LBR, AMD LbrExtV2, BRBE)"
 				   : "branch records need a PMU, which this machine lacks");
-	finding_fix(ret_finding, "none on this machine: use --stack dwarf for call chains, and "
-				 "hardware or a .metal size for branch records");
+	finding_fix(ret_finding,
+		"none on this machine: use --stack dwarf for call chains, and real hardware or a .metal size for branch records");
 }
 
 static int dummy_open(int cpu)

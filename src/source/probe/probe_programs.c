@@ -41,18 +41,18 @@ void probe_preload(const struct probe *probe, struct finding *ret_finding)
 	preload_close(&preload);
 	if (r == 0 && attached == 1) {
 		finding_set(ret_finding, WIRE_OK,
-			"libassay-rt.so was preloaded into `true` and reached its page");
+			"libassay-rt.so was preloaded into `true` and worked");
 		return;
 	}
 	if (r == HELPER_NOT_STARTED)
-		finding_set(ret_finding, WIRE_NO, "there is no program `true` to try it on");
+		finding_set(ret_finding, WIRE_NO,
+			"`true` is not installed, so preloading was not tried");
 	else if (r < 0)
-		finding_set(ret_finding, WIRE_NO, "`true` could not be started to try it: %s",
-			err_words(-r));
+		finding_set(
+			ret_finding, WIRE_NO, "cannot start `true` to try it: %s", err_words(-r));
 	else
 		finding_set(ret_finding, WIRE_NO,
-			"`true` ran (status %d) and the runtime inside it did not report: it is "
-			"static, or its libc is not the one assay was built for",
+			"`true` ran (status %d) but the runtime inside it did not report: it is static, or uses another libc than assay",
 			r);
 	finding_fix(ret_finding, "check `LD_PRELOAD=.../libassay-rt.so true`; static targets and "
 				 "other C libraries cannot be preloaded");
@@ -89,7 +89,7 @@ static void ptrace_refused(const char *scope, bool filtered, int r, struct findi
 					   "be lowered while the kernel runs");
 		return;
 	}
-	finding_set(ret_finding, WIRE_NO, "a child of our own cannot be attached to: %s",
+	finding_set(ret_finding, WIRE_NO, "cannot attach to our own child: %s",
 		filtered ? "a seccomp filter blocks ptrace" : err_words(-r));
 	finding_fix(ret_finding, "start the target with `assay ... -- PROGRAM` instead of -p; in a "
 				 "container, add --cap-add SYS_PTRACE");
@@ -109,13 +109,13 @@ void probe_ptrace(const struct probe *probe, struct finding *ret_finding)
 		return;
 	}
 	if (str_equal(scope, "0") || refusal_facts_can(&probe->facts, CAP_SYS_PTRACE)) {
-		finding_set(ret_finding, WIRE_OK, "a child was attached to; any process%s can be",
+		finding_set(ret_finding, WIRE_OK,
+			"attaching to a child worked; any process%s can be attached to",
 			geteuid() ? " of this user" : "");
 		return;
 	}
 	finding_set(ret_finding, WIRE_LIMITED,
-		"own children can be attached to, other processes cannot "
-		"(kernel.yama.ptrace_scope is %s)",
+		"children can be attached to, other processes cannot (kernel.yama.ptrace_scope is %s)",
 		scope);
 	finding_fix(ret_finding, "sudo sysctl kernel.yama.ptrace_scope=0");
 }
@@ -208,8 +208,8 @@ void probe_debug_files(const struct probe *probe, struct finding *ret_finding)
 
 	(void)probe;
 	if (!dl_iterate_phdr(libc_find, &id) || id.len < 2) {
-		finding_set(ret_finding, WIRE_LIMITED, "not tried: the C library has no build-id");
-		finding_fix(ret_finding, "none needed for programs built with -g");
+		finding_set(ret_finding, WIRE_LIMITED, "not tried: the C library has no build id");
+		finding_fix(ret_finding, "not needed for programs built with -g");
 		return;
 	}
 	len = snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%02x/", id.bytes[0]);
@@ -218,17 +218,15 @@ void probe_debug_files(const struct probe *probe, struct finding *ret_finding)
 	snprintf(path + len, sizeof(path) - (size_t)len, ".debug");
 	if (access(path, R_OK) == 0)
 		finding_set(ret_finding, WIRE_OK,
-			"libc's debug file was found by its build-id %.10s...",
+			"found libc's debug file by its build id %.10s...",
 			path + strlen("/usr/lib/debug/.build-id/"));
 	else if (urls && *urls)
 		finding_set(ret_finding, WIRE_OK,
-			"libc has no debug file in /usr/lib/debug; DEBUGINFOD_URLS names %s (not "
-			"asked now)",
+			"libc has no debug file in /usr/lib/debug; DEBUGINFOD_URLS is %s (not queried)",
 			urls);
 	else {
 		finding_set(ret_finding, WIRE_LIMITED,
-			"libc's debug file is not in /usr/lib/debug and DEBUGINFOD_URLS is not set: "
-			"system libraries show functions, not lines");
+			"libc's debug file is not in /usr/lib/debug and DEBUGINFOD_URLS is not set: system libraries show functions but no lines");
 		finding_fix(ret_finding, "export DEBUGINFOD_URLS=%s, or install the -dbg packages",
 			debuginfod_server());
 	}

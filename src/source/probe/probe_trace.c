@@ -47,7 +47,7 @@ void probe_tracepoints(const struct probe *probe, struct finding *ret_finding)
 	}
 	nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
 	if (count_read(fd, &count) < 0 || !count) {
-		finding_set(ret_finding, WIRE_NO, "sched:sched_switch opens and counted nothing");
+		finding_set(ret_finding, WIRE_NO, "sched:sched_switch opens but counts nothing");
 		finding_fix(ret_finding, "use a kernel with CONFIG_EVENT_TRACING");
 		return;
 	}
@@ -67,12 +67,12 @@ void probe_bpf(const struct probe *probe, struct finding *ret_finding)
 		finding_from(ret_finding, WIRE_NO, &err);
 	} else if (!count) {
 		finding_set(ret_finding, WIRE_NO,
-			"a program loads and attaches to sched_switch, and never runs");
-		finding_fix(ret_finding, "sudo sysctl kernel.bpf_stats_enabled=1 and see run_cnt "
-					 "in `bpftool prog`");
+			"a program loads and attaches to sched_switch but never runs");
+		finding_fix(ret_finding,
+			"sudo sysctl kernel.bpf_stats_enabled=1, then look at run_cnt in `bpftool prog`");
 	} else
 		finding_set(ret_finding, WIRE_OK,
-			"a program on sched_switch was loaded and counted %llu switches",
+			"a program on sched_switch loaded and counted %llu switches",
 			(unsigned long long)count);
 }
 
@@ -85,8 +85,7 @@ void probe_btf(const struct probe *probe, struct finding *ret_finding)
 
 	if (fd < 0) {
 		finding_set(ret_finding, WIRE_NO,
-			"the kernel's type information "
-			"(/sys/kernel/btf/vmlinux) cannot be read: %s",
+			"cannot read the kernel's type information (/sys/kernel/btf/vmlinux): %s",
 			err_words(errno));
 		finding_fix(ret_finding, "use a kernel with CONFIG_DEBUG_INFO_BTF=y (Debian 11, "
 					 "Ubuntu 20.10, RHEL 8.2 and later have it)");
@@ -98,12 +97,12 @@ void probe_btf(const struct probe *probe, struct finding *ret_finding)
 
 		refusal_explain(&probe->facts, REFUSED_BPF, -r, &err);
 		finding_set(ret_finding, WIRE_LIMITED,
-			"vmlinux BTF can be read; relocation was not tried: %s", err.text);
+			"vmlinux BTF is readable; relocation was not tried: %s", err.text);
 		finding_fix(ret_finding, "%s", err.hint);
 	} else if (r < 0 || !agreed) {
 		finding_set(ret_finding, WIRE_NO,
-			"vmlinux BTF can be read, but %s a relocated program failed: %s", step,
-			r < 0 ? err_words(-r) : "it never agreed with the kernel's own answer");
+			"vmlinux BTF is readable, but %s a relocated program failed: %s", step,
+			r < 0 ? err_words(-r) : "it never matched the kernel's own answer");
 		finding_fix(ret_finding, "report it with `uname -r` and `bpftool feature`; waits "
 					 "and causal fall back to the preloaded runtime");
 	} else
@@ -177,8 +176,8 @@ void probe_uprobes(const struct probe *probe, struct finding *ret_finding)
 	if (count_read(fd, &count) < 0 || count != CALLS) {
 		finding_set(ret_finding, WIRE_NO, "a uprobe on assay itself saw %llu of %d calls",
 			(unsigned long long)count, CALLS);
-		finding_fix(ret_finding, "none known: use --progress with the coz macros in place "
-					 "of a function name");
+		finding_fix(ret_finding,
+			"none known: use --progress with the coz macros instead of a function name");
 		return;
 	}
 	finding_set(

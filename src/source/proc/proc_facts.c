@@ -101,8 +101,7 @@ static void threads_reason(const struct proc_watch *watch, const struct thread_s
 		snprintf(out, room, "the program ended before it could be read");
 	else if (seen < SEEN_LEAST)
 		snprintf(out, room,
-			"only %.0f %% of its CPU time was seen: its processes end faster than they "
-			"can be read",
+			"saw only %.0f %% of its CPU time: its processes end faster than they can be read",
 			100 * seen);
 }
 
@@ -138,7 +137,7 @@ static void threads_emit(
 	fact_either(facts, "blocked_threads", "", status,
 		(double)watch->blocked_sum / (watch->readings ? watch->readings : 1), reason);
 	fact_either(facts, "cpus_allowed", "", status, (double)watch->cpus,
-		*reason || watch->cpus ? reason : "/proc/PID/status does not tell");
+		*reason || watch->cpus ? reason : "/proc/PID/status does not say");
 }
 
 /* What threads were found waiting in, as threads on average. */
@@ -158,8 +157,8 @@ static void waits_emit(const struct proc_watch *watch, struct facts *facts)
 
 	reason_write(reason, sizeof(reason), "/proc/PID/task/TID/syscall", watch->wait_errno);
 	if (!*reason && watch->readings < READINGS_LEAST)
-		snprintf(reason, sizeof(reason), "it was read %u times, this needs %d",
-			watch->readings, READINGS_LEAST);
+		snprintf(reason, sizeof(reason), "read %u times; this needs %d", watch->readings,
+			READINGS_LEAST);
 	for (unsigned i = 0; i < PROC_WAITS; i++)
 		if (names[i])
 			fact_either(facts, names[i], "threads", "proc.syscall",
@@ -215,8 +214,8 @@ static void memory_emit(const struct proc_watch *watch, struct facts *facts)
 		reason);
 	if (known)
 		slope_make(watch, &slope, &t);
-	snprintf(reason, sizeof(reason), "it was read %u times, a slope needs %d",
-		watch->memory.count, POINTS_LEAST);
+	snprintf(reason, sizeof(reason), "read %u times; a slope needs %d", watch->memory.count,
+		POINTS_LEAST);
 	fact_either(
 		facts, "rss_slope", "bytes per second", "proc.status", slope, known ? "" : reason);
 	fact_either(facts, "rss_slope_errors", "", "proc.status", t, known ? "" : reason);
@@ -264,7 +263,7 @@ struct delta {
 static void delta_emit(struct facts *facts, const struct delta *d, const char *reason)
 {
 	if (!*reason && (d->before == UINT64_MAX || d->after == UINT64_MAX || d->after < d->before))
-		reason = "the kernel does not tell";
+		reason = "the kernel does not say";
 	fact_either(facts, d->name, "ns", d->witness, d->scale * (double)(d->after - d->before),
 		reason);
 }
@@ -341,7 +340,7 @@ static void machine_emit(struct proc_watch *watch, double wall_ns, struct facts 
 	delta_emit(facts,
 		&(struct delta){"iowait_ns", "proc.stat", a->stat.iowait, b.stat.iowait, tick_ns},
 		reason);
-	reason_write(reason, sizeof(reason), "cpu.stat of the control group with a quota",
+	reason_write(reason, sizeof(reason), "cpu.stat of the cgroup with a quota",
 		a->throttle_errno ? a->throttle_errno : b.throttle_errno);
 	delta_emit(facts,
 		&(struct delta){"throttled_ns", "cgroup.cpu.stat", a->throttle.throttled_ns,
