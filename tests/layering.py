@@ -1,7 +1,7 @@
 """The house is one-way: what a room may include compiles, what it may not include does not.
 
-For each ordered pair of rooms (A, B) one line, `#include "B/header.h"`, is compiled with exactly
-the flags that the build compiles A with.  So it is between the folders of a room that has some:
+For each ordered pair of rooms (A, B) a file that includes the headers of B, or looks for them, is
+compiled with exactly the flags that the build compiles A with.  So it is between the folders of a room that has some:
 each is built alone, and sees only the ones named here.  The matrix stands here once more, apart
 from the meson.build files, so that a folder added there in passing is noticed.
 
@@ -105,35 +105,49 @@ def flags_of_parts():
     return flags
 
 
-def compiles(flags, header, scratch):
-    path = os.path.join(scratch, "one_line.c")
+def complaint(flags, text, scratch):
+    """What the compiler says against a file with this text; None: nothing."""
+    path = os.path.join(scratch, "one.c")
     with open(path, "w", encoding="ascii") as file:
-        file.write(f'#include "{header}"\n')
+        file.write(text)
     words, folder = flags
     done = subprocess.run([*words, "-fsyntax-only", "-w", "-fdiagnostics-color=never", path],
                           cwd=folder, capture_output=True, text=True, check=False)
-    found = "No such file" not in done.stderr and "file not found" not in done.stderr
-    return done.returncode == 0, found, done.stderr
+    return done.stderr if done.returncode else None
+
+
+def included(headers):
+    return "".join(f'#include "{header}"\n' for header in headers)
+
+
+def refused(headers):
+    """Does not compile where one of them can be found."""
+    return "".join(f'#if __has_include("{header}")\n#error {header}\n#endif\n'
+                   for header in headers)
 
 
 def pair(flags, room, other, scratch):
     """What is wrong with room including other; None: nothing.  Raises LookupError to skip.  What
     a room may not include, none of its folders may; what it may, the uppermost of them tries."""
     may = may_include(room, other)
-    parts = parts_of(room)[-1:] if may else parts_of(room)
+    if not may and (room, other) in EITHER_WAY:
+        return None
     headers = headers_of(other)
-    if not headers:
-        raise LookupError(f"{other} has no public header yet")
-    for part in parts:
+    for part in parts_of(room)[-1:] if may else parts_of(room):
         if part not in flags:
             raise LookupError(f"{part} has no source file yet")
-        for header in headers:
-            good, found, complaint = compiles(flags[part], header, scratch)
-            if may and not good:
-                return f"{header} does not compile in {part}:\n{complaint}"
-            if not may and found and (room, other) not in EITHER_WAY:
-                return f"{part} can include {header}, which the house forbids"
+        said = complaint(flags[part], included(headers) if may else refused(headers), scratch)
+        if said:
+            return f"{other} in {part}, which {'may' if may else 'cannot'} include it:\n{said}"
     return None
+
+
+def needy_headers(flags, scratch):
+    """Public headers that do not compile without another one before them."""
+    uppermost = max(MAY_INCLUDE, key=lambda room: len(MAY_INCLUDE[room]))
+    return [f"{header}:\n{said}" for room in MAY_INCLUDE for header in headers_of(room)
+            if (said := complaint(flags[room if room in flags else uppermost], included([header]),
+                                  scratch))]
 
 
 def climbing_includes():
@@ -185,7 +199,7 @@ def main():
     pairs = [(a, b) for a in rooms for b in [*rooms, "data"]
              if b != "cli" and headers_of(b) and not (a == b and a in FOLDERS)]
     pairs += [(a, b) for room in FOLDERS for a in parts_of(room) for b in parts_of(room)]
-    print(f"1..{len(whole) + len(pairs)}")
+    print(f"1..{len(whole) + 1 + len(pairs)}")
 
     def say(good, sentence, detail="", skipped=""):
         nonlocal number, failed
@@ -200,6 +214,8 @@ def main():
         wrong = check()
         say(not wrong, sentence, "\n".join(wrong))
     with tempfile.TemporaryDirectory() as scratch:
+        wrong = needy_headers(flags, scratch)
+        say(not wrong, "each public header compiles by itself", "\n".join(wrong))
         for room, other in pairs:
             may = may_include(room, other)
             free = (room, other) in EITHER_WAY

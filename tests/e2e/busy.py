@@ -9,7 +9,7 @@ the host of a virtual machine gave to other machines (steal).  A case that measu
 is wrong is unstable where they used more than LIMIT, and failed on a quiet machine."""
 import resource
 
-# Of all CPUs.  An idle machine with nothing but the tests on it has 0.01 to 0.03.
+# Of all CPUs: a fifth of one on a machine with two.
 LIMIT = 0.1
 
 
