@@ -40,12 +40,12 @@ struct revisions {
 static const char letters[REVISIONS] = {'a', 'b'};
 
 /* Where a git command runs. */
-struct place {
+struct git_folder {
 	const char *folder;
 	const char *setting; /* of its environment, or NULL */
 };
 
-#define AT_TOP(r) ((struct place){.folder = (r)->top})
+#define AT_TOP(r) ((struct git_folder){.folder = (r)->top})
 
 /* git and builds get none of these: a hook's GIT_INDEX_FILE would lead them into the user's index.
  */
@@ -57,7 +57,7 @@ static const char *const git_variables[] = {
 #define git(r, place, answer, err, ...)                                                            \
 	git_run(r, place, (const char *const[]){__VA_ARGS__, NULL}, answer, err)
 
-static int git_run(struct revisions *r, struct place place, const char *const *words,
+static int git_run(struct revisions *r, struct git_folder place, const char *const *words,
 	struct str *answer, struct err *err)
 {
 	const char *argv[GIT_WORDS] = {"git", "-c", "core.hooksPath=/dev/null", "-c",
@@ -115,7 +115,7 @@ static int git_refuses(const struct str *answer, int status, struct err *err)
 static int repository_find(struct revisions *r, struct err *err)
 {
 	str_auto struct str answer = {0};
-	const struct place here = {0};
+	const struct git_folder here = {0};
 	int status = git(r, here, &answer, err, "rev-parse", "--show-toplevel");
 
 	if (status < 0 || status == HELPER_NOT_STARTED)
@@ -251,9 +251,9 @@ static int scratch_make(struct revisions *r, struct err *err)
 static int snapshot(struct revisions *r, struct revision *one, struct err *err)
 {
 	str_auto struct str answer = {0}, bytes = {0};
-	const struct place own = {
+	const struct git_folder own = {
 		r->top, arena_format(&r->arena, "GIT_INDEX_FILE=%s/index", r->scratch)};
-	const struct place here = {.folder = r->top};
+	const struct git_folder here = {.folder = r->top};
 	const char *tree, *parent;
 	int status = git(r, here, &answer, err, "rev-parse", "--git-path", "index");
 

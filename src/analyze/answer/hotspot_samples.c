@@ -24,7 +24,7 @@
 
 enum { FRAMES_MOST = 512 };
 
-struct place {
+struct hot_place {
 	uint32_t function; /* label */
 	enum hotspot_category category;
 	uint64_t weight, samples;
@@ -44,7 +44,7 @@ struct placer {
 	struct function_book *classes;
 	uint8_t *class_of; /* by label of a function, plus one; 0: not asked yet */
 	struct map index;
-	vec_of(struct place) places;
+	vec_of(struct hot_place) places;
 };
 
 static enum function_class class_of(struct placer *p, uint32_t label)
@@ -151,12 +151,14 @@ static unsigned stack_frames(
 	return count;
 }
 
-static struct place *place_of(struct placer *p, uint32_t function, enum hotspot_category category)
+static struct hot_place *place_of(
+	struct placer *p, uint32_t function, enum hotspot_category category)
 {
 	uint32_t key[2] = {function, category}, index;
 
 	if (map_add(&p->index, key, sizeof(key), p->places.count, &index)) {
-		vec_push(&p->places, (struct place){.function = function, .category = category});
+		vec_push(
+			&p->places, (struct hot_place){.function = function, .category = category});
 	}
 	return &p->places.at[index];
 }
@@ -192,7 +194,7 @@ static void stack_place(struct placer *p, const struct profile_stack *at)
 	uint32_t functions[FRAMES_MOST], lines[FRAMES_MOST];
 	unsigned count = stack_frames(p, at->stack, functions, lines), own, inside;
 	enum hotspot_category category = HOTSPOT_CPU;
-	struct place *place;
+	struct hot_place *place;
 
 	if (!count)
 		return;
@@ -215,7 +217,7 @@ static void stack_place(struct placer *p, const struct profile_stack *at)
 }
 
 /* The hottest line of the function within the place's stacks. */
-static struct place_line place_hottest(const struct placer *p, const struct place *place)
+static struct place_line place_hottest(const struct placer *p, const struct hot_place *place)
 {
 	uint32_t functions[FRAMES_MOST], lines[FRAMES_MOST];
 	uint64_t *weights = mem_new((size_t)p->lines.labels.count + 1, sizeof(*weights));
@@ -239,7 +241,7 @@ static struct place_line place_hottest(const struct placer *p, const struct plac
 }
 
 /* "stack IN (1,2,9) OR stack BETWEEN 11 AND 14": ids in a row as ranges. */
-static void stacks_sql(const struct place *place, struct str *out)
+static void stacks_sql(const struct hot_place *place, struct str *out)
 {
 	const char *before = "";
 
@@ -260,7 +262,7 @@ static void stacks_sql(const struct place *place, struct str *out)
 }
 
 static const char *place_query(
-	const struct placer *p, const struct place *place, struct arena *arena)
+	const struct placer *p, const struct hot_place *place, struct arena *arena)
 {
 	str_auto struct str sql = {0};
 	const char *weight = p->samples.weighted ? "total(period)" : "count(*)";
@@ -300,7 +302,7 @@ static const char *metric_word(enum hotspot_category category)
 	return words[category];
 }
 
-static void place_draft(const struct placer *p, const struct place *place, const char *path,
+static void place_draft(const struct placer *p, const struct hot_place *place, const char *path,
 	struct arena *arena, struct hotspot_drafts *drafts)
 {
 	const struct label *function = &p->functions.labels.at[place->function - 1];
@@ -335,7 +337,7 @@ static void place_draft(const struct placer *p, const struct place *place, const
 
 static void placer_done(struct placer *p)
 {
-	vec_foreach (struct place, place, &p->places)
+	vec_foreach (struct hot_place, place, &p->places)
 		vec_done(&place->stacks);
 	vec_done(&p->places);
 	map_done(&p->index);
@@ -361,7 +363,7 @@ void hotspots_from_samples(
 	p.class_of = mem_new((size_t)p.functions.labels.count + 1, 1);
 	vec_foreach (const struct profile_stack, at, &p.samples.stacks)
 		stack_place(&p, at);
-	vec_foreach (const struct place, place, &p.places)
+	vec_foreach (const struct hot_place, place, &p.places)
 		if ((double)place->weight >= 0.005 * (double)p.samples.total.weight)
 			place_draft(&p, place, profile->path, arena, drafts);
 	placer_done(&p);

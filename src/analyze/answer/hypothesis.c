@@ -61,7 +61,7 @@ static double formula_over(const struct formula *formula, const struct signals *
 }
 
 static enum truth comparison_truth(
-	const struct comparison *comparison, const struct signals *signals)
+	const struct condition_part *comparison, const struct signals *signals)
 {
 	double left = formula_over(&comparison->left, signals), right = comparison->number;
 	bool holds;
@@ -113,7 +113,7 @@ static void threshold_add(
 	const struct judge *judge, const struct condition *condition, struct str *out)
 {
 	for (unsigned i = 0; i < condition->count; i++) {
-		const struct comparison *c = &condition->parts[i];
+		const struct condition_part *c = &condition->parts[i];
 		const struct signal *one =
 			c->left.names_count == 1 && str_equal(c->left.names[0], c->words)
 				? signals_find(judge->signals, c->words)

@@ -19,7 +19,7 @@ enum { CATEGORIES = sizeof(categories) / sizeof(*categories) };
 
 /* "FORMULA >= NUMBER": the last < or > is the comparison. */
 static int comparison_parse(struct text_reader *reader, const struct text_pair *pair, char *text,
-	struct comparison *ret)
+	struct condition_part *ret)
 {
 	char *sign = text + strlen(text), *number, *end;
 

@@ -6,7 +6,7 @@
 #include "base/str.h"
 
 /* "FORMULA >= NUMBER". */
-struct comparison {
+struct condition_part {
 	struct formula left;
 	const char *words; /* the left side as it is written */
 	char sign;	   /* '<' or '>' */
@@ -25,7 +25,7 @@ enum {
 
 /* All of them together: "A and B". */
 struct condition {
-	struct comparison parts[CONDITION_PARTS];
+	struct condition_part parts[CONDITION_PARTS];
 	unsigned count;
 };
 

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "../perf/event_fd.h"
-#include "../perf/place.h"
+#include "../perf/event_place.h"
 #include "base/str.h"
 #include "causal_parts.h"
 #include "source/refusal.h"
@@ -199,10 +199,10 @@ static int sampler_attach(struct causal *causal, int cpu, struct err *err)
 
 static int samplers_attach(struct causal *causal, struct err *err)
 {
-	struct place_list cpus = {0};
-	int r = place_add_cpus(&cpus, err);
+	event_place_vec cpus = {0};
+	int r = event_place_add_cpus(&cpus, err);
 
-	place_allow_descriptors(2 * (uint64_t)cpus.count + 100);
+	event_place_allow_descriptors(2 * (uint64_t)cpus.count + 100);
 	for (uint32_t i = 0; r >= 0 && i < cpus.count; i++)
 		r = sampler_attach(causal, cpus.at[i].cpu, err);
 	vec_done(&cpus);

@@ -155,13 +155,14 @@ static int names_compare(const void *a, const void *b)
 	return strverscmp(*(char *const *)a, *(char *const *)b);
 }
 
-void facts_list(const struct facts *facts, const char *path, const char *prefix, struct names *ret)
+void facts_list(
+	const struct facts *facts, const char *path, const char *prefix, struct name_list *ret)
 {
 	int fd = openat(facts->root_fd, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
-	*ret = (struct names){0};
+	*ret = (struct name_list){0};
 	if (!folder) {
 		if (fd >= 0)
 			close(fd);
@@ -174,7 +175,7 @@ void facts_list(const struct facts *facts, const char *path, const char *prefix,
 	vec_sort(&ret->at, names_compare);
 }
 
-void names_done(struct names *names)
+void names_done(struct name_list *names)
 {
 	vec_foreach (char *, name, &names->at)
 		free(*name);

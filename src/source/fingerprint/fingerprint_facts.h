@@ -38,7 +38,7 @@ struct fact_file {
 	const char *name, *path;
 };
 
-struct names {
+struct name_list {
 	vec_of(char *) at; /* sorted, numbers by value */
 };
 
@@ -73,8 +73,9 @@ int facts_read_start(struct facts *facts, const char *path, struct str *ret_text
 int facts_read_number(struct facts *facts, const char *path, long long *ret_value);
 bool facts_exists(const struct facts *facts, const char *path);
 /* The entries of a folder that start with `prefix`. */
-void facts_list(const struct facts *facts, const char *path, const char *prefix, struct names *ret);
-void names_done(struct names *names);
+void facts_list(
+	const struct facts *facts, const char *path, const char *prefix, struct name_list *ret);
+void names_done(struct name_list *names);
 #define names_auto __attribute__((cleanup(names_done)))
 
 /* The value behind "key" and a colon in a text of lines; false when there is none. */

@@ -16,8 +16,8 @@
 
 #include "base/mem.h"
 #include "event_fd.h"
+#include "event_place.h"
 #include "event_reason.h"
-#include "place.h"
 
 struct tally {
 	uint64_t value, enabled_ns, running_ns;
@@ -32,14 +32,14 @@ struct counters {
 	struct event_list *list;
 	enum counters_mode mode;
 	pid_t id;
-	struct place_list places;
+	event_place_vec places;
 	struct counter *each; /* one per spec */
 	int *leaders;	      /* group leader per place while a group is opened */
 	int unswapped;	      /* see event_fd_forbid_swap() */
 };
 
 static int event_open(const struct event_spec *spec, const struct counters *counters,
-	const struct place *place, int leader)
+	const struct event_place *place, int leader)
 {
 	bool alone = leader < 0, children = counters->mode == COUNTERS_CHILDREN;
 	struct perf_event_attr attr = {
@@ -64,12 +64,12 @@ static int event_open(const struct event_spec *spec, const struct counters *coun
 }
 
 /* Whether this event counts at this place at all. */
-static bool place_suits(
-	const struct counters *counters, const struct event_spec *spec, const struct place *place)
+static bool place_suits(const struct counters *counters, const struct event_spec *spec,
+	const struct event_place *place)
 {
 	if (counters->mode != COUNTERS_MACHINE)
 		return true;
-	return !spec->cpus || place_cpu_listed(spec->cpus, place->cpu);
+	return !spec->cpus || event_place_cpu_listed(spec->cpus, place->cpu);
 }
 
 static void counter_close(const struct counters *counters, struct counter *counter)
@@ -87,7 +87,7 @@ static int counter_open_places(
 	bool any = false;
 
 	for (uint32_t p = 0; p < counters->places.count; p++) {
-		const struct place *place = &counters->places.at[p];
+		const struct event_place *place = &counters->places.at[p];
 		int fd;
 
 		if (!place_suits(counters, spec, place))
@@ -179,14 +179,14 @@ int counters_open(struct event_list *list, enum counters_mode mode, pid_t id,
 
 	*counters = (struct counters){.list = list, .mode = mode, .id = id, .unswapped = -1};
 	if (mode == COUNTERS_MACHINE)
-		r = place_add_cpus(&counters->places, err);
+		r = event_place_add_cpus(&counters->places, err);
 	else if (mode == COUNTERS_PROCESS)
-		r = place_add_threads(&counters->places, id, err);
+		r = event_place_add_threads(&counters->places, id, err);
 	else
-		vec_push(&counters->places, (struct place){id, -1});
+		vec_push(&counters->places, (struct event_place){id, -1});
 	if (r < 0)
 		return r;
-	place_allow_descriptors((uint64_t)list->specs.count * counters->places.count);
+	event_place_allow_descriptors((uint64_t)list->specs.count * counters->places.count);
 	counters->each = mem_new(list->specs.count, sizeof(*counters->each));
 	counters->leaders = mem_new(counters->places.count, sizeof(int));
 	for (uint32_t i = 0; i < list->specs.count; i++) {

@@ -215,9 +215,9 @@ static int spec_open_places(struct sampler *sampler, uint32_t event)
 	for (uint32_t c = 0; c < sampler->cpus.count; c++) {
 		int cpu = sampler->cpus.at[c].cpu;
 
-		if (spec && spec->cpus && !place_cpu_listed(spec->cpus, cpu))
+		if (spec && spec->cpus && !event_place_cpu_listed(spec->cpus, cpu))
 			continue;
-		vec_foreach (const struct place, task, &sampler->tasks) {
+		vec_foreach (const struct event_place, task, &sampler->tasks) {
 			int fd = spec ? sample_open(sampler, spec, task->pid, cpu)
 				      : side_open(sampler, task->pid, cpu);
 
@@ -370,23 +370,24 @@ static uint64_t sample_type_of(const struct sampler_options *options)
 
 static int places_find(struct sampler *sampler, struct err *err)
 {
-	struct place_list cpus = {0};
-	int r = place_add_cpus(&cpus, err);
+	event_place_vec cpus = {0};
+	int r = event_place_add_cpus(&cpus, err);
 
-	vec_foreach (const struct place, place, &cpus)
+	vec_foreach (const struct event_place, place, &cpus)
 		vec_push(&sampler->cpus, (struct sampler_cpu){.cpu = place->cpu});
 	vec_done(&cpus);
 	if (r < 0)
 		return r;
 	if (sampler->options.mode == COUNTERS_PROCESS)
-		r = place_add_threads(&sampler->tasks, sampler->options.id, err);
+		r = event_place_add_threads(&sampler->tasks, sampler->options.id, err);
 	else
-		vec_push(&sampler->tasks, (struct place){sampler->options.mode == COUNTERS_MACHINE
-								 ? -1
-								 : sampler->options.id,
-						  -1});
-	place_allow_descriptors((uint64_t)sampler->tasks.count * sampler->cpus.count *
-				(sampler->list->specs.count + 1));
+		vec_push(&sampler->tasks,
+			(struct event_place){sampler->options.mode == COUNTERS_MACHINE
+						     ? -1
+						     : sampler->options.id,
+				-1});
+	event_place_allow_descriptors((uint64_t)sampler->tasks.count * sampler->cpus.count *
+				      (sampler->list->specs.count + 1));
 	return r;
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/map.h"
-#include "place.h"
+#include "event_place.h"
 #include "source/kernel_record.h"
 #include "source/ring.h"
 #include "source/sampler.h"
@@ -26,7 +26,7 @@ struct sampler {
 	struct sampler_options options;
 	struct event_list *list;
 	const struct wire_sink *sink;
-	struct place_list tasks;
+	event_place_vec tasks;
 	vec_of(struct sampler_cpu) cpus;
 	vec_of(struct sampler_event) events;
 	struct map identifiers; /* the kernel's id of an open event -> id of its spec */

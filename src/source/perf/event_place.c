@@ -1,5 +1,5 @@
-/* place.c - see place.h. */
-#include "place.h"
+/* event_place.c - see event_place.h. */
+#include "event_place.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "base/io.h"
 
-bool place_cpu_listed(const char *list, int cpu)
+bool event_place_cpu_listed(const char *list, int cpu)
 {
 	while (*list) {
 		char *end;
@@ -27,7 +27,7 @@ bool place_cpu_listed(const char *list, int cpu)
 	return false;
 }
 
-int place_add_cpus(struct place_list *places, struct err *err)
+int event_place_add_cpus(event_place_vec *places, struct err *err)
 {
 	long most = sysconf(_SC_NPROCESSORS_CONF);
 	char online[4096];
@@ -35,12 +35,12 @@ int place_add_cpus(struct place_list *places, struct err *err)
 	if (io_read_line("/sys/devices/system/cpu/online", online, sizeof(online)) <= 0)
 		snprintf(online, sizeof(online), "0-%ld", most - 1);
 	for (int cpu = 0; cpu < most; cpu++)
-		if (place_cpu_listed(online, cpu))
-			vec_push(places, (struct place){-1, cpu});
+		if (event_place_cpu_listed(online, cpu))
+			vec_push(places, (struct event_place){-1, cpu});
 	return places->count ? 0 : err_set(err, ERR_UNAVAILABLE, ENODEV, "no CPU is online");
 }
 
-int place_add_threads(struct place_list *places, pid_t pid, struct err *err)
+int event_place_add_threads(event_place_vec *places, pid_t pid, struct err *err)
 {
 	const struct dirent *entry;
 	char path[64];
@@ -55,12 +55,12 @@ int place_add_threads(struct place_list *places, pid_t pid, struct err *err)
 	}
 	while ((entry = readdir(folder)))
 		if (entry->d_name[0] != '.')
-			vec_push(places, (struct place){atoi(entry->d_name), -1});
+			vec_push(places, (struct event_place){atoi(entry->d_name), -1});
 	closedir(folder);
 	return 0;
 }
 
-void place_allow_descriptors(uint64_t need)
+void event_place_allow_descriptors(uint64_t need)
 {
 	struct rlimit limit;
 
