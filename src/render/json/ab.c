@@ -66,13 +66,8 @@ static void verdict_json(struct jsonw *w, const struct ab_page *page)
 	jsonw_put_bool(w, "confirmed_by_wall", verdict->confirmed);
 	jsonw_put_text(w, "note", compare_note_text(verdict->note));
 	jsonw_put_text(w, "comparability", ab_comparability(page));
-	if (ab->more_pairs) {
-		jsonw_put_u64(w, "more_pairs", ab->more_pairs);
-		jsonw_put_u64(w, "more_ns", ab->more_pairs * ab->pair_ns);
-	} else {
-		jsonw_put_missing(w, "more_pairs", settled);
-		jsonw_put_missing(w, "more_ns", settled);
-	}
+	jsonw_put_count(w, "more_pairs", ab->more_pairs, settled);
+	jsonw_put_known(w, "more_ns", ab->more_pairs, ab->more_pairs * ab->pair_ns, settled);
 	jsonw_end_object(w);
 }
 

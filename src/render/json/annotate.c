@@ -72,15 +72,10 @@ static void events_json(struct jsonw *w, const struct annotate_view *view)
 static void put_source(
 	struct jsonw *w, const struct annotate_view *view, uint32_t file, uint32_t line)
 {
-	const char *path = view->files[file].path;
+	static const char none[] = "no line information here";
 
-	if (!line) {
-		jsonw_put_missing(w, "file", "no line information here");
-		jsonw_put_missing(w, "line", "no line information here");
-		return;
-	}
-	jsonw_put_text(w, "file", path);
-	jsonw_put_u64(w, "line", line);
+	jsonw_put_text_or(w, "file", line ? view->files[file].path : NULL, none);
+	jsonw_put_count(w, "line", line, none);
 }
 
 static void lines_json(struct jsonw *w, const struct annotate_view *view)

@@ -44,14 +44,12 @@ static void run_json(struct jsonw *w, const struct attest_document *document)
 
 static void origin_json(struct jsonw *w, const struct attest_document *document)
 {
+	static const char none[] = "the run has no fingerprint";
+
 	jsonw_open_object(w, "machine");
-	if (*document->fingerprint_key) {
-		jsonw_put_text(w, "key", document->fingerprint_key);
-		jsonw_put_text(w, "sha256", document->fingerprint_sha256);
-	} else {
-		jsonw_put_missing(w, "key", "the run has no fingerprint");
-		jsonw_put_missing(w, "sha256", "the run has no fingerprint");
-	}
+	jsonw_put_text_or(w, "key", str_or_null(document->fingerprint_key), none);
+	jsonw_put_text_or(w, "sha256",
+		*document->fingerprint_key ? document->fingerprint_sha256 : NULL, none);
 	jsonw_end_object(w);
 	jsonw_open_object(w, "git");
 	jsonw_put_text_or(w, "commit", document->git_commit,

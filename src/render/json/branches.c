@@ -19,19 +19,10 @@ static void tally_json(
 	bool stacks = view->witness == BRANCHES_STACKS;
 	const char *none = "only branch stacks record it";
 
-	if (view->witness == BRANCHES_SAMPLED)
-		jsonw_put_u64(w, "samples", tally->count);
-	else
-		jsonw_put_u64(w, "count", tally->count);
-	if (stacks) {
-		jsonw_put_u64(w, "taken", tally->count - tally->not_taken);
-		jsonw_put_u64(w, "not_taken", tally->not_taken);
-		jsonw_put_u64(w, "wrong_path", tally->wrong_path);
-	} else {
-		jsonw_put_missing(w, "taken", none);
-		jsonw_put_missing(w, "not_taken", none);
-		jsonw_put_missing(w, "wrong_path", none);
-	}
+	jsonw_put_u64(w, view->witness == BRANCHES_SAMPLED ? "samples" : "count", tally->count);
+	jsonw_put_known(w, "taken", stacks, tally->count - tally->not_taken, none);
+	jsonw_put_known(w, "not_taken", stacks, tally->not_taken, none);
+	jsonw_put_known(w, "wrong_path", stacks, tally->wrong_path, none);
 	jsonw_put_known(w, "predicted", view->witness != BRANCHES_SAMPLED, tally->predicted,
 		"only mispredicted branches were sampled");
 	jsonw_put_u64(w, "mispredicted", tally->mispredicted);

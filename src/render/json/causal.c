@@ -7,22 +7,22 @@
 
 static const char no_samples[] = "the file does not record the number of samples";
 
+static void known_number(
+	struct jsonw *json, const char *key, bool known, double value, const char *reason)
+{
+	jsonw_put_number(json, key, known ? value : (double)NAN, reason);
+}
+
 static void gain_json(struct jsonw *json, const struct causal_gain *gain)
 {
+	const char *why = gain->trials ? "too few pairs or visits for a bound"
+				       : "not tried: the time went to other levels";
+
 	jsonw_begin_object(json);
 	jsonw_put_double(json, "speedup", gain->speedup);
-	if (gain->is_known) {
-		jsonw_put_double(json, "gain", gain->gain);
-		jsonw_put_double(json, "lo", gain->lo);
-		jsonw_put_double(json, "hi", gain->hi);
-	} else {
-		const char *why = gain->trials ? "too few pairs or visits for a bound"
-					       : "not tried: the time went to other levels";
-
-		jsonw_put_missing(json, "gain", why);
-		jsonw_put_missing(json, "lo", why);
-		jsonw_put_missing(json, "hi", why);
-	}
+	known_number(json, "gain", gain->is_known, gain->gain, why);
+	known_number(json, "lo", gain->is_known, gain->lo, why);
+	known_number(json, "hi", gain->is_known, gain->hi, why);
 	jsonw_put_u64(json, "n", gain->trials);
 	jsonw_put_double(json, "visits", gain->visits);
 	jsonw_put_double(json, "hits", gain->hits);
@@ -33,15 +33,9 @@ static void slope_json(struct jsonw *json, const struct causal_curve *curve)
 {
 	static const char why[] = "too few pairs for a bound";
 
-	if (curve->slope_is_known) {
-		jsonw_put_double(json, "slope", curve->slope);
-		jsonw_put_double(json, "slope_lo", curve->slope_lo);
-		jsonw_put_double(json, "slope_hi", curve->slope_hi);
-	} else {
-		jsonw_put_missing(json, "slope", why);
-		jsonw_put_missing(json, "slope_lo", why);
-		jsonw_put_missing(json, "slope_hi", why);
-	}
+	known_number(json, "slope", curve->slope_is_known, curve->slope, why);
+	known_number(json, "slope_lo", curve->slope_is_known, curve->slope_lo, why);
+	known_number(json, "slope_hi", curve->slope_is_known, curve->slope_hi, why);
 	jsonw_put_number(json, "max_gain", curve->best ? curve->best->gain : (double)NAN, why);
 }
 
@@ -112,8 +106,7 @@ static void guards_json(struct jsonw *json, const struct causal_view *view)
 			causal_doubt_sentence(&text, guard);
 		jsonw_begin_object(json);
 		jsonw_put_text(json, "name", causal_doubt_name(guard->doubt));
-		jsonw_put_number(
-			json, "value", guard->is_known ? guard->value : (double)NAN, no_samples);
+		known_number(json, "value", guard->is_known, guard->value, no_samples);
 		jsonw_put_bool(json, "bad", guard->is_bad);
 		jsonw_put_text(json, "text", text.len ? text.at : NULL);
 		jsonw_end_object(json);

@@ -1,6 +1,8 @@
 /* tune.c - "data" of `assay tune --json`; docs/commands/tune.md describes each member. */
 #include "render/machine_json.h"
 
+#include <math.h>
+
 #include "analyze/knob.h"
 
 static void row_json(struct jsonw *w, const struct knob_row *row)
@@ -50,6 +52,9 @@ static void snapshot_json(struct jsonw *w, const struct knob_view *view)
 
 static void noise_json(struct jsonw *w, const struct knob_view *view)
 {
+	static const char unwatched[] = "the processes were not observed";
+	bool watched = view->busy_seconds > 0;
+
 	jsonw_open_array(w, "noise");
 	vec_foreach (const struct knob_noise, noise, &view->noise) {
 		jsonw_begin_object(w);
@@ -69,13 +74,8 @@ static void noise_json(struct jsonw *w, const struct knob_view *view)
 		jsonw_end_object(w);
 	}
 	jsonw_end_array(w);
-	if (view->busy_seconds > 0) {
-		jsonw_put_u64(w, "busy_ns", (uint64_t)(1e9 * view->busy_seconds));
-		jsonw_put_double(w, "busy_seconds", view->busy_seconds);
-	} else {
-		jsonw_put_missing(w, "busy_ns", "the processes were not observed");
-		jsonw_put_missing(w, "busy_seconds", "the processes were not observed");
-	}
+	jsonw_put_known(w, "busy_ns", watched, (uint64_t)(1e9 * view->busy_seconds), unwatched);
+	jsonw_put_number(w, "busy_seconds", watched ? view->busy_seconds : (double)NAN, unwatched);
 }
 
 static void process_json(struct jsonw *w, const struct knob_process *process)

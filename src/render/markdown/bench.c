@@ -13,7 +13,7 @@ static const struct bench_ratio *ratio_of(const struct bench_view *view, uint32_
 	return NULL;
 }
 
-static void markdown_row(struct str *out, const struct bench_view *view, uint32_t index)
+static void command_row(struct str *out, const struct bench_view *view, uint32_t index)
 {
 	const struct bench_command *command = &view->commands[index];
 	const struct summary *wall = &command->wall;
@@ -41,5 +41,5 @@ void bench_export_markdown(struct str *out, const struct bench_view *view)
 		     "Relative |\n|:---|---:|---:|---:|---:|---:|---:|\n");
 	for (uint32_t i = 0; i < view->command_count; i++)
 		if (view->commands[i].used_count)
-			markdown_row(out, view, i);
+			command_row(out, view, i);
 }

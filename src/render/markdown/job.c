@@ -8,24 +8,14 @@
 #include "analyze/plan.h"
 #include "render/paper.h"
 
-static void define_row(struct str *out, const char *name, const char *text, const char *none)
-{
-	str_addf(out, "| %s | ", name);
-	if (text && *text)
-		markdown_code(out, text, true);
-	else
-		str_add(out, none);
-	str_add(out, " |\n");
-}
-
 void define_markdown(struct str *out, const struct define_page *page)
 {
 	str_addf(out, "# Definition of run %s\n\n| what | is |\n|---|---|\n", page->run_id);
-	define_row(out, "scenario", page->target, "-");
-	define_row(out, "folder", page->folder, "-");
-	define_row(out, "input", page->input, "nothing on stdin");
-	define_row(out, "golden output", page->golden, "that of the first run: golden/stdout");
-	define_row(out, "against", page->against, "nothing: this is the first round");
+	markdown_row(out, "scenario", page->target, "-");
+	markdown_row(out, "folder", page->folder, "-");
+	markdown_row(out, "input", page->input, "nothing on stdin");
+	markdown_row(out, "golden output", page->golden, "that of the first run: golden/stdout");
+	markdown_row(out, "against", page->against, "nothing: this is the first round");
 	str_addf(out,
 		"| metric | wall time of one run: median of the baseline |\n| time budget | %.0f s |\n| one change per round | change one thing, then `assay run --against latest` |\n| behaviour | the output of each whole run is compared with the golden output |\n",
 		page->budget_s);

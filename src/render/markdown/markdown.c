@@ -31,6 +31,16 @@ void markdown_code(struct str *out, const char *text, bool in_table)
 	str_add_repeat(out, '`', ticks + 1);
 }
 
+void markdown_row(struct str *out, const char *name, const char *text, const char *none)
+{
+	str_addf(out, "| %s | ", name);
+	if (text && *text)
+		markdown_code(out, text, true);
+	else
+		str_add(out, none);
+	str_add(out, " |\n");
+}
+
 void markdown_cell(struct str *out, const char *text)
 {
 	for (; *text; text++)

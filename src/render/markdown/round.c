@@ -33,25 +33,24 @@ static void time_cell(struct str *out, double ns)
 	str_addf(out, " | %s", isfinite(ns) ? paper_time(text, sizeof(text), ns) : "-");
 }
 
+static void ratio_cell(struct str *out, double ratio)
+{
+	if (isfinite(ratio))
+		str_addf(out, " | %.3f", ratio);
+	else
+		str_add(out, " | -");
+}
+
 static void history_row(struct str *out, const struct round_line_view *line)
 {
 	str_addf(out, "| %u | %s", line->round, line->run_id);
 	time_cell(out, line->before_ns);
 	time_cell(out, line->after_ns);
-	if (isfinite(line->ratio))
-		str_addf(out, " | %.3f", line->ratio);
-	else
-		str_add(out, " | -");
+	ratio_cell(out, line->ratio);
 	if (isfinite(line->ratio_lo) && isfinite(line->ratio_hi))
 		str_addf(out, " (%.3f to %.3f)", line->ratio_lo, line->ratio_hi);
-	if (isfinite(line->promised))
-		str_addf(out, " | %.3f", line->promised);
-	else
-		str_add(out, " | -");
-	if (isfinite(line->compounded))
-		str_addf(out, " | %.3f", line->compounded);
-	else
-		str_add(out, " | -");
+	ratio_cell(out, line->promised);
+	ratio_cell(out, line->compounded);
 	str_addf(out, " | %s | ", *line->verdict ? line->verdict : "-");
 	if (*line->first)
 		markdown_code(out, line->first, true);

@@ -58,22 +58,13 @@ static void heading(struct str *out, const struct scale_view *view)
 	str_add(out, "|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n");
 }
 
-/* A back-tick would end the code span, a line break the line. */
-static void title_put(struct str *out, const char *title)
-{
-	str_add(out, "Command: `");
-	for (; *title; title++)
-		str_add_char(out, *title == '`' ? '\'' : *title == '\n' ? ' ' : *title);
-	str_add(out, "`\n\n");
-}
-
 void scale_markdown(struct str *out, const struct scale_view *view)
 {
 	str_auto struct str words = {0};
 
-	str_add(out, "# Scaling law\n\n");
-	title_put(out, view->title);
-	str_add(out, "**");
+	str_add(out, "# Scaling law\n\nCommand: ");
+	markdown_code(out, view->title, false);
+	str_add(out, "\n\n**");
 	scale_verdict_words(view, out);
 	str_add(out, "**\n\n");
 	scale_advice_words(view, &words);

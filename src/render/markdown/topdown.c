@@ -9,32 +9,24 @@
 #include "analyze/verdict.h"
 #include "render/paper.h"
 
-static void fact_row(struct str *out, const char *name, const char *value)
-{
-	str_addf(out, "| %s | ", name);
-	if (*value)
-		markdown_code(out, value, true);
-	else
-		str_add(out, "not known");
-	str_add(out, " |\n");
-}
-
 static void environment(
 	struct str *out, const struct topdown_view *view, const struct topdown_fact *facts)
 {
+	static const char unknown[] = "not known";
 	char text[64];
 
 	str_add(out, "## Environment\n\n| | |\n|---|---|\n");
-	fact_row(out, "program", view->stat.target);
-	fact_row(out, "counters", view->tier_words);
+	markdown_row(out, "program", view->stat.target, unknown);
+	markdown_row(out, "counters", view->tier_words, unknown);
 	if (*view->facts->tier_reason)
-		fact_row(out, "not trusted", view->facts->tier_reason);
+		markdown_row(out, "not trusted", view->facts->tier_reason, unknown);
 	for (; facts && facts->name; facts++)
-		fact_row(out, facts->name, facts->value);
+		markdown_row(out, facts->name, facts->value, unknown);
 	snprintf(text, sizeof(text), "%u in %u round%s of %u", view->stat.execution_count,
 		view->rounds, view->rounds == 1 ? "" : "s", view->facts->passes);
-	fact_row(out, "runs", text);
-	fact_row(out, "median wall time", paper_time(text, sizeof(text), view->stat.wall_ns));
+	markdown_row(out, "runs", text, unknown);
+	markdown_row(out, "median wall time", paper_time(text, sizeof(text), view->stat.wall_ns),
+		unknown);
 	str_add(out, "\n");
 }
 

@@ -27,6 +27,8 @@ void markdown_code(struct str *out, const char *text, bool in_table);
 
 /* A text inside a table: a bar would end the cell, a newline the row. */
 void markdown_cell(struct str *out, const char *text);
+/* A row of two cells: the name, and the text as code or `none`. */
+void markdown_row(struct str *out, const char *name, const char *text, const char *none);
 
 void answer_markdown(struct str *out, const struct answer_page *page);	/* report.md */
 void queries_sql(struct str *out, const struct answer_page *page);	/* queries.sql */
