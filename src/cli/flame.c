@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "analyze/sample_walk.h"
-#include "job/flame.h"
+#include "base/io.h"
 #include "model/run.h"
 #include "profile_options.h"
 #include "render/flame.h"
@@ -70,8 +70,7 @@ static int flame_options_read(struct flame_job *job, struct err *err)
 	job->path = cli_value(cli, "output") ? cli_value(cli, "output") : FLAME_FILE;
 	if (str_equal(job->path, "-") && cli->mode == CLI_JSON) {
 		err_set(err, ERR_USAGE, EINVAL, "--json and -o - both use stdout");
-		err_hint(err, "write --json=FILE, or -o FILE");
-		return -EINVAL;
+		return err_hint(err, "write --json=FILE, or -o FILE");
 	}
 	return 0;
 }
@@ -100,6 +99,20 @@ static int flame_make(struct flame_job *job, struct err *err)
 		flame_view_make(&job->tree, &job->cut, &job->view);
 	job->view.inverted = job->how.inverted;
 	return 0;
+}
+
+static int flame_write(struct flame_job *job, struct err *err)
+{
+	struct io_writer writer;
+	struct stream out = {.write = io_writer_write, .context = &writer};
+	int r = io_writer_open(&writer, str_equal(job->path, "-") ? "/dev/stdout" : job->path, err);
+
+	if (r < 0)
+		return r;
+	flame_svg(&out, &job->view, &job->look);
+	r = stream_end(&out);
+	job->bytes = out.given_bytes;
+	return io_writer_close(&writer, r, err);
 }
 
 static void side_json(struct jsonw *w, const struct call_tree *tree)
@@ -187,8 +200,7 @@ static int flame_run(struct cli *cli, struct err *err)
 	if (r >= 0)
 		r = flame_make(&job, err);
 	if (r >= 0)
-		r = job_write_flame(&job.view, &job.look,
-			str_equal(job.path, "-") ? "/dev/stdout" : job.path, &job.bytes, err);
+		r = flame_write(&job, err);
 	if (r >= 0)
 		r = flame_show(&job, err);
 	flame_job_done(&job);

@@ -101,8 +101,7 @@ int cli_output_as_json(struct cli *cli, struct err *err)
 
 	if (path && cli_value(cli, "json")) {
 		err_set(err, ERR_USAGE, EINVAL, "-o and --json=FILE both name the output file");
-		err_hint(err, "choose one");
-		return -EINVAL;
+		return err_hint(err, "choose one");
 	}
 	for (const struct option_spec *spec = common_options; path && spec->name; spec++)
 		if (str_equal(spec->name, "json"))

@@ -68,8 +68,7 @@ static int watch_choose(const struct cli *cli, struct record_options *options, s
 
 	if (cli_has(cli, "pid") && cli_has(cli, "all-cpus")) {
 		err_set(err, ERR_USAGE, EINVAL, "-p and -a exclude each other");
-		err_hint(err, "sample one process or the whole machine");
-		return -EINVAL;
+		return err_hint(err, "sample one process or the whole machine");
 	}
 	if (cli_has(cli, "all-cpus"))
 		options->mode = COUNTERS_MACHINE;
@@ -97,8 +96,7 @@ static int rate_choose(const struct cli *cli, struct record_options *options, st
 
 	if (cli_has(cli, "frequency") && cli_has(cli, "count")) {
 		err_set(err, ERR_USAGE, EINVAL, "-F and -c exclude each other");
-		err_hint(err, "-F is a rate, -c a period: use one");
-		return -EINVAL;
+		return err_hint(err, "-F is a rate, -c a period: use one");
 	}
 	r = cli_number(cli, "frequency", 1, RATE_MOST_HZ, 0, &options->rate_hz, err);
 	if (r >= 0)

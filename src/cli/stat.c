@@ -20,9 +20,8 @@ static int simulator_check(const struct cli *cli, struct err *err)
 		if (cli_has(cli, foreign[i])) {
 			err_set(err, ERR_USAGE, EINVAL, "--engine sim and --%s exclude each other",
 				foreign[i]);
-			err_hint(err,
+			return err_hint(err,
 				"it simulates a whole run of a program: assay stat --engine sim -- PROGRAM");
-			return -EINVAL;
 		}
 	return 0;
 }
@@ -36,28 +35,25 @@ static int watch_choose(const struct cli *cli, struct stat_options *options, str
 
 	if (cli_has(cli, "time-limit")) {
 		err_set(err, ERR_USAGE, EINVAL, "--time-limit needs --engine sim");
-		err_hint(err, "add --engine sim, or remove it");
-		return -EINVAL;
+		return err_hint(err, "add --engine sim, or remove it");
 	}
 	if (chosen > 1) {
 		err_set(err, ERR_USAGE, EINVAL, "-p, -t and -a exclude each other");
-		err_hint(err, "count one process, one thread or the whole machine");
-		return -EINVAL;
+		return err_hint(err, "count one process, one thread or the whole machine");
 	}
 	if (cli_has(cli, "proc") && (cli_has(cli, "all-cpus") || cli_has(cli, "tid"))) {
 		err_set(err, ERR_USAGE, EINVAL, "--proc follows a program or one process");
-		err_hint(err, "remove -a and -t, or name a process with -p PID");
-		return -EINVAL;
+		return err_hint(err, "remove -a and -t, or name a process with -p PID");
 	}
 	if (cli_has(cli, "all-cpus")) {
-		options->mode = COUNTERS_MACHINE;
+		options->count.mode = COUNTERS_MACHINE;
 		return 0;
 	}
 	if (!chosen)
 		return 0;
 	r = cli_number(cli, which, 1, INT32_MAX, 0, &id, err);
-	options->mode = str_equal(which, "pid") ? COUNTERS_PROCESS : COUNTERS_THREAD;
-	options->id = (pid_t)id;
+	options->count.mode = str_equal(which, "pid") ? COUNTERS_PROCESS : COUNTERS_THREAD;
+	options->count.id = (pid_t)id;
 	return r;
 }
 
@@ -77,8 +73,7 @@ static int interval_choose(const struct cli *cli, uint64_t *ret_ns, struct err *
 	if (*ret_ns >= 1000000)
 		return 0;
 	err_set(err, ERR_USAGE, EINVAL, "-I cannot be '%s'", text);
-	err_hint(err, "write at least 1 ms: -I 100 or -I 2s");
-	return -EINVAL;
+	return err_hint(err, "write at least 1 ms: -I 100 or -I 2s");
 }
 
 static void interval_show(void *context, struct stat_job *job)
@@ -133,21 +128,21 @@ static int options_read(struct cli *cli, struct stat_options *options, struct er
 	int r;
 
 	options->simulated = engine && str_equal(engine, "sim");
-	options->program = cli->program;
+	options->count.argv = cli->program;
 	options->events = cli_values(cli, "event");
 	options->sets = cli_values(cli, "set");
 	options->metrics = cli_values(cli, "metric");
-	options->watch_proc = cli_has(cli, "proc");
+	options->count.watch_proc = cli_has(cli, "proc");
 	options->output = cli_value(cli, "output");
 	options->fingerprint = cli_has(cli, "json");
 	r = options->simulated ? simulator_check(cli, err) : watch_choose(cli, options, err);
 	if (r >= 0)
-		r = interval_choose(cli, &options->interval_ns, err);
+		r = interval_choose(cli, &options->count.interval_ns, err);
 	if (r >= 0)
 		r = cli_number(cli, "repeat", 1, 1000000, 1, &repeat, err);
 	if (r >= 0)
 		r = cli_duration(cli, "time-limit", 0, &options->limit_ns, err);
-	options->repeat = (uint32_t)repeat;
+	options->count.repeat = (uint32_t)repeat;
 	return r;
 }
 
@@ -160,7 +155,7 @@ static int stat_run_job(struct cli *cli, struct stat_job *job, struct err *err)
 
 	if (r < 0)
 		return r;
-	if (options.interval_ns && cli->mode == CLI_TEXT && !cli->quiet)
+	if (options.count.interval_ns && cli->mode == CLI_TEXT && !cli->quiet)
 		options.each = interval_show;
 	r = stat_job_do(job, &options, &cli->host, err);
 	if (!job->run->frozen)

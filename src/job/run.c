@@ -41,8 +41,7 @@ static int options_check(struct run_job *job, struct err *err)
 	if (job->budget_ns < BUDGET_LEAST_NS) {
 		err_set(err, ERR_USAGE, EINVAL, "--budget %.3gs is too short to measure anything",
 			(double)job->budget_ns / 1e9);
-		err_hint(err, "use at least 5s");
-		return -EINVAL;
+		return err_hint(err, "use at least 5s");
 	}
 	r = run_phases_check(job, err);
 	if (r >= 0)

@@ -4,7 +4,7 @@
 #include "analyze/bench.h"
 #include "analyze/hypothesis.h"
 #include "base/clock.h"
-#include "job/flame.h"
+#include "base/io.h"
 #include "job/status.h"
 #include "render/answer_json.h"
 #include "render/flame.h"
@@ -82,14 +82,18 @@ static int flame_write(struct run_job *job, const struct run *profile, struct er
 {
 	call_tree_auto struct call_tree tree = {0};
 	flame_view_auto struct flame_view view = {0};
+	struct io_writer writer;
+	struct stream out = {.write = io_writer_write, .context = &writer};
 	int r = call_tree_make(profile, &(struct call_tree_options){0}, &tree, err);
 
+	if (r >= 0)
+		r = io_writer_open(&writer, directory_path(&job->directory, "flame.svg"), err);
 	if (r < 0)
 		return r;
 	call_tree_sort(&tree, CALL_TREE_BY_NAME);
 	flame_view_make(&tree, &(struct flame_view_options){0}, &view);
-	return job_write_flame(&view, &(struct flame_options){.target = job->manifest.target},
-		directory_path(&job->directory, "flame.svg"), NULL, err);
+	flame_svg(&out, &view, &(struct flame_options){.target = job->manifest.target});
+	return io_writer_close(&writer, stream_end(&out), err);
 }
 
 /* What `assay flame` would draw, of the profile that is loaded already. */
@@ -105,10 +109,8 @@ static int flame_draw(struct run_job *job, struct err *err)
 		run_step_skip(job, "flame", "no profile to draw", "");
 		return 0;
 	}
-	run_words_add(&step.words, "flame");
-	run_words_add(&step.words, directory_path(&job->directory, "profile.assay"));
-	run_words_add(&step.words, "-o");
-	run_words_add(&step.words, directory_path(&job->directory, "flame.svg"));
+	run_words_add(&step.words, "flame", directory_path(&job->directory, "profile.assay"), "-o",
+		directory_path(&job->directory, "flame.svg"));
 	run_step_begin(job, &step, NULL);
 	if (flame_write(job, profile, &result.failure) < 0)
 		result.status = result.failure.kind == ERR_OUTPUT ? EXIT_NOT_WRITTEN : EXIT_USAGE;

@@ -19,8 +19,7 @@ enum { PATIENCE_MS = 10000, PIECE = 65536 };
 static int unreadable_file(const char *path, int code, const char *hint, struct err *err)
 {
 	err_set(err, ERR_USAGE, code, "cannot read %s: %s", path, err_words(code));
-	err_hint(err, "%s", hint);
-	return -code;
+	return err_hint(err, "%s", hint);
 }
 
 /* A pipe would be opened for as long as nobody writes to it, so it is not waited for. */
@@ -34,8 +33,7 @@ static int file_check(const char *path, const char *hint, struct err *err)
 	if (!S_ISREG(what.st_mode) && !str_equal(path, "/dev/null")) {
 		err_set(err, ERR_USAGE, EINVAL,
 			"%s is not a regular file, so it cannot be read again", path);
-		err_hint(err, "%s", hint);
-		return -EINVAL;
+		return err_hint(err, "%s", hint);
 	}
 	return 0;
 }
@@ -81,8 +79,7 @@ static int input_comes(void)
 static int too_large(struct err *err)
 {
 	err_set(err, ERR_USAGE, EFBIG, "stdin has more than 1 GiB, which is not stored");
-	err_hint(err, "store it in a file and use --input FILE");
-	return -EFBIG;
+	return err_hint(err, "store it in a file and use --input FILE");
 }
 
 static int unreadable(int code, struct err *err)
@@ -90,8 +87,7 @@ static int unreadable(int code, struct err *err)
 	if (code == EINTR)
 		return err_set(err, ERR_USAGE, EINTR, "interrupted while reading stdin");
 	err_set(err, ERR_USAGE, code, "cannot read stdin: %s", err_words(code));
-	err_hint(err, "use --input FILE, or </dev/null, to set the program's stdin");
-	return -code;
+	return err_hint(err, "use --input FILE, or </dev/null, to set the program's stdin");
 }
 
 /* All of stdin to a file; how many bytes that were. */

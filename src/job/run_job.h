@@ -81,9 +81,10 @@ struct run_words {
 	vec_of(const char *) at; /* behind "assay", without the NULL */
 };
 
-void run_words_add(struct run_words *words, const char *word);
-void run_words_addf(struct run_job *job, struct run_words *words, const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+void run_words_put(struct run_words *words, const char *const *more);
+#define run_words_add(words, ...) run_words_put(words, (const char *const[]){__VA_ARGS__, NULL})
+/* "1500ms", as commands take it. */
+const char *run_words_ms(struct run_job *job, uint64_t ns);
 /* The program and its words; one word alone is quoted for commands that would split it (bench).
  * Never all of them as one text: the kernel takes 128 KiB of that. */
 void run_words_add_program(struct run_job *job, struct run_words *words, bool splits_one);

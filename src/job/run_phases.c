@@ -41,19 +41,12 @@ struct run_phase {
 static void baseline_words(
 	struct run_job *job, const struct plan_step *step, struct run_words *words)
 {
-	run_words_add(words, "bench");
-	run_words_add(words, "-n");
-	run_words_addf(job, words, "%u", step->runs);
-	run_words_add(words, "--time-limit");
-	run_words_addf(job, words, "%llums", (unsigned long long)(step->limit_ns / 1000000));
-	if (*job->golden_sha256 && !job->output_varies) {
-		run_words_add(words, "--golden");
-		run_words_addf(job, words, "%s/" RUN_GOLDEN, job->directory.path);
-	}
-	if (job->input_path) {
-		run_words_add(words, "--input");
-		run_words_add(words, job->input_path);
-	}
+	run_words_add(words, "bench", "-n", arena_format(&job->arena, "%u", step->runs),
+		"--time-limit", run_words_ms(job, step->limit_ns));
+	if (*job->golden_sha256 && !job->output_varies)
+		run_words_add(words, "--golden", directory_path(&job->directory, RUN_GOLDEN));
+	if (job->input_path)
+		run_words_add(words, "--input", job->input_path);
 }
 
 static void observed_words(
@@ -61,8 +54,7 @@ static void observed_words(
 {
 	(void)job;
 	(void)step;
-	run_words_add(words, "stat");
-	run_words_add(words, "--proc");
+	run_words_add(words, "stat", "--proc");
 }
 
 static double fact_of(const struct run *run, const char *name)
@@ -88,9 +80,9 @@ static bool tasks_are_short(struct run_job *job)
 static void profile_words(
 	struct run_job *job, const struct plan_step *step, struct run_words *words)
 {
-	run_words_add(words, "record");
-	run_words_add(words, "-F");
-	run_words_addf(job, words, "%u", tasks_are_short(job) ? RATE_SHORT : step->rate_hz);
+	uint32_t rate_hz = tasks_are_short(job) ? RATE_SHORT : step->rate_hz;
+
+	run_words_add(words, "record", "-F", arena_format(&job->arena, "%u", rate_hz));
 }
 
 /* A PMU counts a run at its own speed; its simulation takes tens of times as long. */
@@ -115,18 +107,11 @@ static const char *counters_refused(struct run_job *job, const char **ret_fix)
 static void counters_words(
 	struct run_job *job, const struct plan_step *step, struct run_words *words)
 {
-	run_words_add(words, "stat");
-	if (job->has_pmu) {
-		run_words_add(words, "--set");
-		run_words_add(words, "memory");
-		run_words_add(words, "--set");
-		run_words_add(words, "branches");
-		return;
-	}
-	run_words_add(words, "--engine");
-	run_words_add(words, "sim");
-	run_words_add(words, "--time-limit");
-	run_words_addf(job, words, "%llums", (unsigned long long)(step->share_ns / 1000000));
+	if (job->has_pmu)
+		run_words_add(words, "stat", "--set", "memory", "--set", "branches");
+	else
+		run_words_add(words, "stat", "--engine", "sim", "--time-limit",
+			run_words_ms(job, step->share_ns));
 }
 
 /* Whole functions that the profile found hot: in the seconds there are, experiments on each of
@@ -153,27 +138,18 @@ static void causal_add_targets(struct run_job *job, struct run_words *words)
 			arena_text(&job->arena, functions[i], names_bare_length(functions[i]));
 
 		/* What stands behind @ would be read as a caller. */
-		if (strchr(name, '@') || causal_sites_add(sites, name, false, &ignored) < 0)
-			continue;
-		run_words_add(words, "-f");
-		run_words_add(words, name);
+		if (!strchr(name, '@') && causal_sites_add(sites, name, false, &ignored) >= 0)
+			run_words_add(words, "-f", name);
 	}
 	causal_sites_close(sites);
 }
 
 static void causal_words(struct run_job *job, const struct plan_step *step, struct run_words *words)
 {
-	run_words_add(words, "causal");
-	run_words_add(words, "--progress");
-	run_words_add(words, "auto");
 	/* Two levels of each, so that bounds come within seconds: half of it, and all. */
-	run_words_add(words, "--speedup");
-	run_words_add(words, "50");
-	run_words_add(words, "--speedup");
-	run_words_add(words, "100");
+	run_words_add(words, "causal", "--progress", "auto", "--speedup", "50", "--speedup", "100");
 	causal_add_targets(job, words);
-	run_words_add(words, "--budget");
-	run_words_addf(job, words, "%llums", (unsigned long long)(step->share_ns / 1000000));
+	run_words_add(words, "--budget", run_words_ms(job, step->share_ns));
 }
 
 static const char *events_refused(struct run_job *job, const char **ret_fix)
@@ -191,8 +167,7 @@ static const char *events_refused(struct run_job *job, const char **ret_fix)
 static void events_words(struct run_job *job, const struct plan_step *step, struct run_words *words)
 {
 	(void)step;
-	run_words_add(words, "import");
-	run_words_add(words, directory_path(&job->directory, RUN_EVENTS));
+	run_words_add(words, "import", directory_path(&job->directory, RUN_EVENTS));
 }
 
 /* In the order in which they run.  One sampler at a time: none measures another.  Simulation and
@@ -268,9 +243,8 @@ static int list_check(const char *option, const char *list, struct err *err)
 		if (known)
 			continue;
 		err_set(err, ERR_USAGE, EINVAL, "--%s: unknown phase '%.*s'", option, (int)len, at);
-		err_hint(err,
+		return err_hint(err,
 			"phases: baseline, observed, profile, counters, causal, events; separate them with commas");
-		return -EINVAL;
 	}
 	return 0;
 }
@@ -361,8 +335,7 @@ void run_phase_words(
 	struct run_job *job, unsigned i, const struct plan_step *plan, struct run_words *words)
 {
 	phases[i].words(job, plan, words);
-	run_words_add(words, "-o");
-	run_words_add(words, directory_path(&job->directory, phases[i].file));
+	run_words_add(words, "-o", directory_path(&job->directory, phases[i].file));
 	if (!phases[i].has_no_program)
 		run_words_add_program(job, words, phases[i].splits_one);
 }

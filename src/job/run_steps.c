@@ -19,31 +19,26 @@
 #include "job/status.h"
 #include "run_job.h"
 
-void run_words_add(struct run_words *words, const char *word)
+void run_words_put(struct run_words *words, const char *const *more)
 {
-	vec_push(&words->at, word);
+	for (; *more; more++)
+		vec_push(&words->at, *more);
 }
 
-void run_words_addf(struct run_job *job, struct run_words *words, const char *format, ...)
+const char *run_words_ms(struct run_job *job, uint64_t ns)
 {
-	str_auto struct str text = {0};
-	va_list args;
-
-	va_start(args, format);
-	str_addv(&text, format, args);
-	va_end(args);
-	vec_push(&words->at, arena_text(&job->arena, str_text(&text), text.len));
+	return arena_format(&job->arena, "%llums", (unsigned long long)(ns / 1000000));
 }
 
 void run_words_add_program(struct run_job *job, struct run_words *words, bool splits_one)
 {
-	run_words_add(words, "--");
-	if (splits_one && !job->options.program[1]) {
-		run_words_addf(job, words, "%s", job->manifest.target);
-		return;
-	}
-	for (char **word = job->options.program; *word; word++)
-		run_words_add(words, *word);
+	char *const *program = job->options.program;
+
+	if (splits_one && !program[1])
+		run_words_add(words, "--", job->manifest.target);
+	else
+		run_words_add(words, "--", program[0]);
+	run_words_put(words, (const char *const *)program + 1);
 }
 
 /* The whole line as it can be typed. */
@@ -107,10 +102,15 @@ void run_step_note_outputs(struct run_job *job)
 	}
 }
 
+static struct manifest_phase *row_last(struct run_job *job)
+{
+	return &job->manifest.phases.at[job->manifest.phases.count - 1];
+}
+
 static void progress_show(void *context, uint64_t elapsed_ns)
 {
 	struct run_job *job = context;
-	const struct manifest_phase *row = &job->manifest.phases.at[job->manifest.phases.count - 1];
+	const struct manifest_phase *row = row_last(job);
 
 	if (isfinite(row->planned_s))
 		job_progress(job->host, "phase %u of %u, %s: %.0f s of %.0f s", job->step,
@@ -140,20 +140,21 @@ static enum phase_outcome outcome_of(
 	return PHASE_FAILED;
 }
 
+static void reason_take(struct run_job *job, const struct err *err, struct manifest_phase *row)
+{
+	row->reason = arena_format(&job->arena, "%s", err->text);
+	row->fix = arena_format(&job->arena, "%s", err->hint);
+}
+
 static void reason_find(
 	struct run_job *job, const struct phase_result *result, struct manifest_phase *row)
 {
 	if (row->outcome == PHASE_INTERRUPTED) {
 		row->reason = "stopped by the user";
-		return;
-	}
-	if (result->killed) {
+	} else if (result->killed) {
 		row->reason = "it did not stop when asked and was killed";
-		return;
-	}
-	if (result->failure.code) {
-		row->reason = arena_format(&job->arena, "%s", result->failure.text);
-		row->fix = arena_format(&job->arena, "%s", result->failure.hint);
+	} else if (result->failure.code) {
+		reason_take(job, &result->failure, row);
 	} else if (result->limited) {
 		row->reason = "it ran out of time before it had a result";
 		row->fix = "use a longer --budget";
@@ -167,7 +168,7 @@ static void reason_find(
 void run_step_finish(
 	struct run_job *job, const struct run_step *step, const struct phase_result *result)
 {
-	struct manifest_phase *row = &job->manifest.phases.at[job->manifest.phases.count - 1];
+	struct manifest_phase *row = row_last(job);
 
 	row->seconds = (double)result->wall_ns / 1e9;
 	row->status = result->status;
@@ -190,28 +191,33 @@ void run_step_finish(
 /* Its log cannot be made: then no result of another phase can be written either. */
 static int step_unwritten(struct run_job *job, const struct err *err)
 {
-	struct manifest_phase *row = &job->manifest.phases.at[job->manifest.phases.count - 1];
-
-	row->reason = arena_text(&job->arena, err->text, strlen(err->text));
-	row->fix = arena_text(&job->arena, err->hint, strlen(err->hint));
+	reason_take(job, err, row_last(job));
 	if (!job->unwritten.code)
 		job->unwritten = *err;
 	return PHASE_FAILED;
 }
 
-void run_step_begin(struct run_job *job, const struct run_step *step, const char *setting)
+static struct manifest_phase *row_add(struct run_job *job, const char *name)
 {
-	vec_push(&job->manifest.phases, (struct manifest_phase){
-						.name = step->name,
-						.command = command_words(job, step, setting),
-						.file = step->file,
+	vec_push(&job->manifest.phases, (struct manifest_phase){.name = name,
+						.command = "",
+						.file = "",
 						.reason = "",
 						.fix = "",
-						.outcome = PHASE_FAILED,
 						.status = -1,
-						.planned_s = step->planned_s,
-						.seconds = (double)NAN,
-					});
+						.planned_s = (double)NAN,
+						.seconds = (double)NAN});
+	return row_last(job);
+}
+
+void run_step_begin(struct run_job *job, const struct run_step *step, const char *setting)
+{
+	struct manifest_phase *row = row_add(job, step->name);
+
+	row->command = command_words(job, step, setting);
+	row->file = step->file;
+	row->planned_s = step->planned_s;
+	row->outcome = PHASE_FAILED;
 }
 
 int run_step_do(struct run_job *job, struct run_step *step, struct err *err)
@@ -255,24 +261,17 @@ int run_step_do(struct run_job *job, struct run_step *step, struct err *err)
 	if (r < 0)
 		return r;
 	run_step_finish(job, step, &result);
-	row = &job->manifest.phases.at[job->manifest.phases.count - 1];
+	row = row_last(job);
 	output_check(job, step, output, row->outcome == PHASE_DONE);
 	return (int)row->outcome;
 }
 
 void run_step_skip(struct run_job *job, const char *name, const char *reason, const char *fix)
 {
-	vec_push(&job->manifest.phases, (struct manifest_phase){
-						.name = name,
-						.command = "",
-						.file = "",
-						.reason = reason,
-						.fix = fix,
-						.outcome = PHASE_SKIPPED,
-						.status = -1,
-						.planned_s = (double)NAN,
-						.seconds = (double)NAN,
-					});
+	struct manifest_phase *row = row_add(job, name);
+
+	row->reason = reason;
+	row->fix = fix;
 }
 
 struct manifest_phase *run_step_find(struct run_job *job, const char *name)

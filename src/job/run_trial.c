@@ -19,14 +19,11 @@ int run_preflight(struct run_job *job, struct err *err)
 		.name = "fingerprint", .file = "fingerprint.json", .planned_s = (double)NAN};
 	int r;
 
-	run_words_add(&doctor.words, "doctor");
-	run_words_addf(job, &doctor.words, "--json=%s/preflight.json", job->directory.path);
-	run_words_add(&doctor.words, job->options.program[0]);
-	run_words_add(&env.words, "env");
-	run_words_add(&env.words, "-o");
-	run_words_addf(job, &env.words, "%s/fingerprint.json", job->directory.path);
-	run_words_add(&env.words, "--");
-	run_words_add(&env.words, job->options.program[0]);
+	run_words_add(&doctor.words, "doctor",
+		arena_format(&job->arena, "--json=%s/preflight.json", job->directory.path),
+		job->options.program[0]);
+	run_words_add(&env.words, "env", "-o", directory_path(&job->directory, "fingerprint.json"),
+		"--", job->options.program[0]);
 	r = run_step_do(job, &doctor, err);
 	if (r >= 0 && !job->stopped)
 		r = run_step_do(job, &env, err);
@@ -75,8 +72,7 @@ static int golden_compare(const struct run_job *job, struct err *err)
 		str_equal(job->expected_sha256, job->golden_sha256))
 		return 0;
 	err_set(err, ERR_TARGET, EILSEQ, "the output differs from %s", job->options.golden);
-	err_hint(err, "compare it with %s/" RUN_GOLDEN, job->directory.path);
-	return -EILSEQ;
+	return err_hint(err, "compare it with %s/" RUN_GOLDEN, job->directory.path);
 }
 
 /* What the run file of the trial says. */
@@ -124,19 +120,11 @@ int run_trial(struct run_job *job, struct err *err)
 	struct err why = {0};
 	int r, outcome;
 
-	run_words_add(&step.words, "bench");
-	run_words_add(&step.words, "-n");
-	run_words_add(&step.words, "1");
-	run_words_add(&step.words, "--time-limit");
-	run_words_addf(job, &step.words, "%llums", (unsigned long long)(limit_ns / 1000000));
-	run_words_add(&step.words, "--golden-save");
-	run_words_addf(job, &step.words, "%s/" RUN_GOLDEN, job->directory.path);
-	if (job->input_path) {
-		run_words_add(&step.words, "--input");
-		run_words_add(&step.words, job->input_path);
-	}
-	run_words_add(&step.words, "-o");
-	run_words_addf(job, &step.words, "%s/" TRIAL_FILE, job->directory.path);
+	run_words_add(&step.words, "bench", "-n", "1", "--time-limit", run_words_ms(job, limit_ns),
+		"--golden-save", directory_path(&job->directory, RUN_GOLDEN));
+	if (job->input_path)
+		run_words_add(&step.words, "--input", job->input_path);
+	run_words_add(&step.words, "-o", directory_path(&job->directory, TRIAL_FILE));
 	run_words_add_program(job, &step.words, true);
 	outcome = run_step_do(job, &step, err);
 	if (outcome < 0 || job->stopped)

@@ -5,11 +5,11 @@
 #include <stdio.h>
 
 #include "code/binary.h"
-#include "drive/count.h"
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "model/store.h"
-#include "stat_parts.h"
+#include "parts.h"
+#include "source/cachegrind.h"
 
 void stat_job_done(struct stat_job *job)
 {
@@ -65,15 +65,26 @@ static int set_choose(struct stat_job *job, const char *name, struct err *err)
 	return event_list_parse(&job->events, set->events, err);
 }
 
-int stat_events_choose(struct stat_job *job, const struct stat_choice *choice, struct err *err)
+static int simulated_set_choose(struct stat_job *job, const char *name, struct err *err)
+{
+	const struct event_set *set = event_set_find(&job->book, name, err);
+
+	return set ? cachegrind_events_parse(&job->events, set->events, err) : -EINVAL;
+}
+
+int stat_job_choose(struct stat_job *job, struct err *err)
 {
 	const struct stat_options *o = &job->options;
+	int (*parse)(struct event_list *, const char *, struct err *) =
+		o->simulated ? cachegrind_events_parse : event_list_parse;
+	int (*add_set)(struct stat_job *, const char *, struct err *) =
+		o->simulated ? simulated_set_choose : set_choose;
 	int r = 0;
 
 	for (unsigned i = 0; r >= 0 && o->events && o->events[i]; i++)
-		r = choice->parse(&job->events, o->events[i], err);
+		r = parse(&job->events, o->events[i], err);
 	for (unsigned i = 0; r >= 0 && o->sets && o->sets[i]; i++)
-		r = choice->add_set(job, o->sets[i], err);
+		r = add_set(job, o->sets[i], err);
 	for (unsigned i = 0; r >= 0 && o->metrics && o->metrics[i]; i++) {
 		const struct metric *metric = metric_find(&job->book, o->metrics[i], err);
 		str_auto struct str events = {0};
@@ -81,14 +92,28 @@ int stat_events_choose(struct stat_job *job, const struct stat_choice *choice, s
 		if (!metric)
 			return -EINVAL;
 		metric_events(metric, &events);
-		r = events.len ? choice->parse(&job->events, events.at, err) : 0;
+		r = events.len ? parse(&job->events, events.at, err) : 0;
 	}
 	if (r >= 0 && !job->events.specs.count && !o->metrics)
-		r = choice->add_set(job, choice->default_set, err);
+		r = add_set(job, o->simulated ? "simulated" : "default", err);
 	return r;
 }
 
-static const struct stat_choice choice_here = {event_list_parse, set_choose, "default"};
+/* Where the machine has no counter for what the simulator could count: say so. */
+static void simulator_note(struct stat_job *job)
+{
+	if (!job->options.count.argv || job->options.count.mode != COUNTERS_CHILDREN)
+		return; /* it only simulates what it starts */
+	vec_foreach (const struct event_row, event, &job->run->events)
+		if (event->status == EVENT_NOT_SUPPORTED &&
+			cachegrind_columns_of(run_text(job->run, event->name))) {
+			run_add_note(job->run, "simulator-could-count",
+				"hardware events cannot be counted here, but a simulator can count "
+				"instructions, cache misses and branches",
+				"assay stat --engine sim -- PROGRAM (20 to 75 times slower)");
+			return;
+		}
+}
 
 static int each_execution(void *context, uint32_t execution, uint64_t at_ns, struct err *err)
 {
@@ -103,32 +128,33 @@ static int each_execution(void *context, uint32_t execution, uint64_t at_ns, str
 
 static int stat_count(struct stat_job *job, struct err *err)
 {
+	struct count_options *options = &job->options.count;
 	struct ingest ingest = {.run = job->run};
 	struct wire_sink sink = ingest_sink(&ingest);
-	char **program = job->options.program;
-	struct count_options options = {
-		.argv = program,
-		.stdout_to_stderr = job->host->json_on_stdout,
-		.mode = job->options.mode,
-		.id = job->options.id,
-		.repeat = job->options.repeat,
-		.interval_ns = job->options.interval_ns,
-		.watch_proc = job->options.watch_proc,
-		.interrupted = job->host->interrupted,
-		.each = each_execution,
-		.context = job,
-	};
-	int r = program ? binary_find(program[0], &job->arena, &options.path, err) : 0;
+	int r = options->argv ? binary_find(options->argv[0], &job->arena, &options->path, err) : 0;
 
 	if (r >= 0 && job->options.output)
 		r = store_create(job->options.output, &job->store, err);
 	if (r < 0)
 		return r;
-	r = count_target(&options, &job->events, &sink, err);
+	/* Counts of a model are exact and the same in each run, so a gate on them needs no
+	 * repetitions. */
+	if (job->options.simulated)
+		return job_simulate(&(struct job_making){job->host, job->run, job->store},
+			(struct simulate_options){.path = options->path,
+				.argv = options->argv,
+				.repeat = options->repeat,
+				.limit_ns = job->options.limit_ns},
+			&job->events, &sink, err);
+	options->stdout_to_stderr = job->host->json_on_stdout;
+	options->interrupted = job->host->interrupted;
+	options->each = each_execution;
+	options->context = job;
+	r = count_target(options, &job->events, &sink, err);
 	job_progress(job->host, NULL);
 	/* Who watches without an end ends it with Ctrl-C: then nothing is missing. */
-	job->run->partial = r < 0 || (r > 0 && program);
-	stat_note_simulator(job);
+	job->run->partial = r < 0 || (r > 0 && options->argv);
+	simulator_note(job);
 	return r;
 }
 
@@ -140,15 +166,14 @@ int stat_job_do(struct stat_job *job, const struct stat_options *options,
 
 	*job = (struct stat_job){.host = host, .options = *options, .run = run_open()};
 	r = metric_book_load(&job->book, err);
-	if (r >= 0 && !options->simulated)
-		r = cpu_load(job, err);
 	if (r >= 0)
-		r = stat_events_choose(
-			job, options->simulated ? &stat_choice_simulated : &choice_here, err);
+		r = options->simulated ? simulate_available(err) : cpu_load(job, err);
+	if (r >= 0)
+		r = stat_job_choose(job, err);
 	if (r < 0)
 		return r;
 	job_begin_run(host, job->run);
-	counted = options->simulated ? stat_simulate(job, err) : stat_count(job, err);
+	counted = stat_count(job, err);
 	if (counted < 0 && !job->run->executions.count)
 		return counted; /* nothing was measured */
 	if (job->store || options->fingerprint)

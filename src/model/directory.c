@@ -24,8 +24,7 @@ enum { TRIES = 1000, DEEPEST = 8, MANIFEST_LARGEST = 64 << 20 };
 static int cannot_make(const char *path, int code, struct err *err)
 {
 	err_set(err, ERR_OUTPUT, code, "cannot create the directory %s: %s", path, err_words(code));
-	err_hint(err, "choose another place with -o DIR");
-	return -code;
+	return err_hint(err, "choose another place with -o DIR");
 }
 
 static bool folder_is_empty(const char *path)
@@ -59,8 +58,7 @@ static int create_named(struct directory *d, const char *path, struct err *err)
 		return 0;
 	err_set(err, ERR_USAGE, EEXIST, "%s already exists, and assay never overwrites a run",
 		d->path);
-	err_hint(err, "name a new directory with -o, or omit -o");
-	return -EEXIST;
+	return err_hint(err, "name a new directory with -o, or omit -o");
 }
 
 static int create_dated(struct directory *d, uint64_t now_ns, struct err *err)
@@ -226,9 +224,8 @@ int directory_resolve(const char *name, struct arena *arena, const char **ret_pa
 		code = ENOTDIR;
 	if (!real || code) {
 		err_set(err, ERR_USAGE, code, "no evidence directory %s", path);
-		err_hint(err, latest ? "create one first: assay run -- PROGRAM"
-				     : "ls " DIRECTORY_ROOT " lists those of this folder");
-		return -code;
+		return err_hint(err, latest ? "create one first: assay run -- PROGRAM"
+					    : "ls " DIRECTORY_ROOT " lists those of this folder");
 	}
 	*ret_path = arena_text(arena, real, strlen(real));
 	return 0;

@@ -14,7 +14,6 @@
 #include "job_host.h"
 #include "model/run.h"
 #include "model/store.h"
-#include "stat_parts.h"
 
 static char program_name[] = "true", *program[] = {program_name, NULL};
 
@@ -30,7 +29,7 @@ static void events_sets_and_metrics_add_up_and_replace_the_default(void **state)
 {
 	const struct job_host host = host_of("stat", "true");
 	const char *const events[] = {"task-clock", "page-faults", NULL}, *const none[] = {NULL};
-	struct stat_options options = {.program = program, .events = events};
+	struct stat_options options = {.count.argv = program, .events = events};
 	struct stat_job job;
 	struct err err = {0};
 
@@ -52,13 +51,13 @@ static void events_sets_and_metrics_add_up_and_replace_the_default(void **state)
 
 static void the_simulator_has_its_own_default_set(void **state)
 {
-	struct stat_job job = {0};
+	struct stat_job job = {.options.simulated = true};
 	struct err err = {0};
 	bool has_instructions = false;
 
 	(void)state;
 	assert_int_equal(metric_book_load(&job.book, &err), 0);
-	assert_int_equal(stat_events_choose(&job, &stat_choice_simulated, &err), 0);
+	assert_int_equal(stat_job_choose(&job, &err), 0);
 	vec_foreach (const struct event_spec, spec, &job.events.specs)
 		has_instructions |= strcmp(spec->name, "instructions") == 0;
 	assert_true(has_instructions);
@@ -69,7 +68,7 @@ static void a_set_that_no_cpu_has_is_refused_before_anything_runs(void **state)
 {
 	const struct job_host host = host_of("stat", "true");
 	const char *const sets[] = {"no_such_set", NULL};
-	const struct stat_options options = {.program = program, .sets = sets};
+	const struct stat_options options = {.count.argv = program, .sets = sets};
 	struct stat_job job;
 	struct err err = {0};
 
@@ -86,7 +85,7 @@ static void the_run_says_what_was_measured_and_is_kept(void **state)
 	char path[] = "/tmp/assay-job-stat.XXXXXX";
 	const char *const events[] = {"task-clock", NULL};
 	const struct stat_options options = {
-		.program = program, .events = events, .repeat = 2, .output = path};
+		.count.argv = program, .events = events, .count.repeat = 2, .output = path};
 	run_auto struct run *kept = NULL;
 	struct stat_job job;
 	struct err err = {0};

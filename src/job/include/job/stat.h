@@ -7,23 +7,19 @@
 
 #include "analyze/metric.h"
 #include "base/arena.h"
+#include "drive/count.h"
 #include "job/cpu_tables.h"
 #include "job/host.h"
-#include "source/counters.h"
 
 struct stat_job;
 struct store;
 
 struct stat_options {
-	char **program; /* and its words; NULL: only watch */
+	/* The program (argv), who is watched, how often; the job sets the rest. */
+	struct count_options count;
 	/* What to count, each up to a NULL or NULL itself; they add up.  Without any of them the
 	 * default set. */
 	const char *const *events, *const *sets, *const *metrics;
-	enum counters_mode mode;
-	pid_t id;	      /* with COUNTERS_PROCESS and COUNTERS_THREAD */
-	uint32_t repeat;      /* 0 means 1 */
-	uint64_t interval_ns; /* 0: none */
-	bool watch_proc;
 	bool simulated;	    /* in valgrind's model of a CPU: a program only, no intervals */
 	uint64_t limit_ns;  /* of one simulated run; 0: none */
 	const char *output; /* the run file; NULL: none */
@@ -49,6 +45,11 @@ struct stat_job {
 int stat_job_do(struct stat_job *job, const struct stat_options *options,
 	const struct job_host *host, struct err *err);
 void stat_job_done(struct stat_job *job);
+
+/* Of it: the events of this machine or of the simulator, for a job whose options and book are
+ * there.
+ */
+int stat_job_choose(struct stat_job *job, struct err *err);
 
 /* An event that was asked for is missing. */
 bool stat_run_misses_event(const struct run *run);
