@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from bench_run import FAULTS, NOP, SPIN, bench, started
-from tap import ASSAY, assay, case, main, need, run, script
+from tap import ASSAY, assay, case, main, measured, need, run, script
 
 
 def on_run(number, action):
@@ -43,7 +43,7 @@ def _():
     assert a == [1, 4, 5, 8] and b == [2, 3, 6, 7], (a, b)
 
 
-@case("of two very different commands the faster one is named with a ratio")
+@measured("of two very different commands the faster one is named with a ratio")
 def _():
     d = bench("-n", "12", f"{SPIN} 40", NOP)
     one, = d["data"]["comparisons"]

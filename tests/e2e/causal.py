@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from tap import BUILD, SOURCE, case, chance, main, measured, no_kernel_engine, run, skip
+from tap import BUILD, SOURCE, case, chance, main, measured, no_kernel_engine, run, skip, wait_for
 
 sys.path.insert(0, os.path.join(SOURCE, "bench", "causal"))
 from truth import calm_pairs, gains, place_of  # noqa: E402  pylint: disable=wrong-import-position
@@ -213,6 +213,11 @@ def _():
     assert child.returncode == 3 and ("root" in err or "CAP_" in err), (child.returncode, err)
 
 
+def whole(file):
+    file.seek(0)
+    return file.read()
+
+
 def relatives():
     """Spawners and targets that live: by their name or by what stands in their environment."""
     found = []
@@ -254,14 +259,8 @@ def _():
             assert not holders(), holders()
             if not relatives():
                 continue  # it had not started the target yet
-            until = time.monotonic() + 20
-            while time.monotonic() < until:
-                out.seek(0)
-                text = out.read()
-                if "rounds" in text:
-                    break
-                time.sleep(0.1)
-            assert "rounds" in text and int(text.split()[0]) > 50, (trial, text)
+            text = wait_for(lambda: "rounds" in whole(out) and whole(out))
+            assert int(text.split()[0]) > 50, (trial, text)
 
 
 @measured("Ctrl-C keeps the pairs that were measured")

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from tap import ASSAY, BUILD, SOURCE, case, chance, main, measured, run, skip
+from tap import ASSAY, BUILD, SOURCE, case, chance, main, measured, run, skip, wait_for
 
 sys.path.insert(0, os.path.join(SOURCE, "bench", "causal"))
 from truth import calm_pairs, gains, place_of  # noqa: E402  pylint: disable=wrong-import-position
@@ -377,10 +377,7 @@ def _():
             tool.send_signal(signal.SIGKILL)
             tool.wait()
         assert len(found) == 1, found
-        until = time.monotonic() + 20
-        while os.path.exists(f"/proc/{found[0]}/maps") and sampled(found[0]):
-            assert time.monotonic() < until, "it is still sampled"
-            time.sleep(.1)
+        wait_for(lambda: not os.path.exists(f"/proc/{found[0]}/maps") or not sampled(found[0]))
         assert os.path.exists(f"/proc/{found[0]}/stat"), "it did not run on"
         os.kill(int(found[0]), signal.SIGKILL)
 

@@ -2,7 +2,7 @@
 import json
 
 import golden
-from tap import assay, case, main
+from tap import assay, case, main, measured
 
 OLD = "event cpu-clock ns\nperiod 1000000\nexecution 2 2\n1000 main;slow\n1000 main;other\n"
 NEW = "event cpu-clock ns\nperiod 1000000\nexecution 2 2\n300 main;slow\n1000 main;other\n"
@@ -72,7 +72,7 @@ def _():
         assert r.status == 2 and not r.out and r.err, r
 
 
-@case("runs with counts are compared event by event, and say which explains the time")
+@measured("runs with counts are compared event by event, and say which explains the time")
 def _():
     work = "i=0; while [ $i -lt {} ]; do i=$((i+1)); done"
     for name, steps in (("a.assay", 20000), ("b.assay", 100000)):

@@ -45,7 +45,7 @@ def _():
     assert verdict["law"] == "worse than O(n^2)" and verdict["tail_slope_lo"] > 2.2, verdict
 
 
-@case("every size has its words, runs, prediction and multiple")
+@measured("every size has its words, runs, prediction and multiple")
 def _():
     data, d = scale("-n", "8", "--sizes", "10..1000x10,500", f"{LAWS} n {{n}}", status=(0, 3))
     assert [p["n"] for p in data["points"]] == [10, 100, 500, 1000], data

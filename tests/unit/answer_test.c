@@ -332,7 +332,7 @@ static void a_program_without_names_is_said_to_have_none(void **state)
 	scene_answer(&scene);
 	assert_true(scene.view.first->has_no_name);
 	assert_string_equal(scene.view.first->location, "[prog]");
-	assert_non_null(strstr(scene.view.sentence, "get the names of the functions in [prog]"));
+	assert_non_null(strstr(scene.view.sentence, "get the function names of [prog]"));
 	assert_string_equal(scene.view.next, "assay doctor prog");
 	scene_done(&scene);
 }
@@ -346,7 +346,7 @@ static void a_library_of_the_system_is_not_what_to_change(void **state)
 	scene_answer(&scene);
 	assert_string_equal(scene.view.first->function, "compare");
 	assert_non_null(
-		strstr(scene.view.sentence, "look at who calls compare() of libc.so.6 first"));
+		strstr(scene.view.sentence, "look at the callers of compare() in libc.so.6 first"));
 	scene_done(&scene);
 }
 
@@ -478,7 +478,7 @@ static void every_form_says_the_place_the_gain_and_what_was_not_measured(void **
 	scene_answer(&scene);
 	answer_text(&paper, &page);
 	assert_non_null(strstr(text.at, "Change first  prog.c:20"));
-	assert_non_null(strstr(text.at, "Hot, and not worth touching"));
+	assert_non_null(strstr(text.at, "Hot, but not worth changing"));
 	assert_non_null(strstr(text.at, "Not measured"));
 	for (const char *at = text.at; *at; at++)
 		lines += *at == '\n';
@@ -533,9 +533,9 @@ static void an_experiment_is_no_cause_and_what_the_counters_excluded_is_said(voi
 	assert_non_null(scene.view.first);
 	assert_true(scene.view.gain > 0);
 	assert_null(scene.view.cause);
-	assert_true(str_starts(scene.view.why, "not known: samples and experiments say where"));
+	assert_true(str_starts(scene.view.why, "unknown: samples and experiments show where"));
 	answer_markdown(&report, &page);
-	assert_non_null(strstr(report.at, "## Why it is slow there\n\nNot known: "));
+	assert_non_null(strstr(report.at, "## Why it is slow there\n\nUnknown: "));
 	assert_non_null(strstr(report.at,
 		"Excluded by the counters:\n\n- loads wait: 0.003 per 1000 instructions "
 		"(ll_load_mpki < 0.3) [simulation]\n"));

@@ -356,7 +356,7 @@ static void what_cannot_be_run_is_refused_with_a_sentence(void **state)
 	expect_refusal("/tmp/assay-no-such-program", "cannot find the program");
 	expect_refusal("assay-no-such-program-at-all", "no program");
 	expect_refusal("/etc/passwd", "is not executable");
-	expect_refusal("/dev/null", "not a plain file");
+	expect_refusal("/dev/null", "not a regular file");
 	path = write_file(&arena, "text", "hello\n", 6);
 	expect_refusal(path, "neither an ELF program nor a script");
 	path = write_file(&arena, "text", "#!\n", 3);
@@ -388,12 +388,12 @@ static void a_program_for_another_machine_is_refused(void **state)
 		unsigned short machine;
 		const char *words;
 	} cases[] = {
-		{ELFCLASS32, ELFDATA2LSB, EM_386, "is a program for i386, this machine is"},
+		{ELFCLASS32, ELFDATA2LSB, EM_386, "is a program for i386, but this machine is"},
 		{ELFCLASS64, ELFDATA2MSB, EM_PPC64, "is a program for PowerPC 64"},
 		{ELFCLASS64, ELFDATA2LSB, EM_RISCV, "is a program for RISC-V"},
 #ifdef __x86_64__
 		{ELFCLASS64, ELFDATA2LSB, EM_AARCH64,
-			"is a program for aarch64, this machine is x86-64"},
+			"is a program for aarch64, but this machine is x86-64"},
 		{ELFCLASS32, ELFDATA2LSB, EM_X86_64, "is a 32-bit program"},
 #endif
 	};

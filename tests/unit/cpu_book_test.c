@@ -440,14 +440,14 @@ static void an_event_is_found_in_any_case(void **state)
 static const struct {
 	const char *text, *says;
 } doubtful[] = {
-	{"", "there is no event"},
+	{"", "no event in"},
 	{"event A 0x1\n", "the first block"},
 	{HEAD HEAD, "t.txt:10: the first block"},
-	{HEAD "event A\n", "t.txt:10: event is written"},
-	{HEAD "event A 12\n", "event is written"},
-	{HEAD "event A 0x1 often\n", "event is written"},
-	{HEAD "event A 0x1\nevent a 0x2\n", "t.txt:11: the name is taken"},
-	{HEAD "event width 0x1\n", "the name is taken"},
+	{HEAD "event A\n", "t.txt:10: expected event as"},
+	{HEAD "event A 12\n", "expected event as"},
+	{HEAD "event A 0x1 often\n", "expected event as"},
+	{HEAD "event A 0x1\nevent a 0x2\n", "t.txt:11: the name is already used"},
+	{HEAD "event width 0x1\n", "the name is already used"},
 	{HEAD EVENTS "set s\nevents {A,Q}\nmeaning m\n", "the table has no event 'Q'"},
 	{HEAD EVENTS "set s\nevents {A,B,C}\nmeaning m\n", "more events than counters"},
 	{HEAD EVENTS "set s\nevents {A,S}\nmeaning m\n", "the first of a group must be 'S'"},
@@ -455,26 +455,26 @@ static const struct {
 	{HEAD EVENTS "set s\nevents {Z,Y}\nmeaning m\n", "counter 0"},
 	{HEAD EVENTS "set s\nevents {A,B\nmeaning m\n", "not finished"},
 	{HEAD EVENTS "set s\nevents A B\nmeaning m\n", "the table has no event 'A B'"},
-	{HEAD EVENTS "set s\nevents {A}B\nmeaning m\n", "a comma is missing"},
-	{HEAD EVENTS "set s\nevents A,,B\nmeaning m\n", "wrong place"},
+	{HEAD EVENTS "set s\nevents {A}B\nmeaning m\n", "missing comma"},
+	{HEAD EVENTS "set s\nevents A,,B\nmeaning m\n", "unexpected text"},
 	{HEAD EVENTS "set s\nevents A\nmeaning m\n\nset s\nevents A\nmeaning m\n", "a second set"},
 	{HEAD EVENTS "set precise\nevents A,B,C,S\nmeaning m\n", "more than three"},
-	{HEAD EVENTS "value v A / Q\n", "says what it is: 'Q'"},
-	{HEAD EVENTS "value v\n", "value is written"},
+	{HEAD EVENTS "value v A / Q\n", "no line above describes: 'Q'"},
+	{HEAD EVENTS "value v\n", "expected value as"},
 	{HEAD EVENTS "value v A +\n", "the formula is wrong"},
-	{HEAD EVENTS NODE "value v A\n", "values stand before"},
+	{HEAD EVENTS NODE "value v A\n", "values must come before"},
 	{HEAD EVENTS NODE NODE, "the name is already used: 'n'"},
 	{HEAD EVENTS "node n\nparent p\nformula A\nadvice core\nmeaning m\nsource s\n",
-		"no node before this one"},
+		"no node above is named"},
 	{HEAD EVENTS "node n\nparent -\nformula A\nadvice luck\nmeaning m\nsource s\n",
 		"no advice for 'luck'"},
 	{HEAD EVENTS "node n\nparent -\nformula A\nadvice core\nmeaning m\nsource s\n"
 		     "investigate 15\n",
-		"investigate is written"},
+		"expected investigate as"},
 	{HEAD EVENTS "node n\nparent -\nformula n\nadvice core\nmeaning m\nsource s\n",
-		"says what it is: 'n'"},
+		"no line above describes: 'n'"},
 	{HEAD EVENTS "node n\nparent -\nadvice core\nmeaning m\nsource s\n",
-		"has no key 'formula'"},
+		"lacks the key 'formula'"},
 	{HEAD EVENTS NODE "node k\nparent n\nformula A\nbasis cycles\nadvice core\n"
 			  "meaning m\nsource s\n",
 		"not on the basis"},
@@ -517,7 +517,7 @@ static void a_for_line_that_is_not_understood_or_taken_is_refused(void **state)
 			lines[i]);
 
 		assert_int_equal(cpu_book_add(&book, "t.txt", text, &err), -EINVAL);
-		assert_non_null(strstr(err.text, "t.txt:3: for is written"));
+		assert_non_null(strstr(err.text, "t.txt:3: expected for as"));
 	}
 }
 
@@ -533,7 +533,7 @@ static void two_tables_for_one_cpu_are_refused(void **state)
 				 "counters 2\nbasis slots\nwhole yes\nsource s\n\nevent A 0x1\n",
 				 &err),
 		-EINVAL);
-	assert_non_null(strstr(err.text, "b.txt:3: another table is for this CPU too"));
+	assert_non_null(strstr(err.text, "b.txt:3: another table also covers this CPU"));
 	assert_int_equal(book.tables.count, 1);
 }
 

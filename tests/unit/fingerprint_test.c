@@ -236,7 +236,7 @@ static void a_line_that_is_no_rule_is_refused_with_its_place(void **state)
 		struct err err = {0};
 
 		assert_int_equal(fingerprint_rules_add(&rules, "t", lines[i], &err), -EINVAL);
-		assert_true(str_starts(err.text, "t:1: a rule is written "));
+		assert_true(str_starts(err.text, "t:1: expected a rule like "));
 		assert_int_equal(rules.rows.count, 0);
 	}
 }
@@ -619,9 +619,9 @@ static void a_foreign_document_is_refused_with_a_reason(void **state)
 	static const char *const cases[][2] = {
 		{"", "not valid JSON"},
 		{"{\"schema\": \"assay.env/1\", \"data\": {", "not valid JSON"},
-		{"[1]", "not a document of assay"},
-		{"{\"results\":[]}", "not a document of assay"},
-		{"{\"schema\":7}", "not a document of assay"},
+		{"[1]", "not an assay document"},
+		{"{\"results\":[]}", "not an assay document"},
+		{"{\"schema\":7}", "not an assay document"},
 		{"{\"schema\":\"assay.env/2\",\"data\":{\"fields\":{}}}", "newer"},
 		{"{\"schema\":\"assay.stat/1\",\"data\":{}}", "no data.fields"},
 		{"{\"schema\":\"assay.env/1\",\"data\":{\"fields\":{}}}", "empty"},

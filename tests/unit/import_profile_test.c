@@ -232,8 +232,7 @@ static void assert_zero_size_refused(const struct str *bytes, size_t at)
 	struct counted in;
 
 	snprintf(words, sizeof(words),
-		"t (perf-data) has nothing to import: a record at byte %zu says it has 0 "
-		"bytes",
+		"t (perf-data) has nothing to import: the record at byte %zu claims a size of 0 bytes",
 		at);
 	counted_import(&in, bytes->at, bytes->len);
 	assert_int_equal(in.r, -EINVAL);
@@ -369,7 +368,7 @@ static void a_sample_that_reads_its_group_is_one_of_each_event_that_counted(void
 	assert_int_equal(in.r, 0);
 	assert_int_equal(in.of_event[1], 3);
 	assert_int_equal(in.of_event[2], 1); /* 700 in the first */
-	assert_int_equal(in.branches, 3); /* of the event that was sampled */
+	assert_int_equal(in.branches, 3);    /* of the event that was sampled */
 	assert_non_null(strstr(in.told.at, "sample 1 1/0 0 x10:"));
 	assert_non_null(strstr(in.told.at, "sample 1 1/0 0 x15:"));
 	assert_non_null(strstr(in.told.at, "sample 1 1/0 0 x1:"));
@@ -430,7 +429,7 @@ static void what_cannot_be_read_at_all_says_why(void **state)
 		{"2ELIFREP\0\0\0\0\0\0\0\x68", 16, "it was recorded on a big-endian machine"},
 		{"PERFFILE\0\0\0\0\0\0\0\x68", 16, "it was written by a perf older than Linux 3.0"},
 		{"PERFILE2\x10\0\0\0\0\0\0\0", 16, "it describes no events"},
-		{"PERFILE2\x10\0\0\0\0\0\0\0\x09", 17, "it ends in the middle of a record"},
+		{"PERFILE2\x10\0\0\0\0\0\0\0\x09", 17, "it ends inside a record"},
 	};
 
 	(void)state;

@@ -178,7 +178,7 @@ static void what_is_no_document_is_refused_with_its_place(void **state)
 
 		import(&in, texts[i]);
 		assert_true(in.r < 0);
-		assert_non_null(strstr(in.err.text, "holds nothing that can be used"));
+		assert_non_null(strstr(in.err.text, "has nothing to import"));
 		done(&in);
 	}
 }

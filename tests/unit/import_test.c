@@ -304,9 +304,9 @@ static void a_last_line_that_is_cut_off_costs_only_itself(void **state)
 }
 
 #define READS                                                                                      \
-	"it reads perf.data, the text of `perf script`, folded stacks, pprof, callgrind.out, "     \
-	"cachegrind.out, profile.coz, the output of `perf stat -j` and `perf stat -x SEPARATOR`, " \
-	"the JSON of hyperfine and Google Benchmark, and lines with an event of perf.profile.*"
+	"supported: perf.data, perf script text, folded stacks, pprof, callgrind.out, "            \
+	"cachegrind.out, profile.coz, perf stat -j and -x SEPARATOR, JSON of hyperfine and "       \
+	"Google Benchmark, and logs with perf.profile.* events"
 
 static void a_file_of_which_nothing_can_be_used_is_refused(void **state)
 {
@@ -317,7 +317,7 @@ static void a_file_of_which_nothing_can_be_used_is_refused(void **state)
 		{"a,b,c\n1,2,3\n", "t: unknown file format", READS},
 		{"\n Performance counter stats for 'true':\n\n 0.4 msec task-clock\n",
 			"t: unknown file format",
-			"this is perf stat's text for people; record with `perf stat -j` or `perf "
+			"this is perf stat's output for people; record with `perf stat -j` or `perf "
 			"stat -x,`"},
 		{"{\"counter-value\" : 5}\n", "t: unknown file format", READS},
 	};

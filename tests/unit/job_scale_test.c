@@ -137,9 +137,12 @@ static void what_cannot_be_scaled_is_refused_with_a_reason(void **state)
 		const char *text;
 	} cases[] = {
 		{"true", {.sizes = NULL}, "the command has no {n} for the size"},
-		{"true {n}", {.threads = "1", .expect = "O(n)"}, "--threads and -- exclude each otherexpect"},
-		{"true {n}", {.threads = "1", .sizes = "1"}, "--threads and -- exclude each othersizes"},
-		{"true {n}", {.threads = "1", .metric = "cpu"}, "--threads and -- exclude each othermetric"},
+		{"true {n}", {.threads = "1", .expect = "O(n)"},
+			"--threads and --expect exclude each other"},
+		{"true {n}", {.threads = "1", .sizes = "1"},
+			"--threads and --sizes exclude each other"},
+		{"true {n}", {.threads = "1", .metric = "cpu"},
+			"--threads and --metric exclude each other"},
 		{"true {n}", {.variables = wrong_name}, "invalid --env 'A=1'"},
 	};
 	struct fixture f;

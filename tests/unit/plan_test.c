@@ -88,7 +88,7 @@ static void a_short_program_is_run_often_and_simulated_whole(void **state)
 	assert_true(f.steps[BASELINE].runs >= 20 && f.steps[BASELINE].runs <= 100);
 	assert_false(f.steps[COUNTERS].watches);
 	assert_true(f.steps[CAUSAL].skipped);
-	assert_non_null(strstr(reason_of(&f.steps[CAUSAL]), "shorter than one experiment"));
+	assert_non_null(strstr(reason_of(&f.steps[CAUSAL]), "shorter than an experiment"));
 	assert_true(f.steps[PROFILE].rate_hz > 997); /* few samples otherwise */
 }
 

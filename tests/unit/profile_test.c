@@ -1,4 +1,5 @@
-/* profile_test.c - show which functions, lines or threads used the time, by function, line, module, file and thread. */
+/* profile_test.c - show which functions, lines or threads used the time, by function, line, module,
+ * file and thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -322,22 +322,22 @@ static void refused(const char *text, const char *because)
 static void doubtful_quantities_are_refused(void **state)
 {
 	(void)state;
-	refused(START "signals m n\nfloor 1\n", "has no key 'apart'");
-	refused(START "signals m n\napart 0.2\n", "has no key 'floor'");
-	refused(START "signals m\napart 0.2\nfloor 1\n", "two signals or more");
+	refused(START "signals m n\nfloor 1\n", "lacks the key 'apart'");
+	refused(START "signals m n\napart 0.2\n", "lacks the key 'floor'");
+	refused(START "signals m\napart 0.2\nfloor 1\n", "two or more signals");
 	refused(START "signals m m\napart 0.2\nfloor 1\n", "a second signal 'm'");
 	refused(START "signals a b c d e\napart 0.2\nfloor 1\n", "too many signals at 'e'");
-	refused(START "signals m n\napart 20 %\nfloor 1\n", "no number is '20 %'");
+	refused(START "signals m n\napart 20 %\nfloor 1\n", "not a number: '20 %'");
 	refused(START "signals m n\napart 20\nfloor 1\n", "a share between 0 and 1");
 	refused(START "signals m n\napart 0\nfloor 1\n", "a share between 0 and 1");
-	refused(START "signals m n\napart nan\nfloor 1\n", "no number");
-	refused(START "signals m n\napart 0.2\nfloor -1\n", "no number is '-1'");
-	refused(START "signals m n\napart 0.2\nfloor many\n", "no number is 'many'");
+	refused(START "signals m n\napart nan\nfloor 1\n", "not a number");
+	refused(START "signals m n\napart 0.2\nfloor -1\n", "not a number: '-1'");
+	refused(START "signals m n\napart 0.2\nfloor many\n", "not a number: 'many'");
 	refused(START "signals m n\napart 0.2\nfloor 1\nunless c\n", "FORMULA >= NUMBER");
 	refused(START "signals m n\napart 0.2\nfloor 1\nunless c > 1\nunless c > 1\nunless c > 1\n"
 		      "unless c > 1\nunless c > 1\n",
 		"too many rules");
-	refused(START "signals m n\napart 0.2\nfloor 1\nsays x\n", "no key 'says'");
+	refused(START "signals m n\napart 0.2\nfloor 1\nsays x\n", "unknown key 'says'");
 	refused(QUANTITY "\n" QUANTITY, "a second quantity 'q'");
 }
 

@@ -211,7 +211,7 @@ static void one_run_of_one_size_is_shown_without_a_law(void **state)
 	scale_agent(&paper, &f.view);
 	scale_svg(&text, &f.view);
 	scale_markdown(&text, &f.view);
-	assert_non_null(strstr(str_text(&text), "too little was measured"));
+	assert_non_null(strstr(str_text(&text), "not enough data"));
 	assert_null(strstr(str_text(&text), "nan"));
 	end(&f);
 }

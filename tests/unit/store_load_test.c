@@ -40,7 +40,7 @@ static void a_foreign_file_is_refused_with_one_sentence(void **state)
 	(void)state;
 	assert_refused("none", "cannot read none: no such file or directory");
 	assert_refused(".", "cannot read .: it is a directory");
-	assert_refused("/dev/null", "is not a plain file");
+	assert_refused("/dev/null", "is not a regular file");
 	assert_int_equal(mkfifo("fifo", 0666), 0);
 	assert_refused("fifo", "fifo is not a regular file");
 	write_file("empty", "", 0);
@@ -241,8 +241,8 @@ static const struct {
 	{"UPDATE text SET text = '' WHERE id = 3", "its texts are damaged"},
 	{"UPDATE text SET text = x'00' WHERE id = 3", "its texts are damaged"},
 	{"UPDATE text SET text = CAST(x'610062' AS TEXT) WHERE id = 3", "its texts are damaged"},
-	{"UPDATE meta SET value = 2 WHERE key = 'partial'", "whether it is whole"},
-	{"DELETE FROM meta", "whether it is whole"},
+	{"UPDATE meta SET value = 2 WHERE key = 'partial'", "whether it is complete"},
+	{"DELETE FROM meta", "whether it is complete"},
 	{"UPDATE meta SET value = 2 WHERE key = 'command'", "its table meta is damaged"},
 	{"PRAGMA writable_schema = ON; UPDATE sqlite_master SET rootpage = "
 	 "(SELECT rootpage FROM sqlite_master WHERE name = 'text') WHERE name = 'segment'",

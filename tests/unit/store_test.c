@@ -330,7 +330,7 @@ static void a_full_disk_keeps_what_was_flushed_before(void **state)
 	assert_int_equal(err.kind, ERR_OUTPUT);
 	assert_non_null(strstr(err.text, "small/run.assay: no space left on the disk"));
 	assert_non_null(strstr(err.hint, "free some space"));
-	assert_non_null(strstr(err.hint, "what was stored before is kept in "));
+	assert_non_null(strstr(err.hint, "what was stored before is in "));
 	assert_int_equal(store_finish(store, run, &err), -ENOSPC);
 	store_close(store);
 	loaded = load("small/run.assay");

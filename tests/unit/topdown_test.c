@@ -230,7 +230,7 @@ static void a_negative_node_is_clamped_and_flagged(void **state)
 	node = node_of(&m, 0, "bad_speculation");
 	assert_true(node->raw < -0.03);
 	assert_true(node->share == 0 && node->lo == 0);
-	assert_non_null(strstr(node->flag, "came out as -3.8 %"));
+	assert_non_null(strstr(node->flag, "the result is -3.8 %"));
 	assert_true(m.plan.cut);
 	assert_int_equal(m.view.verdict.category, VERDICT_RETIRING);
 	machine_end(&m);
