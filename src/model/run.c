@@ -181,7 +181,7 @@ uint64_t run_sample_count(const struct run *run, const struct sample_row *sample
 {
 	bool merged = sample->event && run->events.at[sample->event - 1].flags & EVENT_MERGED;
 
-	return merged ? sample->period : 1;
+	return merged && sample->period ? sample->period : 1;
 }
 
 void run_set_event(struct run *run, row_id event, const struct event_row *row)

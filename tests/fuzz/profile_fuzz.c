@@ -68,7 +68,9 @@ static void row_add(struct bytes *bytes, struct run *run)
 		run_add_thread(run, &(struct thread_row){1, take(bytes, 9), take_text(bytes, run)});
 		break;
 	case 5:
-		run_add_event(run, &(struct event_row){.name = take_text(bytes, run), .scale = 1});
+		run_add_event(run, &(struct event_row){.name = take_text(bytes, run),
+					   .flags = take(bytes, 1) * EVENT_MERGED,
+					   .scale = 1});
 		break;
 	case 6:
 		run_add_stack(run, &(struct stack_row){take(bytes, run->stacks.count),
@@ -114,8 +116,17 @@ static void check_tree(const struct run *run, bool inverted, uint32_t nodes)
 		return;
 	call_tree_sort(&tree, CALL_TREE_BY_TOTAL);
 	need(tree.nodes.at[0].total.samples == tree.samples.total.samples);
-	for (uint32_t i = 1; i < tree.nodes.count; i++)
-		need(tree.nodes.at[i].parent < i);
+	for (uint32_t i = 0; i < tree.nodes.count; i++) {
+		const struct call_tree_node *node = &tree.nodes.at[i];
+		uint64_t below = node->self.samples;
+
+		need(!i || node->parent < i);
+		for (uint32_t child = node->first_child; child;
+			child = tree.nodes.at[child].next_sibling)
+			below += tree.nodes.at[child].total.samples;
+		need(tree.left_out || tree.cut ? below <= node->total.samples
+					       : below == node->total.samples);
+	}
 }
 
 static void check_diff(const struct run *run)

@@ -209,10 +209,10 @@ static bool sieve_passes(const struct sieve *sieve, const struct sample_row *sam
 	       (sieve->side == PROFILE_BOTH_SIDES || kernel == (sieve->side == PROFILE_KERNEL));
 }
 
-static void sample_take(struct profile_samples *sums, const struct row_set *sampled,
-	const struct sample_row *sample)
+static void sample_take(const struct run *run, struct profile_samples *sums,
+	const struct row_set *sampled, const struct sample_row *sample)
 {
-	uint64_t count = sums->merged ? sample->period : 1;
+	uint64_t count = run_sample_count(run, sample);
 	struct profile_cost cost = {count, sums->weighted ? sample->period : 1};
 	struct profile_cost *at = &sums->no_stack;
 
@@ -302,7 +302,7 @@ int profile_samples_take(const struct run *run, const struct profile_filter *fil
 	stacks_list(run, &sieve, &sampled, &sums);
 	vec_foreach (const struct sample_row, sample, &run->samples)
 		if (sieve_passes(&sieve, sample))
-			sample_take(&sums, &sampled, sample);
+			sample_take(run, &sums, &sampled, sample);
 	sums.unnamed = sums.no_stack.samples;
 	vec_foreach (const struct profile_stack, at, &sums.stacks)
 		if (!location_is_named(run, run->stacks.at[at->stack - 1].location))
