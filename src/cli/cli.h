@@ -74,7 +74,7 @@ struct cli {
 	char **program;	 /* the target and its words, NULL-terminated; NULL: none */
 	vec_of(char *) operands;
 	vec_of(struct cli_option) options;
-	struct str target;    /* see cli_target_text() */
+	struct str target;    /* what is measured, in words for people */
 	struct arena arena;   /* for what the command keeps to its end */
 	struct job_host host; /* what a job of this command asks; set by main */
 };
@@ -133,10 +133,6 @@ struct cli_page {
 	unsigned step;
 };
 
-/* What is measured, in words for people: the program and its words, or "process 12", "thread 12",
- * "the whole machine", and during what. */
-void cli_target_text(const struct cli *cli, struct str *out);
-
 /* -o FILE is --json=FILE for a command whose product is the document. */
 int cli_output_as_json(struct cli *cli, struct err *err);
 
@@ -165,13 +161,6 @@ int cli_target_status(const struct cli *cli, const struct run *run);
 
 /* The exit status for a failure. */
 int cli_status_of(const struct err *err);
-
-/* Progress on stderr, on a terminal only: one line that replaces itself; NULL clears it. */
-void cli_progress(const struct cli *cli, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-/* One line for people on stderr meanwhile; nothing with --quiet, --json or --agent. */
-void cli_tell(const struct cli *cli, const char *text);
 
 /* Start counting signals; done once, by main. */
 void cli_watch_interrupts(void);

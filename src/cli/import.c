@@ -189,24 +189,14 @@ static int import_store(const char *path, const struct run *run, struct err *err
 	return r < 0 ? r : store_finish(store, run, err);
 }
 
-static void naming_progress(void *context, uint32_t done, uint32_t of)
-{
-	cli_progress(context, "naming %u of %u addresses", done, of);
-}
-
 /* Samples get their turn and their names, counts are rows already. */
 static void import_finish(struct cli *cli, struct ingest *ingest)
 {
-	struct ingest_naming naming = {
-		.symfs = cli_value(cli, "symfs"),
-		.progress = naming_progress,
-		.context = cli,
-	};
+	const struct ingest_naming naming = {.symfs = cli_value(cli, "symfs")};
 
 	ingest_end(ingest);
-	ingest_name(ingest->run, &naming);
+	job_name_run(&cli->host, ingest->run, naming);
 	ingest_done(ingest);
-	cli_progress(cli, NULL);
 }
 
 static int import_run(struct cli *cli, struct err *err)

@@ -3,13 +3,13 @@
  * Everything is composed in memory and printed at the end in one piece, so an interrupted or full
  * output never holds half a document. */
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/words.h"
 #include "cli.h"
 #include "model/run.h"
 
@@ -164,8 +164,25 @@ int cli_page_end(const struct cli *cli, struct cli_page *page, struct err *err)
 	return r;
 }
 
-void cli_tell(const struct cli *cli, const char *text)
+static bool progress_is_seen(const struct cli *cli)
 {
+	return !cli->quiet && cli->mode == CLI_TEXT && isatty(STDERR_FILENO) && !terminal_is_dumb();
+}
+
+static void host_progress(void *context, const char *text)
+{
+	str_auto struct str line = {0};
+
+	(void)context;
+	str_addf(&line, "\r\033[K%s", text ? text : "");
+	/* Progress that cannot be shown is no failure of the work. */
+	(void)!write(STDERR_FILENO, line.at, line.len);
+}
+
+/* One line for people on stderr meanwhile; nothing with --quiet, --json or --agent. */
+static void host_tell(void *context, const char *text)
+{
+	const struct cli *cli = context;
 	str_auto struct str line = {0};
 
 	if (cli->quiet || cli->mode != CLI_TEXT)
@@ -174,41 +191,26 @@ void cli_tell(const struct cli *cli, const char *text)
 	(void)io_write_all(STDERR_FILENO, line.at, line.len);
 }
 
-static bool progress_is_seen(const struct cli *cli)
+/* The program and its words, or "process 12", "thread 12", "the whole machine", and during what. */
+static void target_words(const struct cli *cli, struct str *out)
 {
-	return !cli->quiet && cli->mode == CLI_TEXT && isatty(STDERR_FILENO) && !terminal_is_dumb();
-}
+	static const char *const watched[] = {"pid", "tid"};
 
-void cli_progress(const struct cli *cli, const char *format, ...)
-{
-	str_auto struct str line = {0};
-	va_list args;
-
-	if (!progress_is_seen(cli))
-		return;
-	str_add(&line, "\r\033[K");
-	if (format) {
-		va_start(args, format);
-		str_addv(&line, format, args);
-		va_end(args);
-	}
-	/* Progress that cannot be shown is no failure of the work. */
-	(void)!write(STDERR_FILENO, line.at, line.len);
-}
-
-static void host_progress(void *context, const char *text)
-{
-	cli_progress(context, text ? "%s" : NULL, text);
-}
-
-static void host_tell(void *context, const char *text)
-{
-	cli_tell(context, text);
+	for (unsigned i = 0; i < 2; i++)
+		if (cli_has(cli, watched[i]))
+			str_addf(
+				out, "%s %s", i ? "thread" : "process", cli_value(cli, watched[i]));
+	if (cli_has(cli, "all-cpus"))
+		str_add(out, "the whole machine");
+	if (out->len && cli->program)
+		str_add(out, " during ");
+	if (cli->program)
+		words_quote(cli->program, out); /* it is shown in commands that can be typed */
 }
 
 struct job_host cli_host(struct cli *cli)
 {
-	cli_target_text(cli, &cli->target);
+	target_words(cli, &cli->target);
 	return (struct job_host){
 		.command = cli->command->name,
 		.target = str_text(&cli->target),

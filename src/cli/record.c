@@ -125,7 +125,7 @@ static int store_samples(void *context, const struct sampler_facts *facts, struc
 {
 	struct record_job *job = context;
 
-	cli_progress(job->cli, "%llu samples", (unsigned long long)facts->samples);
+	job_progress(&job->cli->host, "%llu samples", (unsigned long long)facts->samples);
 	return store_flush(job->store, job->run, err);
 }
 
@@ -155,28 +155,20 @@ static int record_samples(struct record_job *job, struct err *err)
 		r = store_create(job->path, &job->store, err);
 	if (r >= 0)
 		r = record_target(&options, &job->events, &sink, err);
-	cli_progress(cli, NULL);
+	job_progress(&cli->host, NULL);
 	/* Who watches without an end ends it with Ctrl-C: then nothing is missing. */
 	job->run->partial = r < 0 || (r > 0 && cli->program);
 	return r;
 }
 
-static void naming_progress(void *context, uint32_t done, uint32_t of)
-{
-	cli_progress(context, "names: %u of %u", done, of);
-}
-
 /* Whatever came is ordered, named and stored. */
 static int record_keep(struct record_job *job, struct err *err)
 {
-	struct ingest_naming naming = {
-		.ingest = &job->ingest, .progress = naming_progress, .context = job->cli};
 	struct err ignored;
 
 	ingest_end(&job->ingest);
 	job_take_fingerprint(job->run, &ignored);
-	ingest_name(job->run, &naming);
-	cli_progress(job->cli, NULL);
+	job_name_run(&job->cli->host, job->run, (struct ingest_naming){.ingest = &job->ingest});
 	if (!job->run->samples.count)
 		run_add_note(job->run, "no-samples", "no sample was taken",
 			"the program used less CPU time than one sampling period, or never ran; use -F for more samples");

@@ -1,4 +1,4 @@
-/* load.c - a run file, ready to be shown. */
+/* load.c - a run file, ready to be shown; the names of what was seen. */
 #include "ingest/ingest.h"
 #include "job/host.h"
 #include "model/run.h"
@@ -9,15 +9,20 @@ static void naming_progress(void *context, uint32_t done, uint32_t of)
 	job_progress(*(const struct job_host **)context, "naming addresses: %u of %u", done, of);
 }
 
+void job_name_run(const struct job_host *host, struct run *run, struct ingest_naming naming)
+{
+	naming.progress = naming_progress;
+	naming.context = &host;
+	ingest_name(run, &naming);
+	job_progress(host, NULL);
+}
+
 int job_load_run(
 	const struct job_host *host, const char *path, struct run **ret_run, struct err *err)
 {
-	struct ingest_naming naming = {.progress = naming_progress, .context = &host};
 	int r = store_load(path, ret_run, err);
 
-	if (r >= 0 && (*ret_run)->partial) {
-		ingest_name(*ret_run, &naming);
-		job_progress(host, NULL);
-	}
+	if (r >= 0 && (*ret_run)->partial)
+		job_name_run(host, *ret_run, (struct ingest_naming){0});
 	return r;
 }

@@ -4,7 +4,6 @@
 #include "analyze/verdict.h"
 #include "base/arena.h"
 #include "drive/simulate.h"
-#include "job/engine.h"
 #include "job/host.h"
 
 struct store;

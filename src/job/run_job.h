@@ -35,6 +35,7 @@ struct run_job {
 	char golden_sha256[SHA256_TEXT];   /* "": no whole run yet */
 	const char *differs;		   /* phases that printed something else; NULL: none */
 	bool output_varies;		   /* from run to run, so there is nothing to compare */
+	unsigned left_out;		   /* phases as bits, by run_phases_check() */
 	uint64_t start_ns, budget_ns;
 	uint64_t run_ns; /* one run of the program */
 	bool endless;

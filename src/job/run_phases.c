@@ -4,6 +4,7 @@
  * The plan is made once to be shown, and again before each phase with the time that is really left.
  */
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -217,32 +218,21 @@ static const struct run_phase phases[RUN_PHASES] = {
 
 /* ---- which ---- */
 
-static bool list_has(const char *list, const char *name)
+/* The phases of a list with commas between them, as bits. */
+static int list_read(struct run_job *job, const char *option, const char *list, unsigned *ret_bits,
+	struct err *err)
 {
-	size_t len = strlen(name);
+	char *at = arena_format(&job->arena, "%s", list), *name;
 
-	for (const char *at = list; at; at = strchr(at, ',')) {
-		at += *at == ',';
-		if (strncmp(at, name, len) == 0 && (at[len] == ',' || !at[len]))
-			return true;
-	}
-	return false;
-}
+	for (*ret_bits = 0; (name = strsep(&at, ","));) {
+		unsigned i = 0;
 
-static int list_check(const char *option, const char *list, struct err *err)
-{
-	for (const char *at = list; at; at = strchr(at, ',')) {
-		size_t len;
-		bool known = false;
-
-		at += *at == ',';
-		len = strcspn(at, ",");
-		for (unsigned i = 0; i < RUN_PHASES; i++)
-			known |= strlen(phases[i].name) == len &&
-				 strncmp(phases[i].name, at, len) == 0;
-		if (known)
+		while (i < RUN_PHASES && !str_equal(phases[i].name, name))
+			i++;
+		*ret_bits |= 1u << i;
+		if (i < RUN_PHASES)
 			continue;
-		err_set(err, ERR_USAGE, EINVAL, "--%s: unknown phase '%.*s'", option, (int)len, at);
+		err_set(err, ERR_USAGE, EINVAL, "--%s: unknown phase '%s'", option, name);
 		return err_hint(err,
 			"phases: baseline, observed, profile, counters, causal, events; separate them with commas");
 	}
@@ -251,15 +241,18 @@ static int list_check(const char *option, const char *list, struct err *err)
 
 int run_phases_check(struct run_job *job, struct err *err)
 {
-	int r = list_check("phase", job->options.phases, err);
+	const struct run_options *o = &job->options;
+	unsigned only = UINT_MAX, skip = 0;
+	int r = o->phases ? list_read(job, "phase", o->phases, &only, err) : 0;
 
-	return r < 0 ? r : list_check("skip", job->options.skip, err);
+	if (r >= 0 && o->skip)
+		r = list_read(job, "skip", o->skip, &skip, err);
+	job->left_out = ~only | skip;
+	return r;
 }
 
 static void wishes_make(struct run_job *job, struct plan_wish *wishes)
 {
-	const char *only = job->options.phases, *skip = job->options.skip;
-
 	for (unsigned i = 0; i < RUN_PHASES; i++) {
 		const struct run_phase *phase = &phases[i];
 		struct plan_wish *wish = &wishes[i];
@@ -268,7 +261,7 @@ static void wishes_make(struct run_job *job, struct plan_wish *wishes)
 			.phase = phase->name, .kind = phase->plan, .fix = "", .done = job->done[i]};
 		if (phase->kind_here)
 			wish->kind = phase->kind_here(job);
-		if ((only && !list_has(only, phase->name)) || (skip && list_has(skip, phase->name)))
+		if (job->left_out >> i & 1)
 			wish->refused = "skipped on request";
 		else if (phase->refused && !wish->done)
 			wish->refused = phase->refused(job, &wish->fix);

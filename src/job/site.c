@@ -1,15 +1,36 @@
 /* site.c - see site.h. */
+#include "job/site.h"
+
 #include <errno.h>
 
 #include "code/binary.h"
+#include "code/block.h"
 #include "drive/count.h"
 #include "drive/record.h"
 #include "model/run.h"
 #include "model/store.h"
 #include "parts.h"
-#include "site_parts.h"
+#include "source/branch_filter.h"
 
-void site_job_done(struct site_job *job)
+enum { BLOCKS_MOST = 20000 }; /* decoded; beyond that nobody waits for a table */
+
+/* One way to sample. */
+struct site_way {
+	const char *events; /* as -e takes them; NULL: the end of the list */
+	uint64_t branches;  /* see source/sampler.h, and the next one */
+	bool accesses;
+};
+
+struct site_plan {
+	const char *set; /* counted in the first run */
+	/* Sets of the CPU's own table (data/cpus), counted in a second one where it has them; ends
+	 * with NULL.  NULL: none. */
+	const char *const *own_sets;
+	const struct site_way *ways;
+	const char *const *metrics;
+};
+
+static void site_job_done(struct site_job *job)
 {
 	ingest_done(&job->ingest);
 	store_close(job->store);
@@ -192,14 +213,15 @@ static int measure(struct site_job *job, const struct site_plan *plan, struct er
 	job->run->partial = r > 0;
 	ingest_end(&job->ingest);
 	job_take_fingerprint(job->run, &ignored);
-	ingest_name(job->run, &(struct ingest_naming){.ingest = &job->ingest});
+	job_name_run(job->host, job->run, (struct ingest_naming){.ingest = &job->ingest});
 	if (job->store) /* what cannot be kept is shown all the same */
 		(void)store_finish(job->store, job->run, &job->unstored);
 	run_freeze(job->run);
 	return 0;
 }
 
-int site_job_take(struct site_job *job, const struct site_options *options,
+/* Load the run that was named, or measure the program.  The run is frozen and the summary made. */
+static int site_job_take(struct site_job *job, const struct site_options *options,
 	const struct job_host *host, const struct site_plan *plan, struct err *err)
 {
 	int r;
@@ -232,4 +254,85 @@ void site_job_advise(struct site_job *job)
 	if (str_starts(job->summary.verdict.next, own))
 		job->summary.verdict.next = arena_format(
 			&job->arena, "assay record -o run.assay -- %s", subject.program);
+}
+
+/* ---- caches ---- */
+
+int cache_job_do(struct cache_job *job, const struct site_options *options, bool by_function,
+	const struct job_host *host, struct err *err)
+{
+	static const struct site_way ways[] = {
+		{.events = "cpu/mem-loads,ldlat=30/pp", .accesses = true},
+		{.events = "LLC-load-misses:pp", .accesses = true},
+		{.events = "cache-misses:pp"},
+		{.events = "cache-misses"},
+		{0},
+	};
+	const struct site_plan plan = {
+		.set = "hierarchy", .own_sets = cache_sets, .ways = ways, .metrics = cache_metrics};
+	const struct cache_options how = {.by_function = by_function, .whole = options->whole};
+	int r = site_job_take(&job->site, options, host, &plan, err);
+
+	if (r < 0)
+		return r;
+	cache_make(job->site.run, &job->site.summary, &how, &job->view);
+	cache_judge(&job->view, &job->site.arena, &job->site.summary);
+	site_job_advise(&job->site);
+	return 0;
+}
+
+void cache_job_done(struct cache_job *job)
+{
+	cache_done(&job->view);
+	site_job_done(&job->site);
+}
+
+/* ---- branches ---- */
+
+/* Where times and code are known, the instructions of each block. */
+static void blocks_read(struct branches_view *view)
+{
+	block_reader_auto struct block_reader reader = {0};
+	uint32_t count = 0;
+
+	vec_foreach (struct branch_block, block, &view->blocks) {
+		if (count++ == BLOCKS_MOST)
+			break;
+		block->instructions = block_instructions(
+			&reader, block->path, block->build_id, block->start, block->end);
+	}
+	branches_add_instructions(view);
+}
+
+int branches_job_do(struct branches_job *job, const struct site_options *options,
+	const char *filter, const struct job_host *host, struct err *err)
+{
+	struct site_way ways[] = {{.events = "cycles"}, {.events = "branch-misses:pp"},
+		{.events = "branch-misses"}, {0}};
+	const struct site_plan plan = {
+		.set = "branches", .ways = ways, .metrics = branches_metrics};
+	struct branches_options how = {.whole = options->whole};
+	uint64_t hardware = 0;
+	int r = filter ? branch_types_parse(filter, &how.types, err) : 0;
+
+	if (r >= 0)
+		r = branch_filter_parse(filter, &ways[0].branches, err);
+	if (r >= 0)
+		r = site_job_take(&job->site, options, host, &plan, err);
+	if (r < 0)
+		return r;
+	how.unfiltered = run_get_quality(job->site.run, "branch_filter", &hardware) && hardware;
+	r = branches_make(job->site.run, &how, &job->view, err);
+	if (r < 0)
+		return r;
+	blocks_read(&job->view);
+	branches_judge(&job->view, &job->site.arena, &job->site.summary);
+	site_job_advise(&job->site);
+	return 0;
+}
+
+void branches_job_done(struct branches_job *job)
+{
+	branches_done(&job->view);
+	site_job_done(&job->site);
 }

@@ -36,7 +36,8 @@ static int clock_record(struct topdown_job *job, struct err *err)
 		r = record_target(&options, &events, &sink, err);
 	ingest_end(&job->clock_ingest);
 	if (r >= 0)
-		ingest_name(job->clock, &(struct ingest_naming){.ingest = &job->clock_ingest});
+		job_name_run(job->host, job->clock,
+			(struct ingest_naming){.ingest = &job->clock_ingest});
 	run_freeze(job->clock);
 	return r;
 }

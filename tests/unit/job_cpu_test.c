@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "job/site.h"
 #include "job_host.h"
 #include "model/run.h"
 #include "model/store.h"
 #include "parts.h"
-#include "site_parts.h"
 #include "topdown_parts.h"
 
 static char program_name[] = "true", *program[] = {program_name, NULL};
@@ -159,22 +159,23 @@ static void options_of_the_counters_are_told_to_the_simulators_user(void **state
 static void nobody_is_sent_where_he_is(void **state)
 {
 	const struct job_host here = host_of("cache", "true"), there = host_of("branches", "true");
-	struct site_job job = {.run = run_open()};
+	struct cache_job whole = {.site.run = run_open()};
+	struct site_job *job = &whole.site;
 	struct err err = {0};
 
 	(void)state;
-	assert_int_equal(advice_book_load(&job.advice, &err), 0);
-	job.options.program = program;
-	job_begin_run(&here, job.run);
+	assert_int_equal(advice_book_load(&job->advice, &err), 0);
+	job->options.program = program;
+	job_begin_run(&here, job->run);
 	for (unsigned i = 0; i < 2; i++) {
-		job.host = i ? &there : &here;
-		job.summary.verdict = verdict_none();
-		job.summary.verdict.category = VERDICT_MEMORY_LATENCY;
-		site_job_advise(&job);
-		assert_string_equal(job.summary.verdict.next,
+		job->host = i ? &there : &here;
+		job->summary.verdict = verdict_none();
+		job->summary.verdict.category = VERDICT_MEMORY_LATENCY;
+		site_job_advise(job);
+		assert_string_equal(job->summary.verdict.next,
 			i ? "assay cache -- true" : "assay record -o run.assay -- true");
 	}
-	site_job_done(&job);
+	cache_job_done(&whole);
 }
 
 static void a_stored_run_is_looked_at_without_running_anything(void **state)

@@ -10,9 +10,17 @@
 
 #include "base/err.h"
 #include "base/interrupt.h"
+#include "ingest/ingest.h"
 
 struct jsonw;
 struct run;
+
+/* Where the numbers about the CPU come from. */
+enum job_engine {
+	ENGINE_AUTO, /* asked for: the PMU where it can be used, else the simulator */
+	ENGINE_PMU,
+	ENGINE_SIM,
+};
 
 struct job_host {
 	const char *command; /* its name, for the run and for hints: "bench" */
@@ -40,6 +48,9 @@ void job_begin_run(const struct job_host *host, struct run *run);
  * which may be NULL. */
 void job_begin_document(const struct job_host *host, const struct run *run, struct jsonw *w);
 void job_end_document(struct jsonw *w);
+
+/* Name what was seen, with progress; `naming` says where it is from. */
+void job_name_run(const struct job_host *host, struct run *run, struct ingest_naming naming);
 
 /* Load a run file.  One that was killed before its places were named gets the names now. */
 int job_load_run(

@@ -11,7 +11,6 @@
 #include "analyze/cache.h"
 #include "ingest/ingest.h"
 #include "job/cpu_tables.h"
-#include "job/engine.h"
 #include "job/host.h"
 
 struct store;
@@ -57,3 +56,6 @@ struct branches_job {
 int branches_job_do(struct branches_job *job, const struct site_options *options,
 	const char *filter, const struct job_host *host, struct err *err);
 void branches_job_done(struct branches_job *job);
+
+/* Of both, once the verdict is there: add the advice. */
+void site_job_advise(struct site_job *job);

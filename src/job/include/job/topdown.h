@@ -9,7 +9,6 @@
 #include "analyze/topdown.h"
 #include "ingest/ingest.h"
 #include "job/cpu_tables.h"
-#include "job/engine.h"
 #include "job/host.h"
 #include "render/simulated.h"
 
