@@ -168,8 +168,6 @@ int round_make(const struct round_input *input, struct fingerprint_comparison *c
 		.round = before->round + 1,
 		.before_id = before->run_id,
 		.after_id = after->run_id,
-		.before_target = before->target,
-		.after_target = after->target,
 		.before_ns = (double)NAN,
 		.after_ns = (double)NAN,
 		.ratio = (double)NAN,

@@ -31,20 +31,14 @@ struct computer {
 	vec_of(struct scope) scopes; /* the first is the plain one: no core type, no modifiers */
 };
 
-static bool name_is_one_of(const char *name, const char *const *names)
-{
-	while (*names && !str_equal(*names, name))
-		names++;
-	return *names;
-}
-
 static bool name_is_execution(const char *name)
 {
 	static const char *const names[] = {"wall_ns", "cpu_ns", "user_ns", "system_ns",
 		"max_rss_bytes", "minor_faults", "major_faults", "voluntary_switches",
-		"involuntary_switches", NULL};
+		"involuntary_switches"};
+	const unsigned count = sizeof(names) / sizeof(*names);
 
-	return name_is_one_of(name, names);
+	return str_index(names, count, name) < count;
 }
 
 /* Of the modifiers, only those that change what is counted, in one fixed order. */
@@ -63,7 +57,6 @@ static const char *modifiers_of(struct arena *arena, const char *text)
  * "cpu/event=0x3c/" stay whole. */
 static struct given given_make(struct arena *arena, const struct metric_input *input)
 {
-	static const char *const clocks[] = {"task-clock", "cpu-clock", NULL};
 	const char *name = input->name, *slash = strchr(name, '/'), *last = strrchr(name, '/');
 	const char *colon = strrchr(name, ':');
 	struct given given = {input, name, "", input->core ? input->core : ""};
@@ -78,7 +71,7 @@ static struct given given_make(struct arena *arena, const struct metric_input *i
 		given.base = arena_text(arena, name, (size_t)(colon - name));
 		given.modifiers = modifiers_of(arena, colon);
 	}
-	if (name_is_one_of(given.base, clocks))
+	if (str_equal(given.base, "task-clock") || str_equal(given.base, "cpu-clock"))
 		given.modifiers = "";
 	return given;
 }

@@ -21,7 +21,7 @@
 #define TAIL_FAST 1.10
 #define SPREAD_MUCH 0.1
 #define SPREAD_UNEVEN 2
-enum { PUSHED_TIMES = 3, PUSHED_MORE = 10, TAIL_PERCENTILE = 3 /* of the summary: 95 */ };
+enum { PUSHED_TIMES = 3, PUSHED_MORE = 10 };
 
 const char *ab_disturbance_text(enum ab_disturbance disturbance)
 {
@@ -204,8 +204,8 @@ static void load_find(struct ab_view *ab)
 
 static void tail_find(struct ab_view *ab)
 {
-	double a = ab->a->wall.percentiles[TAIL_PERCENTILE].value;
-	double b = ab->b->wall.percentiles[TAIL_PERCENTILE].value;
+	double a = ab->a->wall.percentiles[SUMMARY_P95].value;
+	double b = ab->b->wall.percentiles[SUMMARY_P95].value;
 
 	ab->tail_ratio = ab->pair_count ? b / a : (double)NAN;
 	/* The published tiers overlap between 1/1.10 and 1/1.25: the better one is asked first. */
@@ -226,7 +226,7 @@ static unsigned weaknesses_of(const struct ab_view *ab)
 
 	return (ab->pair_count < COMPARE_PAIRS_GOOD ? AB_WEAK_FEW : 0) |
 	       (wide > SPREAD_MUCH ? AB_WEAK_SPREAD : 0) |
-	       (ab->a->wall.percentiles[TAIL_PERCENTILE].worst_of_all ? AB_WEAK_TAIL : 0) |
+	       (ab->a->wall.percentiles[SUMMARY_P95].worst_of_all ? AB_WEAK_TAIL : 0) |
 	       (moved && !ab->verdict.confirmed ? AB_WEAK_UNCONFIRMED : 0) |
 	       (by->autocorrelation > SERIES_DEPENDENT ? AB_WEAK_DEPENDENT : 0) |
 	       (moved && by->hi - by->lo > fabs(by->effect) ? AB_WEAK_WIDE : 0) |

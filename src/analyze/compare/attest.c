@@ -16,7 +16,7 @@
 #include "code/binary.h"
 #include "model/run.h"
 
-enum { RUNS_LEAST = 20, REPEATS_LEAST = 3, PERCENTILE_95 = 3 };
+enum { RUNS_LEAST = 20, REPEATS_LEAST = 3 };
 #define TIME_LEAST_S 10.0
 #define ENVELOPE_STABLE 0.05
 #define ENVELOPE_LIMIT 0.10
@@ -211,7 +211,7 @@ static double series_value(const struct bench_command *command, unsigned which)
 	const struct summary *series = which < 2 ? &command->wall : &command->cpu;
 
 	return !series->count ? (double)NAN
-	       : which % 2    ? series->percentiles[PERCENTILE_95].value
+	       : which % 2    ? series->percentiles[SUMMARY_P95].value
 			      : series->median;
 }
 
@@ -312,13 +312,13 @@ static enum attest_answer tiers(struct maker *make)
 	for (uint32_t i = 1; i < audit->command_count; i++) {
 		const struct summary *ours = &audit->commands[0]->wall;
 		const struct summary *theirs = &audit->commands[i]->wall;
-		double a = ours->percentiles[PERCENTILE_95].value;
-		double b = theirs->percentiles[PERCENTILE_95].value;
+		double a = ours->percentiles[SUMMARY_P95].value;
+		double b = theirs->percentiles[SUMMARY_P95].value;
 
 		str_addf(&make->evidence, "%s`%.40s` against `%.40s`: %s (%.3gx on p95%s)",
 			i > 1 ? "; " : "", audit->commands[0]->name, audit->commands[i]->name,
 			tier_of(a, b), b > 0 ? a / b : 0,
-			ours->percentiles[PERCENTILE_95].worst_of_all
+			ours->percentiles[SUMMARY_P95].worst_of_all
 				? ", which is near the worst run"
 				: "");
 	}

@@ -213,20 +213,15 @@ bool budget_applies(const struct budget *budget, const char *command)
 	return str_equal(budget->pattern, command) || fnmatch(budget->pattern, command, 0) == 0;
 }
 
-static const struct summary_percentile *percentile_of(const struct summary *summary, double share)
-{
-	for (unsigned i = 0; i < SUMMARY_PERCENTILES; i++)
-		if (summary->percentiles[i].share == share)
-			return &summary->percentiles[i];
-	return NULL;
-}
-
 double budget_value(const struct summary *summary, enum budget_statistic statistic,
 	struct interval *ret_interval)
 {
-	static const double shares[BUDGET_STATISTICS] = {
-		[BUDGET_P75] = 0.75, [BUDGET_P90] = 0.9, [BUDGET_P95] = 0.95, [BUDGET_P99] = 0.99};
-	const struct summary_percentile *one = percentile_of(summary, shares[statistic]);
+	static const unsigned percentiles[BUDGET_STATISTICS] = {[BUDGET_P75] = SUMMARY_P75,
+		[BUDGET_P90] = SUMMARY_P90,
+		[BUDGET_P95] = SUMMARY_P95,
+		[BUDGET_P99] = SUMMARY_P99};
+	const struct summary_percentile *one =
+		percentiles[statistic] ? &summary->percentiles[percentiles[statistic]] : NULL;
 	double value = statistic == BUDGET_MEDIAN ? summary->median
 		       : statistic == BUDGET_MEAN ? summary->mean
 		       : statistic == BUDGET_MIN  ? summary->min

@@ -197,7 +197,7 @@ int law_fit(const double *sizes, const double *times, size_t count, struct law_f
 		err_hint(err, "measure at least 5 times, at 3 or more sizes");
 		return -EINVAL;
 	}
-	*ret_fit = (struct law_fit){.count = count, .size_count = size_count};
+	*ret_fit = (struct law_fit){.count = count};
 	for (enum law law = LAW_CONSTANT; law < LAW_COUNT; law++)
 		law_line_fit(law, points, count, &ret_fit->lines[law]);
 	law_lines_test(ret_fit->lines, count);

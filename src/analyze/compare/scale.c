@@ -37,22 +37,16 @@ const char *scale_doubt_name(enum scale_doubt doubt)
 	return names[doubt];
 }
 
-static const struct summary_percentile *p95_of(const struct summary *time)
-{
-	for (unsigned i = 0; i < SUMMARY_PERCENTILES; i++)
-		if (time->percentiles[i].share == 0.95 && !time->percentiles[i].worst_of_all)
-			return &time->percentiles[i];
-	return NULL;
-}
-
 static void point_make(struct scale_view *view, uint32_t index, uint64_t size)
 {
 	const struct bench_command *command = &view->bench->commands[index];
 	struct scale_point *point = &view->points[index], *first = &view->points[0];
 	bool cpu = view->options.metric == SCALE_CPU && !view->options.threads;
 	const struct summary *time = cpu ? &command->cpu : &command->wall;
-	const struct summary_percentile *p95 = p95_of(time);
-	const struct summary_percentile *p95_first = index ? p95_of(first->time) : p95;
+	const struct summary_percentile *p95 = &time->percentiles[SUMMARY_P95];
+	const struct summary_percentile *p95_first =
+		index ? &first->time->percentiles[SUMMARY_P95] : p95;
+	bool tails = !p95->worst_of_all && !p95_first->worst_of_all;
 
 	*point = (struct scale_point){
 		.size = size,
@@ -67,10 +61,10 @@ static void point_make(struct scale_view *view, uint32_t index, uint64_t size)
 		.fitted = command->used_count > 0,
 	};
 	point->times = time->median / (index ? first->time->median : time->median);
-	point->times_p95 = p95 && p95_first ? p95->value / p95_first->value : (double)NAN;
+	point->times_p95 = tails ? p95->value / p95_first->value : (double)NAN;
 	if (!command->used_count)
 		return;
-	view->p95_known &= p95 != NULL;
+	view->p95_known &= !p95->worst_of_all;
 	if (!view->rounds || command->used_count < view->rounds)
 		view->rounds = command->used_count;
 }

@@ -102,7 +102,6 @@ int summary_make(double *values, size_t count, struct summary *ret_summary, stru
 	ret_summary->iqr = stats_iqr_sorted(values, count);
 	ret_summary->median = stats_median_sorted(values, count);
 	ret_summary->median_interval = interval_of_quantile(values, count, 0.5, 0.95);
-	ret_summary->pseudo_median = shift_of_sorted(values, count, 0.95);
 	ret_summary->modes = shape_valley_find(values, count);
 	ret_summary->spread = spread_of(ret_summary->variation);
 	summary_percentiles(ret_summary, values);

@@ -450,15 +450,6 @@ static void collect(struct collector *c)
 	}
 }
 
-/* Sampled or counted on the user side alone. */
-static bool run_is_user_only(const struct run *run)
-{
-	vec_foreach (const struct event_row, row, &run->events)
-		if (str_ends(run_text(run, row->name), ":u"))
-			return true;
-	return false;
-}
-
 int branches_make(const struct run *run, const struct branches_options *options,
 	struct branches_view *ret_view, struct err *err)
 {
@@ -467,7 +458,6 @@ int branches_make(const struct run *run, const struct branches_options *options,
 	int r;
 
 	view.target = run_text(run, run->target);
-	view.user_only = run_is_user_only(run);
 	label_book_init(&c.places, run, LABEL_LINE);
 	collect(&c);
 	label_book_done(&c.places);

@@ -32,50 +32,36 @@ static void warn(
 	vec_push(&quality->warnings, (struct profile_warning){code, text, hint});
 }
 
-static void warn_of_stacks(struct profile_quality *quality)
+static void warn_above(struct profile_quality *quality, double share, double limit,
+	const char *code, const char *words, const char *hint)
 {
-	struct arena *texts = &quality->texts;
-
-	if (quality->truncated_share > TRUNCATED_MUCH)
-		warn(quality, "truncated-stacks",
-			arena_format(texts,
-				"%.1f %% of the stacks are cut off: totals of their outer callers are too low",
-				quality->truncated_share * 100),
-			"assay record --help shows how to keep more of each stack");
-	if (quality->broken_share > TRUNCATED_MUCH)
-		warn(quality, "broken-stacks",
-			arena_format(texts,
-				"%.1f %% of the stacks could not be unwound to the end: totals are too low, self is right",
-				quality->broken_share * 100),
-			"assay doctor PROGRAM shows what unwinding needs");
+	if (share > limit)
+		warn(quality, code,
+			arena_format(&quality->texts, "%.1f %% of the %s", share * 100, words),
+			hint);
 }
 
-static void warn_of_losses(struct profile_quality *quality)
+static void warnings_make(struct profile_quality *quality)
 {
-	struct arena *texts = &quality->texts;
+	static const char slower[] = "a lower rate loses less: assay record -F 499";
 
-	if (quality->lost_share > LOST_MUCH)
-		warn(quality, "lost-samples",
-			arena_format(texts,
-				"%.1f %% of the samples were lost: busy moments count too little",
-				quality->lost_share * 100),
-			"a lower rate loses less: assay record -F 499");
-	else if (isnan(quality->lost_share) && quality->lost_records > 0)
+	warn_above(quality, quality->truncated_share, TRUNCATED_MUCH, "truncated-stacks",
+		"stacks are cut off: totals of their outer callers are too low",
+		"assay record --help shows how to keep more of each stack");
+	warn_above(quality, quality->broken_share, TRUNCATED_MUCH, "broken-stacks",
+		"stacks could not be unwound to the end: totals are too low, self is right",
+		"assay doctor PROGRAM shows what unwinding needs");
+	warn_above(quality, quality->lost_share, LOST_MUCH, "lost-samples",
+		"samples were lost: busy moments count too little", slower);
+	if (isnan(quality->lost_share) && quality->lost_records > 0)
 		warn(quality, "lost-records",
-			arena_format(texts, "%.0f records were lost, some of them samples",
+			arena_format(&quality->texts,
+				"%.0f records were lost, some of them samples",
 				quality->lost_records),
-			"a lower rate loses less: assay record -F 499");
-}
-
-static void warn_of_names(struct profile_quality *quality)
-{
-	struct arena *texts = &quality->texts;
-
-	if (quality->unknown_share > UNKNOWN_MUCH)
-		warn(quality, "unknown-addresses",
-			arena_format(texts, "%.1f %% of the samples have no function name",
-				quality->unknown_share * 100),
-			"--by module shows where; install debug packages for these modules, or do not strip the program");
+			slower);
+	warn_above(quality, quality->unknown_share, UNKNOWN_MUCH, "unknown-addresses",
+		"samples have no function name",
+		"--by module shows where; install debug packages for these modules, or do not strip the program");
 	if (!quality->weighted)
 		warn(quality, "no-periods", "the samples have no weights, so all count the same",
 			"record with a tool that stores the period of each sample");
@@ -131,8 +117,6 @@ static void quality_count(const struct run *run, const struct profile_samples *s
 	quality->recorder_cpu_ns = quality_of(run, "recorder_cpu_ns");
 	quality->target_cpu_ns = target_cpu_ns(run);
 	quality->overhead_share = share_of(quality->recorder_cpu_ns, quality->target_cpu_ns);
-	vec_foreach (const struct execution_packed, execution, &run->executions)
-		quality->duration += execution->wall_ns;
 	quality->locations = run->locations.count;
 	vec_foreach (const struct location_row, location, &run->locations)
 		quality->unnamed_locations += !location->frame;
@@ -159,9 +143,7 @@ void profile_quality_make(const struct run *run, const struct profile_filter *fi
 	};
 	quality_count(run, samples, ret_quality);
 	events_list(run, samples, ret_quality);
-	warn_of_stacks(ret_quality);
-	warn_of_losses(ret_quality);
-	warn_of_names(ret_quality);
+	warnings_make(ret_quality);
 }
 
 void profile_quality_done(struct profile_quality *quality)

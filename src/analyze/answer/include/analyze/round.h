@@ -49,7 +49,7 @@ bool round_reached(const struct round_evidence *evidence, const char *function, 
 
 struct round_view {
 	uint32_t round;
-	const char *before_id, *after_id, *before_target, *after_target;
+	const char *before_id, *after_id;
 	bool has_baselines;
 	enum fingerprint_class class;
 	const struct fingerprint_difference *differences; /* that forbid it or warn */

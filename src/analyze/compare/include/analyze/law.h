@@ -39,7 +39,7 @@ struct law_fit {
 	/* AICc preferred a growing law, but its growth is not beyond chance (p >= 0.01). */
 	bool growth_unproven;
 	double slope, slope_lo, slope_hi; /* of ln t over ln n, with its 95 % interval */
-	size_t count, size_count;	  /* measurements, different sizes */
+	size_t count;			  /* measurements */
 };
 
 /* Fit `count` measurements; the same size may come several times.  Sizes are at least 1, times

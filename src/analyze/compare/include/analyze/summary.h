@@ -13,9 +13,15 @@
 #include "base/err.h"
 #include "base/interval.h"
 #include "base/shape.h"
-#include "base/shift.h"
 
-#define SUMMARY_PERCENTILES 7 /* 50, 75, 90, 95, 99, 99.9, 99.99 */
+enum {
+	SUMMARY_P50,
+	SUMMARY_P75,
+	SUMMARY_P90,
+	SUMMARY_P95,
+	SUMMARY_P99,
+	SUMMARY_PERCENTILES = 7, /* and 99.9, 99.99 */
+};
 
 struct summary_percentile {
 	double share;
@@ -40,7 +46,6 @@ struct summary {
 	double min, max, mean, deviation, variation, mad, iqr;
 	double median;
 	struct interval median_interval; /* widened when runs resemble their neighbours */
-	struct shift pseudo_median;
 	struct summary_percentile percentiles[SUMMARY_PERCENTILES];
 	enum summary_spread spread;
 	double autocorrelation, effective_count;

@@ -75,7 +75,6 @@ struct branches_view {
 	const char *target;
 	const char *event; /* what was sampled, "": nothing */
 	bool precise;	   /* SAMPLED: the event says where it happened */
-	bool user_only;	   /* the kernel's side was not measured */
 	bool has_types, has_speculation, has_not_taken;
 	uint64_t samples; /* with branches */
 	uint32_t longest; /* entries of one stack */

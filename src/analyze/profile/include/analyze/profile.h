@@ -54,8 +54,7 @@ struct profile_quality {
 	bool partial;
 	bool filtered; /* `samples` is a part of the event's */
 	uint64_t samples, weight;
-	uint64_t span_ns;  /* from the first sample to the last */
-	uint64_t duration; /* wall time of the executions, 0: not known */
+	uint64_t span_ns; /* from the first sample to the last */
 	double lost_samples, lost_records;
 	double lost_share; /* of all that should have been taken */
 	double truncated_share, broken_share, unknown_share, kernel_share;
