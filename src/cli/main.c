@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include "base/io.h"
 #include "cli.h"
 #include "drive/phase.h"
+#include "model/run.h"
 
 static volatile sig_atomic_t interrupts, last_signal, terminal_signal;
 
@@ -73,6 +75,19 @@ int cli_status_of(const struct err *err)
 	return EXIT_USAGE;
 }
 
+int cli_target_status(const struct cli *cli, const struct run *run)
+{
+	vec_foreach (const struct execution_packed, e, &run->executions) {
+		/* One that assay stopped at the limit did not fail. */
+		if ((!e->exit_status && !e->signal) || (e->flags & EXECUTION_TIMED_OUT))
+			continue;
+		if (!cli->target_status)
+			return EXIT_TARGET;
+		return e->signal ? 128 + e->signal : e->exit_status;
+	}
+	return EXIT_DONE;
+}
+
 /* A reader of stdout that has seen enough (`| head`) knows that it went away: the status tells the
  * rest. */
 static bool reader_left(const struct err *err)
@@ -107,15 +122,6 @@ static int failure_take(void)
 	unsetenv(PHASE_FAILURE);
 	memset(value - sizeof(PHASE_FAILURE), 0, sizeof(PHASE_FAILURE) + strlen(value));
 	return fd > INT_MAX || fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0 ? -1 : (int)fd;
-}
-
-static void failure_leave(int fd, const struct err *err)
-{
-	str_auto struct str text = {0};
-
-	str_addf(&text, "%s\n%s\n", err->text, err->hint);
-	if (fd >= 0)
-		(void)io_write_all(fd, text.at, text.len);
 }
 
 static int print_text(const char *text, size_t len)
@@ -159,7 +165,8 @@ static int run_command(struct cli *cli, char **words)
 	}
 	if (r >= 0)
 		return r;
-	failure_leave(failure, &err);
+	if (failure >= 0)
+		dprintf(failure, "%s\n%s\n", err.text, err.hint);
 	r = fail(&err);
 	return cli->target_status && cli->target_exit ? cli->target_exit : r;
 }

@@ -1,6 +1,7 @@
-/* engine.c - PMU or simulator, and what both answer about. */
+/* engine.c - PMU or simulator, a run in the simulator, and what both answer about. */
 #include "code/binary.h"
 #include "model/run.h"
+#include "model/store.h"
 #include "parts.h"
 
 int job_choose_engine(enum job_engine wish, const struct err *no_pmu, enum job_engine *ret_engine,
@@ -37,4 +38,42 @@ struct verdict_subject job_subject(const struct run *run, char *const *program, 
 	if (program && binary_inspect(program[0], &options, arena, &facts, &ignored) >= 0)
 		subject.language = binary_language_name(facts.language);
 	return subject;
+}
+
+static void tell(void *context, const char *text)
+{
+	job_tell(((struct job_making *)context)->host, text);
+}
+
+static void progress(void *context, uint32_t execution, uint64_t elapsed_ns)
+{
+	job_progress(((struct job_making *)context)->host, "run %u: simulating for %llu s",
+		execution, (unsigned long long)elapsed_ns / 1000000000);
+}
+
+static int each(void *context, uint32_t execution, struct err *err)
+{
+	struct job_making *making = context;
+
+	job_progress(making->host, "run %u done", execution);
+	return making->store ? store_flush(making->store, making->run, err) : 0;
+}
+
+int job_simulate(struct job_making *making, struct simulate_options options,
+	const struct event_list *events, const struct wire_sink *sink, struct err *err)
+{
+	int r;
+
+	options.stdout_to_stderr = making->host->json_on_stdout;
+	options.interrupted = making->host->interrupted;
+	options.tell = tell;
+	options.progress = progress;
+	options.each = each;
+	options.context = making;
+	r = simulate_target(&options, events, sink, err);
+	job_progress(making->host, NULL);
+	making->run->partial = r != 0;
+	vec_foreach (const struct execution_packed, e, &making->run->executions)
+		making->run->partial |= (e->flags & EXECUTION_TIMED_OUT) != 0;
+	return r;
 }

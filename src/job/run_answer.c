@@ -100,7 +100,7 @@ static int flame_write(struct run_job *job, const struct run *profile, struct er
 static int flame_draw(struct run_job *job, struct err *err)
 {
 	const struct run *profile = job->evidence.piece[EVIDENCE_PROFILE].run;
-	struct run_step step = {.name = "flame", .file = "flame.svg", .planned_s = (double)NAN};
+	struct run_step step = {.name = "flame", .file = "flame.svg"};
 	uint64_t start_ns = clock_monotonic_ns();
 	struct phase_result result = {0};
 

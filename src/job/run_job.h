@@ -95,7 +95,7 @@ struct run_step {
 	const char *file;	/* that it leaves, "": none */
 	struct run_words words; /* taken over */
 	uint64_t limit_ns;	/* 0: none */
-	double planned_s;	/* NAN: it was not planned */
+	double planned_s;	/* 0: it was not planned */
 	bool watches;		/* to be stopped at the limit is what it is for */
 	bool takes_input;
 	bool checks_output; /* its stdout is that of one whole run of the program */
@@ -137,10 +137,8 @@ const struct run *run_phase_file(struct run_job *job, enum evidence_kind kind, s
 /* run_answer.c: join and write. */
 int run_answer(struct run_job *job, struct err *err);
 
-/* run_against.c: the run before, and the round that this one is. */
+/* run_against.c: the run before, the round that this one is, hypothesis.md and the ledger. */
 int run_against_open(struct run_job *job, struct err *err);
 int run_against_compare(struct run_job *job, struct err *err);
 int run_history_keep(struct run_job *job, struct err *err);
-
-/* run_ledger.c: hypothesis.md, and the ledger across runs. */
 int run_ledger_keep(struct run_job *job, struct err *err);

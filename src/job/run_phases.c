@@ -28,7 +28,6 @@ struct run_phase {
 	const char *file;
 	enum evidence_kind kind;
 	enum plan_kind plan;
-	enum plan_kind (*kind_here)(const struct run_job *job); /* instead, where it depends */
 	bool checks_output; /* its stdout is that of one run of the program */
 	bool tells_events;
 	/* Why it cannot be done here, with the way out; NULL: it can.  May be NULL itself. */
@@ -84,12 +83,6 @@ static void profile_words(
 	uint32_t rate_hz = tasks_are_short(job) ? RATE_SHORT : step->rate_hz;
 
 	run_words_add(words, "record", "-F", arena_format(&job->arena, "%u", rate_hz));
-}
-
-/* A PMU counts a run at its own speed; its simulation takes tens of times as long. */
-static enum plan_kind counters_kind(const struct run_job *job)
-{
-	return job->has_pmu ? PLAN_WHOLE : PLAN_SIMULATED;
 }
 
 static const char *counters_refused(struct run_job *job, const char **ret_fix)
@@ -174,46 +167,20 @@ static void events_words(struct run_job *job, const struct plan_step *step, stru
 /* In the order in which they run.  One sampler at a time: none measures another.  Simulation and
  * baseline come behind the experiments, because only these may end early (a program without a point
  * of progress: most): the two then get more time. */
+#define PHASE(evidence, word, how)                                                                 \
+	.kind = evidence, .name = word, .file = word ".assay", .plan = how
 static const struct run_phase phases[RUN_PHASES] = {
-	{.name = "observed",
-		.file = "observed.assay",
-		.kind = EVIDENCE_OBSERVED,
-		.plan = PLAN_WHOLE,
-		.checks_output = true,
-		.tells_events = true,
-		.words = observed_words},
-	{.name = "profile",
-		.file = "profile.assay",
-		.kind = EVIDENCE_PROFILE,
-		.plan = PLAN_WHOLE,
-		.checks_output = true,
+	{PHASE(EVIDENCE_OBSERVED, "observed", PLAN_WHOLE), .checks_output = true,
+		.tells_events = true, .words = observed_words},
+	{PHASE(EVIDENCE_PROFILE, "profile", PLAN_WHOLE), .checks_output = true,
 		.words = profile_words},
-	{.name = "causal",
-		.file = "causal.assay",
-		.kind = EVIDENCE_CAUSAL,
-		.plan = PLAN_EXPERIMENT,
-		.words = causal_words},
-	{.name = "counters",
-		.file = "counters.assay",
-		.kind = EVIDENCE_COUNTERS,
-		.plan = PLAN_SIMULATED,
-		.kind_here = counters_kind,
-		.checks_output = true,
-		.refused = counters_refused,
-		.words = counters_words},
-	{.name = "baseline",
-		.file = "baseline.assay",
-		.kind = EVIDENCE_BASELINE,
-		.plan = PLAN_REPEATED,
-		.words = baseline_words,
+	{PHASE(EVIDENCE_CAUSAL, "causal", PLAN_EXPERIMENT), .words = causal_words},
+	{PHASE(EVIDENCE_COUNTERS, "counters", PLAN_SIMULATED), .checks_output = true,
+		.refused = counters_refused, .words = counters_words},
+	{PHASE(EVIDENCE_BASELINE, "baseline", PLAN_REPEATED), .words = baseline_words,
 		.splits_one = true},
-	{.name = "events",
-		.file = "events.assay",
-		.kind = EVIDENCE_EVENTS,
-		.plan = PLAN_QUICK,
-		.refused = events_refused,
-		.words = events_words,
-		.has_no_program = true},
+	{PHASE(EVIDENCE_EVENTS, "events", PLAN_QUICK), .refused = events_refused,
+		.words = events_words, .has_no_program = true},
 };
 
 /* ---- which ---- */
@@ -259,8 +226,9 @@ static void wishes_make(struct run_job *job, struct plan_wish *wishes)
 
 		*wish = (struct plan_wish){
 			.phase = phase->name, .kind = phase->plan, .fix = "", .done = job->done[i]};
-		if (phase->kind_here)
-			wish->kind = phase->kind_here(job);
+		/* A PMU counts a run at its own speed; simulated it takes tens of times as long. */
+		if (wish->kind == PLAN_SIMULATED && job->has_pmu)
+			wish->kind = PLAN_WHOLE;
 		if (job->left_out >> i & 1)
 			wish->refused = "skipped on request";
 		else if (phase->refused && !wish->done)
@@ -341,7 +309,7 @@ static int phase_do(struct run_job *job, unsigned i, const struct plan_step *pla
 		.name = phase->name,
 		.file = phase->file,
 		.limit_ns = limit_of(job, phase, plan),
-		.planned_s = shown->skipped ? (double)NAN : (double)shown->expected_ns / 1e9,
+		.planned_s = shown->skipped ? 0 : (double)shown->expected_ns / 1e9,
 		.watches = plan->watches && phase->plan != PLAN_EXPERIMENT,
 		.takes_input = !phase->splits_one && !phase->has_no_program,
 		.checks_output = phase->checks_output,

@@ -89,17 +89,15 @@ static void output_check(
 
 void run_step_note_outputs(struct run_job *job)
 {
-	str_auto struct str text = {0};
-
-	if (job->output_varies) {
+	if (job->output_varies)
 		run_add_note(job->front, "output-varies",
 			"the output differs from run to run, so it cannot be checked",
 			"make the output reproducible (no times, addresses or random numbers)");
-	} else if (job->differs) {
-		str_addf(&text, "output differs from the first run: in %s", job->differs);
-		run_add_note(job->front, "output-differs", str_text(&text),
+	else if (job->differs)
+		run_add_note(job->front, "output-differs",
+			arena_format(&job->arena, "output differs from the first run: in %s",
+				job->differs),
 			"compare golden/stdout with log/PHASE.stdout in the directory");
-	}
 }
 
 static struct manifest_phase *row_last(struct run_job *job)
@@ -216,7 +214,7 @@ void run_step_begin(struct run_job *job, const struct run_step *step, const char
 
 	row->command = command_words(job, step, setting);
 	row->file = step->file;
-	row->planned_s = step->planned_s;
+	row->planned_s = step->planned_s > 0 ? step->planned_s : (double)NAN;
 	row->outcome = PHASE_FAILED;
 }
 

@@ -3,7 +3,6 @@
  * The first run tells how long a run takes, whether the program works at all, and what it prints.
  * It also warms the caches, so it is no part of the baseline. */
 #include <errno.h>
-#include <math.h>
 #include <string.h>
 
 #include "model/store.h"
@@ -13,10 +12,8 @@
 
 int run_preflight(struct run_job *job, struct err *err)
 {
-	struct run_step doctor = {
-		.name = "preflight", .file = "preflight.json", .planned_s = (double)NAN};
-	struct run_step env = {
-		.name = "fingerprint", .file = "fingerprint.json", .planned_s = (double)NAN};
+	struct run_step doctor = {.name = "preflight", .file = "preflight.json"};
+	struct run_step env = {.name = "fingerprint", .file = "fingerprint.json"};
 	int r;
 
 	run_words_add(&doctor.words, "doctor",
@@ -116,7 +113,7 @@ static void trial_note_endless(struct run_job *job)
 int run_trial(struct run_job *job, struct err *err)
 {
 	uint64_t limit_ns = plan_trial_limit_ns(job->budget_ns);
-	struct run_step step = {.name = "trial", .file = TRIAL_FILE, .planned_s = (double)NAN};
+	struct run_step step = {.name = "trial", .file = TRIAL_FILE};
 	struct err why = {0};
 	int r, outcome;
 
