@@ -1,9 +1,9 @@
 """The house is one-way: what a room may include compiles, what it may not include does not.
 
 For each ordered pair of rooms (A, B) a file that includes the headers of B, or looks for them, is
-compiled with exactly the flags that the build compiles A with.  So it is between the folders of a room that has some:
-each is built alone, and sees only the ones named here.  The matrix stands here once more, apart
-from the meson.build files, so that a folder added there in passing is noticed.
+compiled with exactly the flags that the build compiles A with.  The same holds between the folders
+of a room that has some: each is built alone, and sees only the ones named here.  The matrix is here
+once more, apart from the meson.build files, so that a folder added there in passing is noticed.
 
     layering.py SOURCE BUILD"""
 import json
