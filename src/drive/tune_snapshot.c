@@ -59,7 +59,7 @@ static int document_take(
 	for (size_t i = 0; i < json_array_size(rows); i++)
 		if (!row_take(snapshot, json_array_get(rows, i)))
 			return refuse(
-				name, "a row of data.snapshot lacks its knob, path or value", err);
+				name, "a row of data.snapshot is incomplete", err);
 	return 0;
 }
 

@@ -71,7 +71,7 @@ int preload_open(const char *library, struct preload *ret_preload, struct err *e
 	if (strpbrk(path, " \t\n:")) {
 		err_set(err, ERR_UNAVAILABLE, EINVAL,
 			"LD_PRELOAD cannot name %s: its path has a blank or a colon", path);
-		err_hint(err, "put assay into a folder without them");
+		err_hint(err, "put assay into a directory without them");
 		return -EINVAL;
 	}
 	snprintf(ret_preload->preload_variable, sizeof(ret_preload->preload_variable),

@@ -151,7 +151,7 @@ def _():
         assert all(e["value"] == INSTRUCTIONS for e in found[:left]), found
         for event in found[left:]:
             assert event["status"] == "not_counted" and event["value"] is None, event
-            assert f"needs {size} counters, the PMU has 6" in event["reason"], event
+            assert f"needs {size} counters, but the PMU has 6" in event["reason"], event
     text = told("group-7-text").err
     assert "watchdog" not in text and "needs 7 counters" in text, text
 

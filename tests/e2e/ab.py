@@ -143,7 +143,7 @@ def _():
     _, d = ab("-n", "2", "--same-output", "echo x", "--", "printf 'x\\n'")
     assert d["data"]["same_output"] is True, d["data"]
     r = assay("ab", "-n", "2", "--same-output", "printf 'x\\ny\\001\\n'", "--", "printf 'x\\nz'")
-    assert r.status == 5 and "line 2 is 'y?' from A and 'z' from B" in r.err, r
+    assert r.status == 5 and "line 2 is 'y?' in A and 'z' in B" in r.err, r
     r = assay("ab", "-n", "2", "--same-output", "false", "--", "false")
     assert r.status == 5 and "A exited with status 1" in r.err, r
     _, d = ab("-n", "2", "echo x", "--", "echo y")

@@ -89,7 +89,7 @@ def _():
     before, status = tree_of(), git("status", "--porcelain")
     r = ab("-n", "2", "--build", "make", "--run", "sh -c './built; ls'", "HEAD", "--", ".",
            status=5)
-    assert "line 1 is 'done' from A and 'new' from B" in r.err, r
+    assert "line 1 is 'done' in A and 'new' in B" in r.err, r
     r = ab("--json", "-n", "2", "--build", "make", "--run", "./built", "WORKTREE", "--", ".",
            status=3)
     assert json.loads(r.out)["data"]["same_output"] is True, r
@@ -129,8 +129,8 @@ def _():
     for r, text in (
             (ab(*words, "main", "--", "HEAD", cwd="plain", env={"GIT_CEILING_DIRECTORIES": HERE
                                                                 + ":" + os.getcwd()}),
-             "not inside of a git work tree"),
-            (ab(*words, "main", "--", "no-such"), "git knows no revision 'no-such'"),
+             "not in a git work tree"),
+            (ab(*words, "main", "--", "no-such"), "git has no revision 'no-such'"),
             (ab(*words, "--", "main", "x", "--", "main"), None),
             (ab(*words, "main", "x", "--", "main"), "one revision each"),
             (ab("--build", "make", "main", "--", "HEAD"), "--build needs --run")):
@@ -155,7 +155,7 @@ def _():
     write("repo/work.sh", "#!/bin/sh\necho done\necho more\n", 0o755)
     words = ("-n", "2", "--run", "./work.sh", "HEAD~1", "--", ".")
     r = ab(*words, status=5)
-    assert "line 2 is '(nothing)' from A and 'more' from B" in r.err, r
+    assert "line 2 is '(nothing)' in A and 'more' in B" in r.err, r
     assert len(r.err.splitlines()) == 2 and not r.out, r
     ab("--same-output=no", *words, status=3)
 

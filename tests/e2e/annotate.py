@@ -256,8 +256,8 @@ def _():
     path = recorded(samples)
     for words, sentence, hint in (
             ((path, "hpt"), "no function", "'hot'"),
-            ((path, "hot", "-e", "cpu-clok"), "no samples of an event", "cpu-clock"),
-            ((path, "hot", "--module", "libc.so.6"), "libc.so.6", "it has in"),
+            ((path, "hot", "-e", "cpu-clok"), "no samples of event", "cpu-clock"),
+            ((path, "hot", "--module", "libc.so.6"), "libc.so.6", "it has samples in"),
             ((path, "0x1"), "0x1", "nm and objdump"),
             (("nothing.assay", "hot"), "nothing.assay", ""),
             ((path, "hot", "--limit", "0"), "limit", ""),

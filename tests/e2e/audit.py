@@ -121,7 +121,7 @@ def _():
     for name in ("hyperfine", "gbench"):
         path = os.path.join(SEEDS, name, "empty")
         r = assay("import", path)
-        assert r.status == 2 and "holds no result" in r.err, r
+        assert r.status == 2 and "has no results" in r.err, r
         assert "no-results" in codes(document(assay("audit", path, "--json"), 1), "HIGH")
 
 
@@ -284,7 +284,7 @@ def _():
         db.execute("UPDATE execution SET wall_ns = 1")
     db.close()
     r = assay("attest", "--verify", "d.json")
-    assert r.status == 1 and "was changed since" in r.out, r
+    assert r.status == 1 and "has changed since" in r.out, r
     os.remove("run.assay")
     r = assay("attest", "--verify", "d.json")
     assert r.status == 0 and "was not checked" in r.out, r

@@ -134,7 +134,7 @@ def _():
     turns = script("turns", "echo x >> count", "echo one", "[ $(wc -l < count) = 3 ] && "
                    "printf 'tw\\001o\\nthree\\n' || printf 'two\\nthree\\n'")
     r = assay("bench", "-n", "5", "-o", "kept.assay", "--golden", "golden", turns)
-    assert r.status == 5 and "run 3 wrote another output" in r.out, r
+    assert r.status == 5 and "run 3 printed the wrong output" in r.out, r
     assert "run 3" in r.err + r.out and "line 2 is 'tw?o' where 'two'" in r.err + r.out, r
     flags = [f & 4096 for (f,) in sqlite3.connect("kept.assay").execute(
         "SELECT flags FROM execution ORDER BY id")]

@@ -242,7 +242,7 @@ def _():
     assert all(m["value"] is None and m["value_reason"] for m in data["metrics"]), data
     assert data["verdict"]["category"] == "unclear", data
     r = assay("branches", "counts.assay")
-    assert r.status == 0 and "no branch has a place" in r.out, r
+    assert r.status == 0 and "no branch has a location" in r.out, r
 
 
 @case("text, agent and report show the same sites")
@@ -288,7 +288,7 @@ def _():
         assert r.status == 6 and "branches cannot be recorded" in r.err, r
         assert "sim" in r.err, r
     r = assay("record", "-b", "-e", "cpu-clock", "--", "true")
-    assert r.status == 6 and "records branches" in r.err, r
+    assert r.status == 6 and "can record branches" in r.err, r
     r = assay("record", "--branches=upwards", "--", "true")
     assert r.status == 2 and "upwards" in r.err, r
     r = assay("record", "-b", "--stack", "lbr", "--", "true")

@@ -241,7 +241,7 @@ def _():
         for words in (("cache",), ("topdown",)):
             r = assay(*words, "--engine", "sim", "-o", "small/run.assay", "--", "true")
             assert r.status == 7 and "no space left" in r.err, r
-            assert "not simulated" in r.err or "counts of valgrind's model" in r.err, r
+            assert "not simulated" in r.err or "counts of valgrind's CPU model" in r.err, r
     finally:
         run("umount", "small")
 

@@ -141,8 +141,8 @@ def _():
     assert data["a"]["key"] != data["b"]["key"] and data["block_count"] == 1, r
     text = assay("env", "--diff", a, b)
     assert text.status == 4 and text.out.splitlines()[-1] == (
-        "NOT_COMPARABLE: 1 blocking difference; numbers from a.json and b.json must not be "
-        "compared"), text
+        "NOT_COMPARABLE: 1 blocking difference; do not compare numbers from a.json and b.json"), \
+        text
     agent = assay("env", "--diff", a, b, "--agent")
     assert agent.status == 4 and "BLOCK cpu.model" in agent.out, agent
     assert len(agent.out.splitlines()) <= 40 and agent.out.isascii(), agent
@@ -175,7 +175,7 @@ def _():
         file.write('{"results": []}')
     with open("cut.json", "w", encoding="utf-8") as file:
         file.write('{"schema": "assay.env/1", "da')
-    for name, words in (("hyperfine.json", "not a document of assay"),
+    for name, words in (("hyperfine.json", "not an assay document"),
                         ("cut.json", "not valid JSON"), ("nothing.json", "no such file")):
         r = assay("env", "--diff", name, "-")
         assert r.status == 2 and words in r.err and name in r.err and not r.out, r

@@ -125,7 +125,7 @@ def _():
     path = runs.made("event cpu-clock ns\nthread 1 1 a\n3 " + ";".join(["f"] * 10000) + "\n1 g\n")
     root, data = drawn(path)
     assert max(data["depth"]) == 1024 and data["a"]["totalSamples"][0] == 4
-    assert any("more frames than are shown" in (t.text or "") for t in root.iter(SVG + "text"))
+    assert any("more frames than shown" in (t.text or "") for t in root.iter(SVG + "text"))
     _, data = drawn(path, "--depth", "20000")
     assert max(data["depth"]) == 10000 and data["a"]["selfSamples"][10000] == 3
 
@@ -139,7 +139,7 @@ def _():
     assert 0 < d["narrowest_share"] < 0.001 and d["total_samples"] == 120000, d
     assert d["bytes"] < 8 << 20, d
     r = assay("flame", path, "--min", "0.3")
-    assert "boxes narrower than 0.3 % are left out" in r.out, r
+    assert "boxes narrower than 0.3 % are omitted" in r.out, r
     root = xml.parse("assay.flame.svg").getroot()
     assert any("are left out" in (t.text or "") for t in root.iter(SVG + "text"))
 
@@ -244,7 +244,7 @@ def _():
         f.write("main;late 100\n")
     assert assay("import", "many.folded", "-o", "many.assay").status == 0
     r = assay("flame", "many.assay", "-o", "flame.svg", "--json=flame.json")
-    assert r.status == 0 and "deeper than" not in r.out and " are left out" in r.out, r
+    assert r.status == 0 and "deeper than" not in r.out and " are omitted" in r.out, r
     with open("flame.json", encoding="utf-8") as file:
         d = json.load(file)["data"]
     assert d["samples_cut_at_depth"] == 0 and d["boxes_left_out"] > 100000, d

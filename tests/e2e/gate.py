@@ -153,7 +153,7 @@ def _():
     assert first["line"] == 3 and first["limit_ns"] == 5e6 and first["value_ns"] > 1e7, first
     assert first["note"] == "too slow: 50%, really", first
     r = assay("gate", "-b", "old.assay", "--candidate", "old.assay", "--budgets", "perf.budgets")
-    assert "broken" in r.out and "no command is like './gone'" in r.out, r
+    assert "broken" in r.out and "no command matches './gone'" in r.out, r
 
 
 @case("budgets alone need no baseline")
@@ -243,7 +243,7 @@ def _():
     shutil.copy(path, "empty.assay")
     edit("empty.assay", "DELETE FROM execution")
     r = assay("gate", "-b", "empty.assay")
-    assert r.status == 2 and "no run that can be used" in r.err, r
+    assert r.status == 2 and "no usable run" in r.err, r
     shutil.copy(path, "partial.assay")
     edit("partial.assay", "UPDATE meta SET value = 1 WHERE key = 'partial'")
     r = assay("gate", "-b", "partial.assay", "--candidate", path)
@@ -256,7 +256,7 @@ def _():
     assert assay("gate", "-b", "foreign.assay").status == 2
     assay("stat", "-o", "stat.assay", "--", NOP)
     r = assay("gate", "-b", "stat.assay")
-    assert r.status == 2 and "holds no benchmark" in r.err, r
+    assert r.status == 2 and "has no benchmark" in r.err, r
 
 
 @case("a baseline that an older assay wrote, with fewer fields, is still read")
@@ -345,7 +345,7 @@ def _():
     assert cpu["history_entries"] == 12 and cpu["min_effect"] > 0.5, cpu
     assert any(w["code"] == "history" for w in json.loads(r.out)["warnings"]), r
     r = assay("gate", "-b", "main", "--metrics", "cpu", f"{SPIN} 20")
-    assert "moves by itself" in r.out, r
+    assert "varies by itself" in r.out, r
 
 
 @case("a history that cannot be written is a warning, not a failure")

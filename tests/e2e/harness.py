@@ -146,7 +146,7 @@ def _():
     assert r.err.splitlines()[-1].endswith(" -o x x.c"), r
     assert "build" in r.err and not os.listdir("."), r
     r = assay("harness", "x", "-o", "-", "--json")
-    assert r.status == 2 and "both want stdout" in r.err, r
+    assert r.status == 2 and "both use stdout" in r.err, r
     assert written("y", "-o", "z.rs")["lang"] == "rust"
     assert assay("harness").status == 2
 

@@ -115,7 +115,7 @@ def _():
 
 @case("a file that cannot be understood is refused in one sentence with the way out")
 def _():
-    for path, word in ((written(""), "empty"), (written("x\0y" * 1000), "no format"),
+    for path, word in ((written(""), "empty"), (written("x\0y" * 1000), "unknown file format"),
                        (written(" Performance counter stats for 'x':\n"), "perf stat -j"),
                        ("/nonexistent/file", "no such file"), ("/", "directory")):
         r = assay("import", path)

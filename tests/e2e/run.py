@@ -113,7 +113,7 @@ def _():
     assert r.status == 2 and "MANIFEST.json" in r.err, r
 
 
-@case("a directory is never overwritten, and latest leads to the newest")
+@case("a directory is never overwrites, and latest leads to the newest")
 def _():
     assert assay("run", *SHORT, "--", program(), "10").status == 0
     first = os.readlink("assay-out/latest")
@@ -121,7 +121,7 @@ def _():
     second = os.readlink("assay-out/latest")
     assert first != second and os.path.isdir(os.path.join("assay-out", first))
     r = assay("run", *SHORT, "-o", f"assay-out/{first}", "--", program(), "10")
-    assert r.status == 2 and "never overwritten" in r.err, r
+    assert r.status == 2 and "never overwrites" in r.err, r
 
 
 @measured("what comes on stdin is kept and replayed to every run")
@@ -323,8 +323,8 @@ def _():
 def _():
     for words, what in (
             (("--budget", "1s", "--", "true"), "too short"),
-            (("--phase", "profil", "--", "true"), "no phase 'profil'"),
-            (("--skip", "a,b", "--", "true"), "no phase 'a'"),
+            (("--phase", "profil", "--", "true"), "unknown phase 'profil'"),
+            (("--skip", "a,b", "--", "true"), "unknown phase 'a'"),
             (("--against", "latest", "--", "true"), "no evidence directory"),
             (("--input", "nowhere", "--", "true"), "cannot read nowhere"),
             (("--input", ".", "--", "true"), "no plain file"),

@@ -55,7 +55,7 @@ static int check_storage(const char *path, struct err *err)
 	code = errno;
 	err_set(err, ERR_USAGE, code, "cannot describe the file system of %s: %s", path,
 		err_words(code));
-	return err_hint(err, "name a file or folder that exists");
+	return err_hint(err, "name a file or directory that exists");
 }
 
 int fingerprint_take(
@@ -72,7 +72,7 @@ int fingerprint_take(
 	root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (root < 0) {
 		r = errno;
-		return err_set(err, ERR_UNAVAILABLE, r, "cannot open the folder %s: %s", path,
+		return err_set(err, ERR_UNAVAILABLE, r, "cannot open the directory %s: %s", path,
 			err_words(r));
 	}
 	if (!options->root && options->storage_path) {
