@@ -2,6 +2,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD := build
+UNDER ?= # what the tests are run under: .ci/run has tools/bare-path
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
 
@@ -31,7 +32,7 @@ test: ## build and run all tests
 	@[[ ! -f $(BUILD)/build.ninja || ! $(BUILD)/build.ninja -ot /var/lib/dpkg/status ]] || \
 		meson setup --reconfigure $(BUILD) >/dev/null
 	@$(MAKE) --no-print-directory all
-	@tools/run-tests $(BUILD)
+	@$(UNDER) tools/run-tests $(BUILD)
 
 test-arm64: ## build for aarch64 and run the tests of an emulated machine with a PMU (QEMU)
 	@tools/setup build emulate
