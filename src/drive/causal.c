@@ -184,7 +184,7 @@ static int spots_show(struct causal_runner *c, struct err *err)
 	uint32_t count;
 	int r = causal_spots(c->causal, &spots, &count, err);
 
-	return r < 0 ? r : c->options->seen(c->options->context, spots, count, err);
+	return r < 0 ? r : c->options->take_spots(c->options->context, spots, count, err);
 }
 
 /* Watch the program without a target, to see where it is.  1, or 0 when it ended. */
@@ -205,7 +205,7 @@ static int look(struct causal_runner *c, struct err *err)
 {
 	int shown, r = causal_learn_files(c, err);
 
-	if (r < 0 || !c->options->seen)
+	if (r < 0 || !c->options->take_spots)
 		return r < 0 ? r : 1;
 	r = c->looked ? 1 : watch(c, err);
 	if (r < 0)
@@ -241,7 +241,7 @@ static int experiments_make(struct causal_runner *c, struct err *err)
 		r = look_around(c, err);
 		if (r <= 0)
 			break;
-		r = c->options->next(c->options->context, &choice, err);
+		r = c->options->choose_pair(c->options->context, &choice, err);
 		if (r <= 0)
 			return r < 0 ? r : 1;
 		r = causal_measure_pair(c, &choice, err);

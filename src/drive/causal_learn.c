@@ -146,7 +146,7 @@ int causal_learn_files(struct causal_runner *c, struct err *err)
 	uint32_t count, known;
 	int r;
 
-	if (!c->options->own)
+	if (!c->options->classify_code)
 		return 0;
 	r = causal_files(c->causal, &paths, &count, err);
 	for (uint32_t i = 0; r >= 0 && i < count; i++) {
@@ -157,7 +157,7 @@ int causal_learn_files(struct causal_runner *c, struct err *err)
 			continue;
 		map_put(&c->files_known, paths[i], strlen(paths[i]), 1);
 		if (!causal_is_runtime(c->causal, paths[i]))
-			kind = c->options->own(c->options->context, paths[i], &own);
+			kind = c->options->classify_code(c->options->context, paths[i], &own);
 		if (kind != CAUSAL_OWN_ALL)
 			file_learn(c, paths[i], own);
 	}

@@ -195,8 +195,8 @@ int causal_measure_pair(struct causal_runner *c, struct causal_choice *choice, s
 		.choice = *choice,
 		.base = &c->halves[0],
 		.faster = &c->halves[1]};
-	if (c->options->done)
-		c->options->done(c->options->context, &pair);
+	if (c->options->take_pair)
+		c->options->take_pair(c->options->context, &pair);
 	window_adapt(c);
 	return 1;
 }

@@ -344,10 +344,10 @@ int causal_job_measure(struct causal_job *job, struct err *err)
 		return r;
 	options.stdout_to_stderr = job->host->json_on_stdout;
 	options.interrupted = job->host->interrupted;
-	options.seen = spots_take;
-	options.own = code_is_own;
-	options.next = pair_choose;
-	options.done = pair_done;
+	options.take_spots = spots_take;
+	options.classify_code = code_is_own;
+	options.choose_pair = pair_choose;
+	options.take_pair = pair_done;
 	options.context = job;
 	r = causal_run(&options, &sink, &summary, err);
 	job_progress(job->host, NULL);

@@ -258,8 +258,8 @@ int main(int argc, char **argv)
 	struct wire_sink sink = ingest_sink(&ingest);
 	struct causal_run_options options = {.stdout_to_stderr = true,
 		.interrupted = interrupted,
-		.next = next,
-		.done = done,
+		.choose_pair = next,
+		.take_pair = done,
 		.context = &engine};
 	struct causal_summary summary;
 	const char *save = NULL;

@@ -95,15 +95,16 @@ struct causal_run_options {
 	struct interrupt (*interrupted)(void);
 	/* Where the program spends its time: after a second of watching it, then after every few
 	 * pairs.  May be NULL. */
-	int (*seen)(
+	int (*take_spots)(
 		void *context, const struct causal_spot *spots, uint32_t count, struct err *err);
 	/* What of this file is the user's own: functions that begin in *ret_place, and its code in
 	 * others.  Time elsewhere counts for the place of his that called it.  May be NULL: all. */
-	enum causal_own (*own)(void *context, const char *path, const struct place **ret_place);
+	enum causal_own (*classify_code)(
+		void *context, const char *path, const struct place **ret_place);
 	/* The next pair: 1 with *ret_choice set, 0: there is enough, or a negative errno. */
-	int (*next)(void *context, struct causal_choice *ret_choice, struct err *err);
+	int (*choose_pair)(void *context, struct causal_choice *ret_choice, struct err *err);
 	/* A pair was measured whole; may be NULL. */
-	void (*done)(void *context, const struct causal_pair *pair);
+	void (*take_pair)(void *context, const struct causal_pair *pair);
 	void *context;
 };
 
