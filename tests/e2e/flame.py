@@ -141,7 +141,7 @@ def _():
     r = assay("flame", path, "--min", "0.3")
     assert "boxes narrower than 0.3 % are omitted" in r.out, r
     root = xml.parse("assay.flame.svg").getroot()
-    assert any("are left out" in (t.text or "") for t in root.iter(SVG + "text"))
+    assert any("are omitted" in (t.text or "") for t in root.iter(SVG + "text"))
 
 
 BEFORE = "event cpu-clock ns\nthread 1 1 a\n400 main;steady\n400 main;slow\n200 main;gone\n"

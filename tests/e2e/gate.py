@@ -278,7 +278,7 @@ def _():
     _, data = gate("-b", "two", NOP, f"{NOP} new")
     assert data["without_baseline"] == [f"{NOP} new"], data
     r = assay("gate", "-b", "two", "--", NOP, "new")
-    assert r.status == 2 and "does not hold" in r.err, r
+    assert r.status == 2 and "the baseline has no" in r.err, r
     r = assay("gate", "-b", "two", "--only", "xyz")
     assert r.status == 2 and "xyz" in r.err, r
 

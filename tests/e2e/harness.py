@@ -122,8 +122,8 @@ def _():
         file.write("precious\n")
     r = assay("harness", "mine")
     assert r.status == 2, r
-    assert r.err == ("assay: mine.c already exists and was not changed\n  choose another name, "
-                     "write elsewhere with -o FILE, or replace it with --force\n"), r
+    assert r.err == ("assay: mine.c already exists and was not changed\n"
+                     "  choose another name, use -o FILE, or replace it with --force\n"), r
     with open("mine.c", encoding="ascii") as file:
         assert file.read() == "precious\n"
     os.symlink("nowhere", "link.c")

@@ -108,7 +108,7 @@ def _():
 @case("words that mean nothing here are refused with the way out")
 def _():
     golden.make_run(MINE, "mine.assay")
-    for words, said in ((["--callers", "laef"], "leaf"), (["--callers", "i"], "one of them"),
+    for words, said in ((["--callers", "laef"], "leaf"), (["--callers", "i"], "full name"),
                         (["--event", "cpu-clok"], "cpu-clock"), (["--thread", "prg"], "prog"),
                         (["--module", "libn.so"], "did you mean"), (["--min", "x"], "percentage"),
                         (["--time", "3"], "2s..5s"), (["--limit", "-1"], "whole number"),
