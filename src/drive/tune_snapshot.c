@@ -58,8 +58,7 @@ static int document_take(
 		return refuse(name, "it has no data.snapshot", err);
 	for (size_t i = 0; i < json_array_size(rows); i++)
 		if (!row_take(snapshot, json_array_get(rows, i)))
-			return refuse(
-				name, "a row of data.snapshot is incomplete", err);
+			return refuse(name, "a row of data.snapshot is incomplete", err);
 	return 0;
 }
 

@@ -225,7 +225,8 @@ int directory_resolve(const char *name, struct arena *arena, const char **ret_pa
 	if (!real || code) {
 		err_set(err, ERR_USAGE, code, "no evidence directory %s", path);
 		return err_hint(err, latest ? "create one first: assay run -- PROGRAM"
-					    : "ls " DIRECTORY_ROOT " lists those of this directory");
+					    : "ls " DIRECTORY_ROOT
+					      " lists those of this directory");
 	}
 	*ret_path = arena_text(arena, real, strlen(real));
 	return 0;
