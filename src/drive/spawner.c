@@ -494,23 +494,15 @@ int spawner_output(const struct spawner *spawner)
 	return spawner->output;
 }
 
-/* What is appended while the end is being copied is lost; it is much too much anyway. */
-static void errors_trim(int fd, off_t size)
-{
-	char end[SPAWNER_ERRORS_BYTES];
-	ssize_t got = pread(fd, end, sizeof(end), size - SPAWNER_ERRORS_BYTES);
-
-	(void)!ftruncate(fd, 0);
-	if (got > 0)
-		(void)!write(fd, end, (size_t)got);
-}
-
 void spawner_trim(const struct spawner *spawner, uint64_t output_bytes)
 {
 	struct stat now;
 
-	if (spawner->errors >= 0 && fstat(spawner->errors, &now) == 0 && now.st_size > TRIM_BYTES)
-		errors_trim(spawner->errors, now.st_size);
+	/* A hole before the end: nothing that is written meanwhile is lost. */
+	if (spawner->errors >= 0 && fstat(spawner->errors, &now) == 0 &&
+		now.st_blocks * 512 > TRIM_BYTES)
+		(void)fallocate(spawner->errors, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+			now.st_size - SPAWNER_ERRORS_BYTES);
 	if (spawner->output >= 0 && fstat(spawner->output, &now) == 0 && now.st_size > TRIM_BYTES &&
 		(uint64_t)now.st_size - TRIM_BYTES > output_bytes)
 		(void)!ftruncate(spawner->output, (off_t)output_bytes);
