@@ -196,7 +196,7 @@ def _():
     r = run(ENGINE, "--target", place_of(SHAPES, "work_a"), "--", os.path.abspath("s"))
     assert r.status == 4 and "runtime" in r.err and "static" in r.err, r
     r = run(ENGINE, "--target", place_of(SHAPES, "work_a"), "--pid", os.getpid())
-    assert r.status == 4 and "runs already" in r.err and "--progress" in r.err, r
+    assert r.status == 4 and "already running" in r.err and "--progress" in r.err, r
 
 
 @case("a user without rights is refused with the way out")

@@ -238,7 +238,7 @@ def _():
               program(), "10")
     assert r.status in (0, 3), r
     r = assay("run", *SHORT, "-o", "e", "--golden", "right", "--", program(), "11")
-    assert r.status == 5 and "does not print" in r.err, r
+    assert r.status == 5 and "the output differs from" in r.err, r
     r = assay("run", *SHORT, "-o", "f", "--golden", "nowhere", "--", program(), "11")
     assert r.status == 2 and "cannot read nowhere" in r.err and "--golden" in r.err, r
     assert not os.path.exists("f"), "nothing was made"
@@ -327,7 +327,7 @@ def _():
             (("--skip", "a,b", "--", "true"), "unknown phase 'a'"),
             (("--against", "latest", "--", "true"), "no evidence directory"),
             (("--input", "nowhere", "--", "true"), "cannot read nowhere"),
-            (("--input", ".", "--", "true"), "no plain file"),
+            (("--input", ".", "--", "true"), "not a regular file"),
             (("--golden", "nowhere", "--", "true"), "cannot read nowhere"),
             ((), "no program")):
         r = assay("run", *words)

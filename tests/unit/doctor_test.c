@@ -106,7 +106,7 @@ static void a_limited_pmu_is_called_cut_down(void **state)
 	add(run, "valgrind", CAPABILITY_OK, NULL);
 	run_freeze(run);
 	doctor_build(run, &view);
-	assert_true(str_starts(tier_text(&view, "counting"), "a cut-down PMU"));
+	assert_true(str_starts(tier_text(&view, "counting"), "a limited PMU"));
 	assert_false(view.tiers.at[0].best);
 }
 

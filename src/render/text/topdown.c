@@ -197,7 +197,7 @@ void topdown_agent(struct paper *paper, const struct topdown_view *view)
 
 	paper_add(paper, "pmu: %.200s\n", view->tier_words);
 	if (*view->facts->tier_reason)
-		paper_add(paper, "cut down: %.200s\n", view->facts->tier_reason);
+		paper_add(paper, "limited: %.200s\n", view->facts->tier_reason);
 	paper_add(paper, "target: %.200s\n", view->stat.target);
 	paper_add(paper, "runs: %u, wall_ns = %.0f\n", view->stat.execution_count,
 		view->stat.wall_ns);
