@@ -82,14 +82,16 @@ static const struct option_spec options[] = {
 	{"budget", 0, "TIME", false, NULL, "total time budget (default 60s)"},
 	{"min-effect", 0, "SHARE", false, NULL, "smallest change that matters (default 1%)"},
 	{"run", 0, "CMD", false, NULL,
-		"A and B are git revisions: check out each in its own directory and run this there; . is the working tree"},
+		"A and B are git revisions: check out each in its own directory and run this "
+		"there; . is the working tree"},
 	{"build", 0, "CMD", false, NULL, "build each revision with this first (sh -c)"},
 	{"same-output", 0, "yes|no", true, "yes|no",
 		"run each once first and stop if their output differs; default with --run"},
 	{"events", 0, "yes|no", true, "yes|no",
 		"count events in five more runs of each to explain a change; default with a PMU"},
 	{"after", 0, "RUN", false, NULL,
-		"an earlier `ab` stored with -o: multiply its change with this one; may be repeated, in order"},
+		"an earlier `ab` stored with -o: multiply its change with this one; may be "
+		"repeated, in order"},
 	BENCH_OPTIONS{0},
 };
 
@@ -111,7 +113,11 @@ const struct command ab_command = {
 	.usage = "[-n PAIRS] [--budget TIME] A -- B",
 	.examples = examples,
 	.details =
-		"A and B are each one quoted command, or a program with its arguments: the words before -- and after it. With --run they are two git revisions; your working tree, index and branches are only read. The verdict is about B relative to A. Exit status: 0 equivalent or improved, 1 regressed, 3 inconclusive, 5 a build or run failed or the outputs differ.",
+		"A and B are each one quoted command, or a program with its arguments: the words "
+		"before -- and after it. With --run they are two git revisions; your working tree, "
+		"index and branches are only read. The verdict is about B relative to A. Exit "
+		"status: 0 equivalent or improved, 1 regressed, 3 inconclusive, 5 a build or run "
+		"failed or the outputs differ.",
 	.options = options,
 	.program = PROGRAM_PAIR,
 	.operands_min = 1,

@@ -149,7 +149,8 @@ static const struct option_spec options[] = {
 	{"module", 0, "PATH", false, NULL,
 		"the function in this program or library (end of its path)"},
 	{"source", 0, "DIR|FROM=TO", false, NULL,
-		"find source files below DIR, or replace FROM with TO in their paths; may be repeated"},
+		"find source files below DIR, or replace FROM with TO in their paths; may be "
+		"repeated"},
 	{"symfs", 0, "DIR", false, NULL, "look for programs and libraries below DIR first"},
 	{"limit", 0, "N", false, NULL, "show the N hottest places with context (default 20)"},
 	{"all", 0, NULL, false, NULL, "show cold parts too"},
@@ -166,7 +167,12 @@ const struct command annotate_command = {
 		"assay annotate run.assay parse_row --by line --source /build=$HOME/src",
 		"source lines only, for a program built elsewhere", NULL},
 	.details =
-		"FUNCTION is a name, a name without parameters, a part that matches only one name, or an address in it (0x1139).\nself is the share of the function's own samples; all rows and the omitted part add up to 100 %. calls is the share, of all samples with the function on the stack, taken in functions called from there.\nIf the program's file is missing or was replaced, the lines are still shown: the run file contains them.",
+		"FUNCTION is a name, a name without parameters, a part that matches only one name, "
+		"or an address in it (0x1139).\nself is the share of the function's own samples; "
+		"all rows and the omitted part add up to 100 %. calls is the share, of all samples "
+		"with the function on the stack, taken in functions called from there.\nIf the "
+		"program's file is missing or was replaced, the lines are still shown: the run "
+		"file contains them.",
 	.options = options,
 	.operands_min = 2,
 	.operands_max = 2,

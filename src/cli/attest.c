@@ -340,11 +340,18 @@ const struct command attest_command = {
 	.usage = "RUN [REPEAT...] [--answers FILE] [-o DOC] | --template [RUN] | --verify DOC",
 	.examples = (const char *const[]){"assay attest --template run.assay > answers.txt",
 		"what a person still has to answer",
-		"assay attest run.assay again.assay third.assay --answers answers.txt -o attest.json",
+		"assay attest run.assay again.assay third.assay --answers answers.txt -o "
+		"attest.json",
 		"a run and two repeats, signed", "assay attest --verify attest.json",
 		"has it changed since?", NULL},
 	.details =
-		"assay answers what it can from the run and the machine, each with evidence: same-build, same-knobs, same-fixture, symmetric-warmup, enough-runs, quiet-host, stable-envelope (needs three files), tiers and reproducible. A person answers the rest, on a terminal or with --answers. A question that assay failed can be waived with a reason, but not passed. Exit status 1 when a question failed, or when --verify finds a change; `fails` in the document is the number of failures. The digest detects edits; it is not a signature.",
+		"assay answers what it can from the run and the machine, each with evidence: "
+		"same-build, same-knobs, same-fixture, symmetric-warmup, enough-runs, quiet-host, "
+		"stable-envelope (needs three files), tiers and reproducible. A person answers the "
+		"rest, on a terminal or with --answers. A question that assay failed can be waived "
+		"with a reason, but not passed. Exit status 1 when a question failed, or when "
+		"--verify finds a change; `fails` in the document is the number of failures. The "
+		"digest detects edits; it is not a signature.",
 	.options = options,
 	.operands_max = 16,
 	.run = attest_run,

@@ -64,7 +64,11 @@ const struct command audit_command = {
 		"output of hyperfine --export-json or Google Benchmark", "assay audit results/",
 		"all files of a directory together", NULL},
 	.details =
-		"Each finding has a code, HIGH, MEDIUM or LOW, its evidence and a fix; the rules are in data/audit.rules. Two or more commands get a fairness level, L0 to L5, with the claim it allows. The last two lines say what the numbers support and what they do not. Programs are inspected as they are now, if the run was measured on this machine. Exit status 1 when a finding is HIGH.",
+		"Each finding has a code, HIGH, MEDIUM or LOW, its evidence and a fix; the rules "
+		"are in data/audit.rules. Two or more commands get a fairness level, L0 to L5, "
+		"with the claim it allows. The last two lines say what the numbers support and "
+		"what they do not. Programs are inspected as they are now, if the run was measured "
+		"on this machine. Exit status 1 when a finding is HIGH.",
 	.options = options,
 	.operands_min = 1,
 	.operands_max = 64,

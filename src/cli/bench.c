@@ -181,8 +181,10 @@ const struct command bench_command = {
 	.summary = "measure how long commands take, with confidence intervals",
 	.usage = "[-n N] [--warmup N] [--save NAME] CMD...",
 	.examples = examples,
-	.details =
-		"Each CMD is one argument, split into words like a shell does; no shell runs. Words after -- are one more command, taken literally. Several commands are interleaved. A run that fails ends the benchmark; the runs before it are kept. Every run gets an environment of random size.",
+	.details = "Each CMD is one argument, split into words like a shell does; no shell runs. "
+		   "Words after -- are one more command, taken literally. Several commands are "
+		   "interleaved. A run that fails ends the benchmark; the runs before it are kept. "
+		   "Every run gets an environment of random size.",
 	.options = options,
 	.program = PROGRAM_OPTIONAL,
 	.operands_max = COMMANDS_MAX,

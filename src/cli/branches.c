@@ -45,7 +45,8 @@ static int branches_run(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"filter", 0, "TYPES", false, NULL,
-		"only these types: cond, uncond, call, ind_call, ret, ind, syscall... (comma-separated)"},
+		"only these types: cond, uncond, call, ind_call, ret, ind, syscall... "
+		"(comma-separated)"},
 	SITE_OPTIONS,
 	{0},
 };
@@ -62,7 +63,14 @@ const struct command branches_command = {
 		"assay branches run.assay --filter cond",
 		"conditional branches of a run recorded with -b or imported", NULL},
 	.details =
-		"With a PMU the program runs twice: once to count branches and mispredictions, once to sample. Where the PMU records branches (Intel LBR, AMD LbrExtV2, Arm BRBE) each row is one branch with source and target; otherwise branch-misses is sampled, and the output says whether the location is precise.\nWithout a PMU the program runs once in a simulator (valgrind), and every number is marked as simulated. RUN is a run of `assay record -b`, or an imported recording.\nExit status 5 when the program failed, 6 when there is neither a PMU nor a simulator, 130 after Ctrl-C.",
+		"With a PMU the program runs twice: once to count branches and mispredictions, "
+		"once to sample. Where the PMU records branches (Intel LBR, AMD LbrExtV2, Arm "
+		"BRBE) each row is one branch with source and target; otherwise branch-misses is "
+		"sampled, and the output says whether the location is precise.\nWithout a PMU the "
+		"program runs once in a simulator (valgrind), and every number is marked as "
+		"simulated. RUN is a run of `assay record -b`, or an imported recording.\nExit "
+		"status 5 when the program failed, 6 when there is neither a PMU nor a simulator, "
+		"130 after Ctrl-C.",
 	.options = options,
 	.program = PROGRAM_OPTIONAL,
 	.operands_max = 1,

@@ -54,7 +54,14 @@ const struct command cache_command = {
 		"assay cache run.assay --report cache.md",
 		"a stored or imported run, also as a report", NULL},
 	.details =
-		"With a PMU the program runs three times: for generic events, for this CPU's own events (L2, page walks, pending memory reads; only on CPUs that assay has a table for), and to sample loads with their latency where the CPU can, otherwise misses; the output says whether the location is precise. A level that was not counted shows the reason, never 0.\nWithout a PMU the program runs once in a simulator (valgrind): L1 and the last level, no L2, TLBs or prefetching; every number is marked as simulated.\nExit status 5 when the program failed, 6 when there is neither a PMU nor a simulator, 130 after Ctrl-C.",
+		"With a PMU the program runs three times: for generic events, for this CPU's own "
+		"events (L2, page walks, pending memory reads; only on CPUs that assay has a table "
+		"for), and to sample loads with their latency where the CPU can, otherwise misses; "
+		"the output says whether the location is precise. A level that was not counted "
+		"shows the reason, never 0.\nWithout a PMU the program runs once in a simulator "
+		"(valgrind): L1 and the last level, no L2, TLBs or prefetching; every number is "
+		"marked as simulated.\nExit status 5 when the program failed, 6 when there is "
+		"neither a PMU nor a simulator, 130 after Ctrl-C.",
 	.options = options,
 	.program = PROGRAM_OPTIONAL,
 	.operands_max = 1,

@@ -199,7 +199,8 @@ static const struct option_spec options[] = {
 	{"pid", 'p', "PID", false, NULL,
 		"attach to a running process and leave it unchanged (needs --progress)"},
 	{"progress", 0, "POINT", false, NULL,
-		"progress point: a counter's name, FILE:LINE, FUNCTION, syscall:NAME, usdt:PROVIDER:NAME, or auto"},
+		"progress point: a counter's name, FILE:LINE, FUNCTION, syscall:NAME, "
+		"usdt:PROVIDER:NAME, or auto"},
 	{"scope", 's', "SCOPE", false, NULL,
 		"only lines of these files, % matches any text (default: the program's own files)"},
 	{"fixed", 'f', "TARGET", false, NULL,
@@ -238,7 +239,15 @@ const struct command causal_command = {
 		"assay causal --show gain.assay --markdown gain.md",
 		"show the result again without running anything", NULL},
 	.details =
-		"Slows everything except one line for a moment, in proportion, and measures the program's progress: the difference is the gain from making that line faster. Progress is counted by ASSAY_PROGRESS (assay.h), by coz's macros, or at a function, line or system call given with --progress.\nA program that ends early is started again within the budget. Exit status 3 when no experiment was possible, 5 when the program failed, 6 when this machine or user cannot run experiments.\nWithout permission for BPF the program samples itself and waits are seen through interposed pthread functions; the output names the engine and what it does not see.",
+		"Slows everything except one line for a moment, in proportion, and measures the "
+		"program's progress: the difference is the gain from making that line faster. "
+		"Progress is counted by ASSAY_PROGRESS (assay.h), by coz's macros, or at a "
+		"function, line or system call given with --progress.\nA program that ends early "
+		"is started again within the budget. Exit status 3 when no experiment was "
+		"possible, 5 when the program failed, 6 when this machine or user cannot run "
+		"experiments.\nWithout permission for BPF the program samples itself and waits are "
+		"seen through interposed pthread functions; the output names the engine and what "
+		"it does not see.",
 	.options = options,
 	.program = PROGRAM_REQUIRED,
 	.run = causal_run_command,

@@ -156,7 +156,12 @@ const struct command diff_command = {
 		"assay diff old.assay new.assay --by line --function parse",
 		"lines, only with parse on the stack", NULL},
 	.details =
-		"Each row has its share in A and in B, the change in percentage points with its 95 % interval from the sample counts, and its cost (CPU time for clock events) per execution. Only rows that differ from noise at 5 % over all rows are listed. \"same cost\" marks a row whose share changed because others changed.\nThe interval covers sampling error. It does not cover how the program varies from run to run.",
+		"Each row has its share in A and in B, the change in percentage points with its 95 "
+		"% interval from the sample counts, and its cost (CPU time for clock events) per "
+		"execution. Only rows that differ from noise at 5 % over all rows are listed. "
+		"\"same cost\" marks a row whose share changed because others changed.\nThe "
+		"interval covers sampling error. It does not cover how the program varies from run "
+		"to run.",
 	.options = options,
 	.operands_min = 2,
 	.operands_max = 2,

@@ -109,7 +109,11 @@ const struct command doctor_command = {
 		"the same as root, short, for a coding agent", "assay doctor ./program",
 		"also how the program's build limits measuring, and how to rebuild it", NULL},
 	.details =
-		"Every capability is really tried: an event is opened and counted, assay samples itself, a BPF program is loaded and seen running, a uprobe is placed on assay, the runtime is preloaded into `true`.  Nothing is changed or left behind.  It takes well under a second, works without privileges and says what root would add.  The exit status is 0 even if much is missing.",
+		"Every capability is really tried: an event is opened and counted, assay samples "
+		"itself, a BPF program is loaded and seen running, a uprobe is placed on assay, "
+		"the runtime is preloaded into `true`.  Nothing is changed or left behind.  It "
+		"takes well under a second, works without privileges and says what root would add. "
+		" The exit status is 0 even if much is missing.",
 	.options = options,
 	.program = PROGRAM_OPTIONAL,
 	.operands_max = 1,

@@ -171,7 +171,10 @@ const struct command env_command = {
 		"are old numbers comparable with new ones?", "assay env -- ./program",
 		"also how the program was built", NULL},
 	.details =
-		"Every fact that affects how fast a program runs, each a value, absent or denied. The key is a hash of the facts that must match for a comparison. A comparison lists every difference as BLOCK, WARN or INFO and ends with FULLY_COMPARABLE (exit 0), ADVISORY (exit 0, with a warning) or NOT_COMPARABLE (exit 4).",
+		"Every fact that affects how fast a program runs, each a value, absent or denied. "
+		"The key is a hash of the facts that must match for a comparison. A comparison "
+		"lists every difference as BLOCK, WARN or INFO and ends with FULLY_COMPARABLE "
+		"(exit 0), ADVISORY (exit 0, with a warning) or NOT_COMPARABLE (exit 4).",
 	.options = options,
 	.program = PROGRAM_OPTIONAL,
 	.operands_max = 2,

@@ -215,8 +215,8 @@ const struct command export_command = {
 		"for go tool pprof -http : cpu.pb.gz",
 		"assay export run.assay --format folded -o - | flamegraph.pl >flame.svg",
 		"into a pipe", NULL},
-	.details =
-		"One event is exported; its totals equal those of `assay report` with the same filters. docs/commands/export.md lists what each format cannot store.",
+	.details = "One event is exported; its totals equal those of `assay report` with the same "
+		   "filters. docs/commands/export.md lists what each format cannot store.",
 	.options = options,
 	.operands_min = 1,
 	.operands_max = 1,

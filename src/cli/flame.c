@@ -228,14 +228,17 @@ static const struct option_spec options[] = {
 const struct command flame_command = {
 	.name = "flame",
 	.summary = "draw a flame graph of a run, or of the change between two",
-	.usage =
-		"RUN [-o FILE.svg] [--icicle] [--inverted] [--diff RUN] [--by WHAT] [--event EVENT]",
+	.usage = "RUN [-o FILE.svg] [--icicle] [--inverted] [--diff RUN] [--by WHAT] [--event "
+		 "EVENT]",
 	.examples = (const char *const[]){"assay flame run.assay -o cpu.svg",
 		"open cpu.svg in a browser: click to zoom, Ctrl-F to search",
 		"assay flame before.assay --diff after.assay",
 		"red grew, blue shrank, grey is within noise", NULL},
 	.details =
-		"One self-contained SVG file. A box is a function; its width is its share of the samples, including what it called. Omitted boxes are counted below the graph. With --diff the width is the mean of the two shares, so functions that vanished are visible too.",
+		"One self-contained SVG file. A box is a function; its width is its share of the "
+		"samples, including what it called. Omitted boxes are counted below the graph. "
+		"With --diff the width is the mean of the two shares, so functions that vanished "
+		"are visible too.",
 	.options = options,
 	.operands_min = 1,
 	.operands_max = 1,

@@ -171,7 +171,10 @@ const struct command gate_command = {
 	.usage = "--baseline NAME|RUN [--budgets FILE] [--candidate NAME|RUN | -- CMD]",
 	.examples = examples,
 	.details =
-		"Without a candidate the commands of the baseline run again, as often as before. A change counts only with a test (p < 0.01, corrected), an interval and a size. Exit status: 0 pass or warn, 1 slower or over budget, 3 inconclusive, 4 the machines are not comparable, 5 a command failed.",
+		"Without a candidate the commands of the baseline run again, as often as before. A "
+		"change counts only with a test (p < 0.01, corrected), an interval and a size. "
+		"Exit status: 0 pass or warn, 1 slower or over budget, 3 inconclusive, 4 the "
+		"machines are not comparable, 5 a command failed.",
 	.options = options,
 	.program = PROGRAM_OPTIONAL,
 	.operands_max = RUNS_GIVEN_MAX,

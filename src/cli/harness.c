@@ -111,7 +111,12 @@ const struct command harness_command = {
 		"assay harness checksum --lang rust -o benches/checksum.rs", "the same in Rust",
 		NULL},
 	.details =
-		"One file that builds unchanged, with a marked place for your code. The compiler cannot remove the work. It runs for a few seconds, or with -n for that many iterations, always the same work; it prints the iterations and a checksum on stdout, and the time per iteration on stderr.\nThe work is a function of its own, NAME_work, so that profiles name it. Existing files are replaced only with --force.",
+		"One file that builds unchanged, with a marked place for your code. The compiler "
+		"cannot remove the work. It runs for a few seconds, or with -n for that many "
+		"iterations, always the same work; it prints the iterations and a checksum on "
+		"stdout, and the time per iteration on stderr.\nThe work is a function of its own, "
+		"NAME_work, so that profiles name it. Existing files are replaced only with "
+		"--force.",
 	.options = options,
 	.operands_min = 1,
 	.operands_max = 1,

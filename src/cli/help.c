@@ -81,7 +81,8 @@ void help_overview(struct paper *paper)
 	paper_add(paper, "\nusage: assay COMMAND [OPTIONS] [-- PROGRAM ARGS...]\n");
 	help_commands(paper);
 	paper_add(paper,
-		"\nEvery command has --json[=FILE] (one document), --agent (at most 40 plain lines), "
+		"\nEvery command has --json[=FILE] (one document), --agent (at most 40 plain "
+		"lines), "
 		"--quiet\nand --color.  `assay help COMMAND` tells the rest; `assay --version "
 		"--verbose` names the libraries.\n"
 		"Exit status: 0 done, 1 regression, 2 wrong usage, 3 inconclusive, 4 not "
@@ -166,7 +167,8 @@ static void man_overview(struct str *out)
 	str_add(out, ".SH OPTIONS OF EVERY COMMAND\n");
 	man_options(out, common_options);
 	str_add(out,
-		".SH VERSION\n\\fBassay \\-\\-version\\fR prints it, with \\fB\\-\\-verbose\\fR also the libraries in use.\n");
+		".SH VERSION\n\\fBassay \\-\\-version\\fR prints it, with \\fB\\-\\-verbose\\fR "
+		"also the libraries in use.\n");
 	str_add(out, ".SH EXIT STATUS\n0 done, 1 regression or budget broken, 2 wrong usage, "
 		     "3 inconclusive, 4 not comparable, 5 the target could not run or failed, "
 		     "6 not available or not permitted on this machine, 7 the result could not be "

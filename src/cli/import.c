@@ -254,7 +254,17 @@ const struct command import_command = {
 		"ASSAY_EVENTS=run.ndjson ./server; assay import run.ndjson --by p95",
 		"spans timed by a program with assay.h", NULL},
 	.details =
-		"The format is detected from the content. Supported: perf.data of any age (file or pipe, compressed or not), perf script text, folded stacks, pprof, callgrind.out and cachegrind.out, coz's profile.coz and JSON lines, perf stat -j and -x SEPARATOR, JSON of hyperfine and Google Benchmark, and events that a program logs itself (docs/events.md).\nUser stacks recorded with --call-graph dwarf are unwound here. Nothing is dropped silently: what cannot be used is counted by reason. Of a damaged or truncated file everything before the damage is kept, with a warning; a file with nothing usable is refused.\nperf stat writes counts that are already scaled for multiplexing. They are kept and shown with the share of time they were really counted. What perf could not count stays missing, with the reason.",
+		"The format is detected from the content. Supported: perf.data of any age (file or "
+		"pipe, compressed or not), perf script text, folded stacks, pprof, callgrind.out "
+		"and cachegrind.out, coz's profile.coz and JSON lines, perf stat -j and -x "
+		"SEPARATOR, JSON of hyperfine and Google Benchmark, and events that a program logs "
+		"itself (docs/events.md).\nUser stacks recorded with --call-graph dwarf are "
+		"unwound here. Nothing is dropped silently: what cannot be used is counted by "
+		"reason. Of a damaged or truncated file everything before the damage is kept, with "
+		"a warning; a file with nothing usable is refused.\nperf stat writes counts that "
+		"are already scaled for multiplexing. They are kept and shown with the share of "
+		"time they were really counted. What perf could not count stays missing, with the "
+		"reason.",
 	.options = options,
 	.operands_min = 1,
 	.operands_max = 1,

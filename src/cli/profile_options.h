@@ -9,10 +9,12 @@
 /* clang-format off */
 #define PROFILE_FILTER_OPTIONS                                                                     \
 	{"event", 'e', "EVENT", false, NULL, "samples of this event (default: the first one)"},    \
-	{"thread", 0, "NAME|TID", false, NULL, "only this thread, or all with this name"},           \
+	{"thread", 0, "NAME|TID", false, NULL, "only this thread, or all with this " \
+		"name"}, \
 	{"module", 0, "NAME", false, NULL, "only samples taken in this binary"},                   \
 	{"function", 0, "FN", false, NULL, "only samples with this function on the stack"},        \
-	{"time", 0, "A..B", false, NULL, "only this part, since the start: 2s..5s, ..500ms, 1m.."}, \
+	{"time", 0, "A..B", false, NULL, "only this part, since the start: 2s..5s, ..500ms, " \
+		"1m.."}, \
 	{"only", 0, "SIDE", false, "user|kernel", "only user or kernel samples"}
 /* clang-format on */
 

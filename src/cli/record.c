@@ -171,7 +171,8 @@ static int record_keep(struct record_job *job, struct err *err)
 	job_name_run(&job->cli->host, job->run, (struct ingest_naming){.ingest = &job->ingest});
 	if (!job->run->samples.count)
 		run_add_note(job->run, "no-samples", "no sample was taken",
-			"the program used less CPU time than one sampling period, or never ran; use -F for more samples");
+			"the program used less CPU time than one sampling period, or never ran; "
+			"use -F for more samples");
 	return store_finish(job->store, job->run, err);
 }
 
@@ -241,7 +242,8 @@ static const struct option_spec options[] = {
 	{"stack", 0, "HOW", false, "auto|fp|dwarf|lbr|none",
 		"how to get call stacks (default auto: copied and unwound immediately)"},
 	{"branches", 'b', "FILTER", true, NULL,
-		"record the last branches before each sample; --branches=cond,ind_call: only these types"},
+		"record the last branches before each sample; --branches=cond,ind_call: only these "
+		"types"},
 	{"pid", 'p', "PID", false, NULL,
 		"sample a running process until it ends, until Ctrl-C, or until PROGRAM ends"},
 	{"all-cpus", 'a', NULL, false, NULL, "sample the whole machine"},
@@ -261,8 +263,11 @@ const struct command record_command = {
 		"samples with call stacks, stored in assay.run.assay",
 		"assay record -F 4999 -o fast.assay -- ./program", "five times as many samples",
 		"assay record -p 1234 --duration 10s", "a running process, for ten seconds", NULL},
-	.details =
-		"Stacks are unwound while the program runs, from a copy of each sample's stack that never reaches the disk: the file needs tens of bytes per sample. Lost samples and truncated stacks are counted and shown.\nExit status 5 when the program failed (see --target-status), 6 when the event cannot be sampled here, 130 after Ctrl-C; the samples are kept in each case.",
+	.details = "Stacks are unwound while the program runs, from a copy of each sample's stack "
+		   "that never reaches the disk: the file needs tens of bytes per sample. Lost "
+		   "samples and truncated stacks are counted and shown.\nExit status 5 when the "
+		   "program failed (see --target-status), 6 when the event cannot be sampled here, "
+		   "130 after Ctrl-C; the samples are kept in each case.",
 	.options = options,
 	.program = PROGRAM_REQUIRED,
 	.run = record_run,

@@ -166,7 +166,13 @@ const struct command report_command = {
 		"assay report run.assay --callers memcpy", "callers of memcpy, and their shares",
 		NULL},
 	.details =
-		"The first line shows the quality of the samples: how many, of which event, how many were lost, how many stacks are truncated or broken, how many samples have no function name, and the recorder's CPU time relative to the program's.\nSelf counts samples in the row itself, total also those in anything it called; recursion counts a sample once. Shares weight each sample by its period.\nA function is given by its full name, without arguments, or by any part that matches only one function.",
+		"The first line shows the quality of the samples: how many, of which event, how "
+		"many were lost, how many stacks are truncated or broken, how many samples have no "
+		"function name, and the recorder's CPU time relative to the program's.\nSelf "
+		"counts samples in the row itself, total also those in anything it called; "
+		"recursion counts a sample once. Shares weight each sample by its period.\nA "
+		"function is given by its full name, without arguments, or by any part that "
+		"matches only one function.",
 	.options = options,
 	.operands_min = 1,
 	.operands_max = 1,

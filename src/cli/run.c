@@ -129,7 +129,8 @@ static const struct option_spec options[] = {
 		"evidence directory (default: a new one below " DIRECTORY_ROOT ")"},
 	{"budget", 0, "TIME", false, NULL, "total time budget (default 60s)"},
 	{"against", 0, "DIR", false, NULL,
-		"compare with this earlier run (latest: the last one): what changed, and did the promised gain arrive"},
+		"compare with this earlier run (latest: the last one): what changed, and did the "
+		"promised gain arrive"},
 	{"phase", 0, "LIST", false, NULL,
 		"only these phases: baseline, observed, profile, counters, causal, events"},
 	{"skip", 0, "LIST", false, NULL, "not these"},
@@ -153,7 +154,15 @@ const struct command run_command = {
 		"assay run --check assay-out/latest", "is the evidence complete and unchanged?",
 		NULL},
 	.details =
-		"Runs the program once, shows a plan with times, then measures in phases, one after another: repeated runs, system activity, samples, simulated counters, experiments. Each phase leaves a file in the evidence directory, or its reason. The program's output is stored there and must not change; its stdin is stored and replayed.\nA program that does not end is observed for a while in each phase and stopped.\nExit status: 0 answered; 1 slower than the earlier run (--against), or changed (--check); 3 nothing could be measured, or partial (--check); 4 the earlier run is from another machine; 5 the program failed; 7 the evidence could not be written; 130 Ctrl-C, with a report so far.",
+		"Runs the program once, shows a plan with times, then measures in phases, one "
+		"after another: repeated runs, system activity, samples, simulated counters, "
+		"experiments. Each phase leaves a file in the evidence directory, or its reason. "
+		"The program's output is stored there and must not change; its stdin is stored and "
+		"replayed.\nA program that does not end is observed for a while in each phase and "
+		"stopped.\nExit status: 0 answered; 1 slower than the earlier run (--against), or "
+		"changed (--check); 3 nothing could be measured, or partial (--check); 4 the "
+		"earlier run is from another machine; 5 the program failed; 7 the evidence could "
+		"not be written; 130 Ctrl-C, with a report so far.",
 	.options = options,
 	.program = PROGRAM_REQUIRED,
 	.run = run_command_run,

@@ -148,7 +148,10 @@ const struct command scale_command = {
 	.usage = "[--sizes LIST | --threads LIST] [--expect LAW] 'CMD {n}'",
 	.examples = examples,
 	.details =
-		"{n} in the command, in --prepare and in --input is replaced by the size ({t} is the same). Sizes are interleaved, every other round backwards. The laws are O(1), O(log n), O(n), O(n log n) and O(n^2), each with a start-up cost. Exit status: 0 one law stands out, 3 none does, 1 worse than --expect.",
+		"{n} in the command, in --prepare and in --input is replaced by the size ({t} is "
+		"the same). Sizes are interleaved, every other round backwards. The laws are O(1), "
+		"O(log n), O(n), O(n log n) and O(n^2), each with a start-up cost. Exit status: 0 "
+		"one law stands out, 3 none does, 1 worse than --expect.",
 	.options = options,
 	.program = PROGRAM_OPTIONAL,
 	.operands_max = 1,

@@ -27,7 +27,8 @@ int site_page_show(struct cli *cli, const struct site_job *job, site_draw *draw,
 		"source of the numbers (default auto: the PMU if it works)"},       \
 	{"level", 0, "N", false, "1|2",                                                            \
 		"1: the whole program, 2: its places too (default 2)"},                    \
-	{"limit", 'n', "N", false, NULL, "at most N sites, 0 for all (default 20; --json: all)"},     \
+	{"limit", 'n', "N", false, NULL, "at most N sites, 0 for all (default 20; --json: " \
+		"all)"}, \
 	{"report", 0, "FILE", false, NULL, "also write a Markdown report"},                     \
 	{"output", 'o', "RUN", false, NULL, "store the run in this file (*.assay)"},               \
 	{"target-status", 0, NULL, false, NULL, "exit with the program's own status"}

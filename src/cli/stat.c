@@ -21,7 +21,8 @@ static int simulator_check(const struct cli *cli, struct err *err)
 			err_set(err, ERR_USAGE, EINVAL, "--engine sim and --%s exclude each other",
 				foreign[i]);
 			return err_hint(err,
-				"it simulates a whole run of a program: assay stat --engine sim -- PROGRAM");
+				"it simulates a whole run of a program: assay stat --engine sim -- "
+				"PROGRAM");
 		}
 	return 0;
 }
@@ -177,7 +178,8 @@ static int stat_run(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"event", 'e', "EVENTS", false, NULL,
-		"events: names (also this CPU vendor's), {groups}, :u :k :p modifiers, SYSTEM:TRACEPOINT, rHEX, PMU/FIELD=VALUE/; may be repeated"},
+		"events: names (also this CPU vendor's), {groups}, :u :k :p modifiers, "
+		"SYSTEM:TRACEPOINT, rHEX, PMU/FIELD=VALUE/; may be repeated"},
 	{"set", 0, "NAME", false, NULL,
 		"named set of events: default, memory, branches, l1, l2_tlb..."},
 	{"metric", 'M', "NAME", false, NULL, "count the events of this metric"},
@@ -188,10 +190,12 @@ static const struct option_spec options[] = {
 	{"tid", 't', "TID", false, NULL, "count one thread"},
 	{"all-cpus", 'a', NULL, false, NULL, "count the whole machine"},
 	{"proc", 0, NULL, false, NULL,
-		"also read /proc ten times a second: run queue, switches, reads and writes, memory, pressure"},
+		"also read /proc ten times a second: run queue, switches, reads and writes, "
+		"memory, pressure"},
 	{"strict", 0, NULL, false, NULL, "exit 6 when an event could not be counted"},
 	{"engine", 0, "ENGINE", false, "auto|pmu|sim",
-		"source of the counts; sim: valgrind's CPU model, exact and repeatable, 20 to 75 times slower"},
+		"source of the counts; sim: valgrind's CPU model, exact and repeatable, 20 to 75 "
+		"times slower"},
 	{"time-limit", 0, "TIME", false, NULL,
 		"with --engine sim: stop a run after TIME and keep the counts so far"},
 	{"output", 'o', "RUN", false, NULL, "store the run in this file (*.assay)"},
@@ -212,7 +216,9 @@ const struct command stat_command = {
 		"assay stat --engine sim -e instructions -- ./program",
 		"instructions without a PMU: the same number in every run", NULL},
 	.details =
-		"What could not be counted is shown with the reason, never as 0. Exit status 5 when the program failed (see --target-status), 6 with --strict when an event is missing, 130 after Ctrl-C; the counts are shown and stored in each case.",
+		"What could not be counted is shown with the reason, never as 0. Exit status 5 "
+		"when the program failed (see --target-status), 6 with --strict when an event is "
+		"missing, 130 after Ctrl-C; the counts are shown and stored in each case.",
 	.options = options,
 	.program = PROGRAM_REQUIRED,
 	.run = stat_run,

@@ -177,7 +177,11 @@ const struct command topdown_command = {
 		"assay topdown --report finding.md -- ./program",
 		"the same as a report for someone else", NULL},
 	.details =
-		"The program runs once for each set of events, three times over, so that nothing is multiplexed and each number has a range. Counters that fail the self-test, or read 0 where every program counts, are not used. A CPU without a table in assay gets generic events, and the output says so. Exit status 5 when the program failed, 6 when there is neither a PMU nor a simulator.",
+		"The program runs once for each set of events, three times over, so that nothing "
+		"is multiplexed and each number has a range. Counters that fail the self-test, or "
+		"read 0 where every program counts, are not used. A CPU without a table in assay "
+		"gets generic events, and the output says so. Exit status 5 when the program "
+		"failed, 6 when there is neither a PMU nor a simulator.",
 	.options = options,
 	.program = PROGRAM_REQUIRED,
 	.run = topdown_run,

@@ -112,7 +112,8 @@ static int tune_run_command(struct cli *cli, struct err *err)
 
 static const struct option_spec options[] = {
 	{"only", 0, "NAME,...", false, NULL,
-		"only these settings or groups; may be repeated (default: frequency, quiet and memory)"},
+		"only these settings or groups; may be repeated (default: frequency, quiet and "
+		"memory)"},
 	{"yes", 'y', "GROUP,...", true, NULL,
 		"agree to what `assay tune plan` shows; with groups: change only these"},
 	{"cpus", 0, "LIST", false, NULL,
@@ -144,7 +145,12 @@ const struct command tune_command = {
 		"pinned to one CPU; changes nothing else", "assay tune status --expect tuning.json",
 		"exit status 1 when the machine's settings differ", NULL},
 	.details =
-		"The old value of each setting is on disk before it changes, so revert restores it even after kill -9. A setting that someone else has changed since is left alone. run starts a guardian process that reverts when assay dies. Nothing survives a reboot. Exit status 5 when the program of run failed (see --target-status), 1 when --expect finds a difference, 6 when a setting could not be changed or restored, or needs root.",
+		"The old value of each setting is on disk before it changes, so revert restores it "
+		"even after kill -9. A setting that someone else has changed since is left alone. "
+		"run starts a guardian process that reverts when assay dies. Nothing survives a "
+		"reboot. Exit status 5 when the program of run failed (see --target-status), 1 "
+		"when --expect finds a difference, 6 when a setting could not be changed or "
+		"restored, or needs root.",
 	.options = options,
 	.program = PROGRAM_OPTIONAL,
 	.operands_min = 1,

@@ -144,7 +144,8 @@ static void guess_optimisation(struct binary_work *work)
 			"no compiler flags are recorded, and the code is not clearly either";
 		if (all < GUESS_FUNCTIONS)
 			facts->optimisation_reason =
-				"no compiler flags are recorded, and there are too few functions to guess";
+				"no compiler flags are recorded, and there are too few functions "
+				"to guess";
 	}
 }
 

@@ -32,7 +32,8 @@ static bool code_find(const struct listing_options *options, const struct image 
 		listing_miss(listing,
 			arena_format(arena, "%s was replaced after the recording", options->path),
 			arena_format(arena,
-				"restore the file with build id %s, or put it in a directory and use --symfs DIR",
+				"restore the file with build id %s, or put it in a directory and "
+				"use --symfs DIR",
 				options->build_id));
 		return false;
 	}
@@ -43,7 +44,8 @@ static bool code_find(const struct listing_options *options, const struct image 
 	listing_miss(listing,
 		arena_format(arena, "%s has no code at 0x%llx", options->path,
 			(unsigned long long)options->addr),
-		"it is not the file that ran; use --symfs DIR with a directory that has the right one");
+		"it is not the file that ran; use --symfs DIR with a directory that has the right "
+		"one");
 	return false;
 }
 

@@ -71,7 +71,8 @@ static void debug_open(struct names *names, const struct image_search *search)
 	str_addf(&names->basis, ", lines of %s", debug->image->path);
 	if (debug->shared_name && !debug->alternate)
 		str_addf(&names->missing,
-			"%s, shared debug information of %s, is missing: some inlined functions have no names; install its -dbgsym package",
+			"%s, shared debug information of %s, is missing: some inlined functions "
+			"have no names; install its -dbgsym package",
 			debug->shared_name, debug->image->path);
 }
 

@@ -224,7 +224,8 @@ static int cold_make(struct bench *b, struct err *err)
 				"%" PRIu64 " pages of %s stay in memory, so the run was not cold",
 				left, *file);
 			r = emit_note(b->sink, "not-cold", str_text(&text),
-				"another program has mapped the file, or its file system is in memory");
+				"another program has mapped the file, or its file system is in "
+				"memory");
 		}
 	}
 	return r;

@@ -86,7 +86,8 @@ static int no_points(const struct causal_runner *c, pid_t pid, struct err *err)
 {
 	if (c->options->path)
 		err_set(err, ERR_USAGE, EINVAL,
-			"%s does not load assay's runtime (it is static or set-uid), so it has no progress counters",
+			"%s does not load assay's runtime (it is static or set-uid), so it has no "
+			"progress counters",
 			c->options->path);
 	else
 		err_set(err, ERR_USAGE, EINVAL,
@@ -277,7 +278,8 @@ static int leave(struct causal_runner *c, struct err *err)
 
 	if (r < 0)
 		r = emit_note(c->sink, "left-behind", why.text,
-			"the process continues at full speed, but keeps an unused signal handler or its memory");
+			"the process continues at full speed, but keeps an unused signal handler "
+			"or its memory");
 	if (r >= 0)
 		r = execution_emit(&c->execution, c->sink);
 	return r < 0 ? err_set(err, ERR_OUTPUT, EIO, "cannot store the execution") : 0;
@@ -332,7 +334,8 @@ static int run(struct causal_runner *c, struct err *err)
 		r = emit_note(c->sink, "no-progress",
 			"the program never reached a progress point, so no experiment was possible",
 			c->summary->preload
-				? "put ASSAY_PROGRESS (assay.h) where a unit of work is done; counting functions needs the BPF engine"
+				? "put ASSAY_PROGRESS (assay.h) where a unit of work is done; "
+				  "counting functions needs the BPF engine"
 				: "name one with --progress, or put ASSAY_PROGRESS (assay.h) where "
 				  "a unit of work is done");
 	return r < 0 ? r : c->execution.stopped;

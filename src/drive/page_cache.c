@@ -20,7 +20,8 @@ static int refused(int code, struct err *err)
 	err_set(err, ERR_UNAVAILABLE, code, "cannot drop the page cache: %s: %s", DROP_PATH,
 		err_words(code));
 	err_hint(err,
-		"run as root, or use --cold-file FILE for each file that matters, which needs no privileges");
+		"run as root, or use --cold-file FILE for each file that matters, which needs no "
+		"privileges");
 	return -code;
 }
 

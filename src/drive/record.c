@@ -167,7 +167,8 @@ static int note_small_rings(const struct recording *c, const struct sampler_fact
 	if (facts->ring_bytes >= facts->ring_wanted_bytes || !facts->dump_bytes)
 		return 0;
 	snprintf(text, sizeof(text),
-		"locked memory limits the rings to %llu KiB per CPU, so each sample has %u KiB of the stack and deeper stacks are truncated",
+		"locked memory limits the rings to %llu KiB per CPU, so each sample has %u KiB of "
+		"the stack and deeper stacks are truncated",
 		(unsigned long long)facts->ring_bytes / 1024, facts->dump_bytes / 1024);
 	return emit_note(c->sink, "small-rings", text,
 		"sudo sysctl kernel.perf_event_mlock_kb=20480, or ulimit -l unlimited");
@@ -193,7 +194,8 @@ static int note_start(const struct recording *c)
 
 	if (r >= 0 && facts.narrowed)
 		r = emit_note(c->sink, "kernel-not-sampled",
-			"sampling the kernel is not permitted here, so time spent in it has no samples",
+			"sampling the kernel is not permitted here, so time spent in it has no "
+			"samples",
 			"sudo sysctl kernel.perf_event_paranoid=1");
 	return r < 0 ? r : note_privileged_target(c);
 }
@@ -207,11 +209,13 @@ static int note_losses(const struct recording *c, const struct sampler_facts *fa
 		snprintf(text, sizeof(text), "lost %llu samples: the rings were full",
 			(unsigned long long)facts->lost_samples);
 		r = emit_note(c->sink, "samples-lost", text,
-			"sample less often with -F, or use larger rings: sudo sysctl kernel.perf_event_mlock_kb=20480");
+			"sample less often with -F, or use larger rings: sudo sysctl "
+			"kernel.perf_event_mlock_kb=20480");
 	}
 	if (r >= 0 && facts->lost_records) {
 		snprintf(text, sizeof(text),
-			"lost %llu records of new mappings and tasks, so some samples may have no name or a wrong one",
+			"lost %llu records of new mappings and tasks, so some samples may have no "
+			"name or a wrong one",
 			(unsigned long long)facts->lost_records);
 		r = emit_note(c->sink, "records-lost", text, "record again on a quieter machine");
 	}
@@ -237,7 +241,8 @@ static int note_coverage(const struct recording *c, const struct sampler_facts *
 		facts->clock_ns >= cpu_ns / 100 * COVERAGE_PCT)
 		return 0;
 	snprintf(text, sizeof(text),
-		"the samples cover %llu %% of the CPU time: processes and threads shorter than the sampling interval have none",
+		"the samples cover %llu %% of the CPU time: processes and threads shorter than the "
+		"sampling interval have none",
 		(unsigned long long)(facts->clock_ns * 100 / cpu_ns));
 	return emit_note(c->sink, "short-lived-tasks", text,
 		"sample the whole machine with -a, or more often with -F");

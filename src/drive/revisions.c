@@ -123,7 +123,8 @@ static int repository_find(struct revisions *r, struct err *err)
 	if (status) {
 		err_set(err, ERR_USAGE, ENOENT, "this directory is not in a git work tree");
 		err_hint(err,
-			"--run compares two revisions of the repository in this directory; omit it to compare two programs");
+			"--run compares two revisions of the repository in this directory; omit it "
+			"to compare two programs");
 		return -ENOENT;
 	}
 	r->top = arena_text(&r->arena, str_text(&answer), answer.len);

@@ -168,12 +168,14 @@ static void tell_cost(const struct simulation *s)
 		snprintf(times, sizeof(times), ", %u times", o->repeat);
 	if (o->native_ns)
 		snprintf(text, sizeof(text),
-			"the simulation takes %d to %d times as long: about %s to %s%s; Ctrl-C stops it and keeps the results so far",
+			"the simulation takes %d to %d times as long: about %s to %s%s; Ctrl-C "
+			"stops it and keeps the results so far",
 			least, most, seconds_words(low, sizeof(low), (double)o->native_ns * least),
 			seconds_words(high, sizeof(high), (double)o->native_ns * most), times);
 	else
 		snprintf(text, sizeof(text),
-			"the simulation takes %d to %d times as long as the program alone%s; Ctrl-C stops it and keeps the results so far",
+			"the simulation takes %d to %d times as long as the program alone%s; "
+			"Ctrl-C stops it and keeps the results so far",
 			least, most, times);
 	o->tell(o->context, text);
 }
@@ -314,10 +316,12 @@ static int emit_execution(const struct simulation *s)
 static int refuse_instruction(const struct simulate_log *log, struct err *err)
 {
 	err_set(err, ERR_UNAVAILABLE, ENOTSUP,
-		"valgrind cannot simulate an instruction of this program (%s); the program itself is fine",
+		"valgrind cannot simulate an instruction of this program (%s); the program itself "
+		"is fine",
 		*log->instruction ? log->instruction : "unknown");
 	err_hint(err,
-		"build it without -march=native (valgrind does not support AVX-512), or use `assay record`, which needs no simulator");
+		"build it without -march=native (valgrind does not support AVX-512), or use `assay "
+		"record`, which needs no simulator");
 	return -ENOTSUP;
 }
 
@@ -331,7 +335,8 @@ static int refuse_nothing(
 			err, ERR_TARGET, ETIME, "the simulation ended before it wrote its results");
 	if (result->signal)
 		err_set(err, ERR_TARGET, EIO,
-			"the program was killed by signal %d (%s) in the simulator, and nothing was "
+			"the program was killed by signal %d (%s) in the simulator, and nothing "
+			"was "
 			"counted",
 			result->signal, strsignal(result->signal));
 	else
@@ -347,8 +352,10 @@ static int note_partial(const struct simulation *s)
 		return 0;
 	return emit_note(s->sink, "partial-simulation",
 		s->timed_out
-			? "partial simulation: the time limit was reached, so the counts cover a part of the run; use only their ratios"
-			: "partial simulation: it was stopped, so the counts cover a part of the run; use only their ratios",
+			? "partial simulation: the time limit was reached, so the counts cover a "
+			  "part of the run; use only their ratios"
+			: "partial simulation: it was stopped, so the counts cover a part of the "
+			  "run; use only their ratios",
 		s->timed_out ? "use a longer --time-limit or a smaller input" : NULL);
 }
 
@@ -378,7 +385,8 @@ static int run_emit(struct simulation *s, const struct simulate_log *log, struct
 		r = emit_quality(s->sink, "malformed_lines", sums.malformed);
 	if (r >= 0 && log->unsupported)
 		r = emit_note(s->sink, "simulator-instruction",
-			"the program uses an instruction that valgrind does not support, and continued without it",
+			"the program uses an instruction that valgrind does not support, and "
+			"continued without it",
 			"the counts may be of another path than the program normally takes");
 	if (r >= 0)
 		r = note_partial(s);

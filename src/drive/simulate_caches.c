@@ -96,7 +96,8 @@ int simulate_note_caches(const struct simulate_caches *c, const struct wire_sink
 		snprintf(left_out, sizeof(left_out), "; L2 (%s) is not simulated",
 			size_words(l2, sizeof(l2), c->left_out_bytes));
 	snprintf(text, sizeof(text),
-		"simulated caches: instructions %s %u-way, data %s %u-way, last level %s %u-way (%s)%s%s%s",
+		"simulated caches: instructions %s %u-way, data %s %u-way, last level %s %u-way "
+		"(%s)%s%s%s",
 		size_words(i1, sizeof(i1), c->i1.size_bytes), c->i1.ways,
 		size_words(d1, sizeof(d1), c->d1.size_bytes), c->d1.ways,
 		size_words(ll, sizeof(ll), c->ll.size_bytes), c->ll.ways,
@@ -114,7 +115,10 @@ int simulate_note_limits(bool instructions_only, const struct wire_sink *sink)
 {
 	return emit_note(sink, "simulated",
 		instructions_only
-			? "the counts come from valgrind's CPU model: exact for the program's own instructions, without the kernel's"
-			: "the counts come from valgrind's CPU model, not this CPU; not simulated: prefetching, overlapping misses, address translation (TLB), a neighbour on the same core, the kernel; threads run one at a time",
+			? "the counts come from valgrind's CPU model: exact for the program's own "
+			  "instructions, without the kernel's"
+			: "the counts come from valgrind's CPU model, not this CPU; not simulated: "
+			  "prefetching, overlapping misses, address translation (TLB), a "
+			  "neighbour on the same core, the kernel; threads run one at a time",
 		NULL);
 }

@@ -37,7 +37,8 @@ static int cpus_take(const char *list, struct err *err)
 		err_set(err, ERR_UNAVAILABLE, EINVAL,
 			"the program cannot run on all of the CPUs %s", list);
 		err_hint(err,
-			"see `nproc --all` and /sys/devices/system/cpu/online; a container or cpuset may allow fewer");
+			"see `nproc --all` and /sys/devices/system/cpu/online; a container or "
+			"cpuset may allow fewer");
 		return -EINVAL;
 	}
 	return 0;

@@ -17,7 +17,8 @@ static int stored_join(const struct job_host *host, const char *path, struct run
 	if (!run->experiments.count) {
 		err_set(err, ERR_USAGE, ENODATA, "%s has no causal experiments", path);
 		return err_hint(err,
-			"record some: assay causal -o RUN -- PROGRAM; or import coz's: assay import profile.coz -o RUN");
+			"record some: assay causal -o RUN -- PROGRAM; or import coz's: assay "
+			"import profile.coz -o RUN");
 	}
 	fingerprint = run_text(run, run->fingerprint);
 	words = run_text(run, run->target);

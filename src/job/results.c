@@ -62,7 +62,8 @@ static int import_results(const char *path, struct run **ret_run, struct err *er
 		err_set(err, ERR_USAGE, EINVAL, "%s (%s) has no times of whole runs", path,
 			report.kind);
 		return err_hint(err,
-			"use a run file of `assay bench -o`, or JSON of hyperfine or Google Benchmark");
+			"use a run file of `assay bench -o`, or JSON of hyperfine or Google "
+			"Benchmark");
 	}
 	run->partial = *report.damage || report.skipped[IMPORT_TRUNCATED];
 	run->command = run_intern(run, "import");

@@ -56,7 +56,8 @@ int run_input_check(struct run_job *job, struct err *err)
 
 	if (input)
 		r = file_check(input,
-			"--input names the file that the program reads; piped input needs no option",
+			"--input names the file that the program reads; piped input needs no "
+			"option",
 			err);
 	if (r >= 0 && golden)
 		r = golden_check(job, golden, err);

@@ -201,7 +201,8 @@ static int list_read(struct run_job *job, const char *option, const char *list, 
 			continue;
 		err_set(err, ERR_USAGE, EINVAL, "--%s: unknown phase '%s'", option, name);
 		return err_hint(err,
-			"phases: baseline, observed, profile, counters, causal, events; separate them with commas");
+			"phases: baseline, observed, profile, counters, causal, events; separate "
+			"them with commas");
 	}
 	return 0;
 }

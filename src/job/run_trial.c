@@ -106,7 +106,8 @@ static void trial_note_endless(struct run_job *job)
 	row->reason = "the program did not end by itself and was stopped";
 	row->fix = "";
 	run_add_note(job->front, "endless",
-		"the program did not end by itself: each phase observes it for a while and stops it",
+		"the program did not end by itself: each phase observes it for a while and stops "
+		"it",
 		"a longer --budget waits longer for the first run (a quarter of it)");
 }
 

@@ -168,7 +168,8 @@ static int place_check(struct scale_job *scale, bool place, bool *ret_default, s
 			"write './program {n}', or --env NAME to pass it in a variable");
 	*ret_default = true;
 	run_add_note(scale->bench.run, "thread-count",
-		"the command has no {t}: the count is passed in OMP_NUM_THREADS, GOMAXPROCS and the like",
+		"the command has no {t}: the count is passed in OMP_NUM_THREADS, GOMAXPROCS and "
+		"the like",
 		"--env NAME passes it in another variable");
 	return 0;
 }

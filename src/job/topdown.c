@@ -233,7 +233,8 @@ static void notes_add(const struct counting *counting)
 			"sudo sysctl kernel.perf_event_paranoid=1, or run as root");
 	if (counting->plan.cut && counting->job->facts.watchdog)
 		run_add_note(run, "watchdog-holds-a-counter",
-			"the NMI watchdog uses a counter, so groups of events were split and the program runs more often",
+			"the NMI watchdog uses a counter, so groups of events were split and the "
+			"program runs more often",
 			"sudo sysctl kernel.nmi_watchdog=0");
 }
 
@@ -323,7 +324,8 @@ static int engine_choose(struct topdown_job *job, struct pmu_report *report, str
 	if (wish == ENGINE_AUTO && job->options.quick) { /* the simulator is anything but quick */
 		wish = ENGINE_PMU;
 		err_hint(&no_pmu,
-			"--quick needs a PMU; `assay topdown --engine sim` does not, but is 20 to 75 times slower");
+			"--quick needs a PMU; `assay topdown --engine sim` does not, but is 20 to "
+			"75 times slower");
 	}
 	job->page.reason = arena_format(&job->arena, "%s", no_pmu.text);
 	return job_choose_engine(wish, &no_pmu, &job->engine, err);

@@ -163,7 +163,8 @@ void tune_note_states(struct tune_job *job, const struct knob_view *view)
 			run_add_note(job->run, notes[i].code, notes[i].text, notes[i].hint);
 	if (job->tune.journal.skipped)
 		run_add_note(job->run, "tune-journal",
-			"the journal has damaged or foreign lines: they are skipped, and their changes are not restored",
+			"the journal has damaged or foreign lines: they are skipped, and their "
+			"changes are not restored",
 			arena_format(&job->arena, "see %s or %s.broken", job->tune.journal_path,
 				job->tune.journal_path));
 }

@@ -108,7 +108,8 @@ static void process_notes(struct tune_job *job)
 		io_read_line("/proc/sys/kernel/sched_autogroup_enabled", text, sizeof(text)) > 0 &&
 		str_equal(text, "1"))
 		run_add_note(job->run, "tune-autogroup",
-			"nice has no effect on programs of other sessions: kernel.sched_autogroup_enabled is 1",
+			"nice has no effect on programs of other sessions: "
+			"kernel.sched_autogroup_enabled is 1",
 			"write the nice value to /proc/PID/autogroup, or use --only autogroup");
 	if (job->options.process.fifo &&
 		io_read_line("/proc/sys/kernel/sched_rt_runtime_us", text, sizeof(text)) > 0 &&
@@ -118,7 +119,8 @@ static void process_notes(struct tune_job *job)
 				"a real-time program that never sleeps is stopped after %s us of "
 				"each period (kernel.sched_rt_runtime_us)",
 				text),
-			"this keeps the machine responsive; leave it, and do not trust the slowest runs");
+			"this keeps the machine responsive; leave it, and do not trust the slowest "
+			"runs");
 }
 
 /* The spawner is forked before the lock is taken, the guardian's pipe made and the processors held

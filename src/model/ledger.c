@@ -1,6 +1,6 @@
 /* ledger.c - see ledger.h.
  *
- *     {"schema":"assay.ledger/1","time":"2026-01-31T12:00:00Z","time_ns":...,"run_id":"20260131-...",
+ *     {"schema":"assay.ledger/1","time":"2026-01-31T12:00:00Z","time_ns":...,"run_id":"2026...",
  *      "fingerprint":"8ddd...","target":"./prog data","hypothesis":"page_fault_storm",
  *      "verdict":"supports","why":"...","share":0.4,"noisy":false,"numbers":{"fault_samples":0.4}}
  *

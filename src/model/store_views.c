@@ -35,12 +35,14 @@ const char store_create_views[] =
 
 	"CREATE VIEW fingerprint AS\n"
 	"SELECT g.text AS \"group\", n.text AS name,\n"
-	"  CASE f.state WHEN 0 THEN ifnull(v.text, '') WHEN 1 THEN 'absent' ELSE 'denied' END AS value\n"
+	"  CASE f.state WHEN 0 THEN ifnull(v.text, '') WHEN 1 THEN 'absent' ELSE 'denied' END AS "
+	"value\n"
 	"FROM field f LEFT JOIN text g ON g.id = f.\"group\" LEFT JOIN text n ON n.id = f.name\n"
 	"LEFT JOIN text v ON v.id = f.value ORDER BY f.id;\n"
 
 	"CREATE VIEW capabilities AS\n"
-	"SELECT n.text AS name, CASE c.status WHEN 0 THEN 'ok' WHEN 1 THEN 'limited' ELSE 'no' END\n"
+	"SELECT n.text AS name, CASE c.status WHEN 0 THEN 'ok' WHEN 1 THEN 'limited' ELSE 'no' "
+	"END\n"
 	"  AS status, r.text AS reason, x.text AS fix\n"
 	"FROM capability c LEFT JOIN text n ON n.id = c.name LEFT JOIN text r ON r.id = c.reason\n"
 	"LEFT JOIN text x ON x.id = c.fix ORDER BY c.id;\n"
@@ -49,13 +51,15 @@ const char store_create_views[] =
 	"SELECT e.id AS id, n.text AS name, u.text AS unit, c.text AS core,\n"
 	"  nullif(e.\"group\", 0) AS \"group\", e.scale AS scale, e.flags & 1 AS prescaled,\n"
 	"  (e.flags & 2) / 2 AS simulated,\n"
-	"  CASE e.status WHEN 0 THEN 'counted' WHEN 1 THEN 'not counted' WHEN 2 THEN 'not supported'\n"
+	"  CASE e.status WHEN 0 THEN 'counted' WHEN 1 THEN 'not counted' WHEN 2 THEN 'not "
+	"supported'\n"
 	"    WHEN 3 THEN 'not permitted' ELSE 'not trusted' END AS status, r.text AS reason\n"
 	"FROM event e LEFT JOIN text n ON n.id = e.name LEFT JOIN text u ON u.id = e.unit\n"
 	"LEFT JOIN text c ON c.id = e.core LEFT JOIN text r ON r.id = e.reason ORDER BY e.id;\n"
 
 	"CREATE VIEW executions AS\n"
-	"SELECT e.id AS execution, wall_ns, CASE WHEN flags & 1 THEN NULL ELSE user_ns END AS user_ns,\n"
+	"SELECT e.id AS execution, wall_ns, CASE WHEN flags & 1 THEN NULL ELSE user_ns END AS "
+	"user_ns,\n"
 	"  CASE WHEN flags & 1 THEN NULL ELSE system_ns END AS system_ns,\n"
 	"  CASE WHEN flags & 513 = 1 THEN NULL ELSE max_rss_bytes END AS max_rss_bytes,\n"
 	"  CASE WHEN flags & 1 THEN NULL ELSE minor_faults END AS minor_faults,\n"
@@ -63,7 +67,8 @@ const char store_create_views[] =
 	"  CASE WHEN flags & 1 THEN NULL ELSE voluntary_switches END AS voluntary_switches,\n"
 	"  CASE WHEN flags & 1 THEN NULL ELSE involuntary_switches END AS involuntary_switches,\n"
 	"  CASE WHEN flags & 129 = 1 OR signal THEN NULL ELSE exit_status END AS exit_status,\n"
-	"  nullif(signal, 0) AS signal, (flags & 2) / 2 AS interrupted, (flags & 4) / 4 AS leftovers,\n"
+	"  nullif(signal, 0) AS signal, (flags & 2) / 2 AS interrupted, (flags & 4) / 4 AS "
+	"leftovers,\n"
 	"  (flags & 8) / 8 AS timed_out, (flags & 16) / 16 AS warmup,\n"
 	"  CASE WHEN flags & 32 THEN steal_ns END AS steal_ns,\n"
 	"  CASE WHEN flags & 64 THEN pressure_ns END AS pressure_ns, t.text AS command,\n"
@@ -71,7 +76,8 @@ const char store_create_views[] =
 	"  CASE WHEN flags & 1024 THEN max_rss_bytes END AS max_rss_upper_bytes,\n"
 	"  CASE WHEN flags & 2048 THEN user_ns WHEN flags & 1 THEN NULL\n"
 	"    ELSE user_ns + system_ns END AS cpu_ns\n"
-	"FROM execution e LEFT JOIN command c ON c.id = e.command LEFT JOIN text t ON t.id = c.argv\n"
+	"FROM execution e LEFT JOIN command c ON c.id = e.command LEFT JOIN text t ON t.id = "
+	"c.argv\n"
 	"ORDER BY e.id;\n"
 
 	"CREATE VIEW places AS\n"
@@ -94,7 +100,8 @@ const char store_create_views[] =
 
 	/* An event without a value has a row too, with the reason. */
 	"CREATE VIEW counts AS\n"
-	"SELECT e.name AS event, e.unit AS unit, c.execution AS execution, nullif(c.at_ns, 0) AS at_ns,\n"
+	"SELECT e.name AS event, e.unit AS unit, c.execution AS execution, nullif(c.at_ns, 0) AS "
+	"at_ns,\n"
 	"  CASE WHEN e.status NOT IN ('counted', 'not trusted') THEN NULL\n"
 	"    WHEN c.running_ns < c.enabled_ns AND c.running_ns = 0 THEN NULL\n"
 	"    WHEN c.running_ns < c.enabled_ns AND NOT e.prescaled\n"
@@ -107,7 +114,8 @@ const char store_create_views[] =
 
 	"CREATE VIEW samples AS\n"
 	"SELECT s.id AS id, s.time_ns AS time_ns, e.text AS event, t.pid AS pid, t.tid AS tid,\n"
-	"  n.text AS thread, s.cpu AS cpu, s.period AS period, u.text AS function, f.line AS line,\n"
+	"  n.text AS thread, s.cpu AS cpu, s.period AS period, u.text AS function, f.line AS "
+	"line,\n"
 	"  p.text AS module, s.flags & 1 AS truncated, (s.flags & 2) / 2 AS kernel\n"
 	"FROM sample s LEFT JOIN event v ON v.id = s.event LEFT JOIN text e ON e.id = v.name\n"
 	"LEFT JOIN thread t ON t.id = s.thread LEFT JOIN text n ON n.id = t.name\n"
@@ -129,7 +137,7 @@ const char store_create_views[] =
 	"SELECT p.id AS id, p.parent AS parent, nullif(" LOCATION_AT("p.id") ", 0) AS location\n"
 	"FROM part p JOIN segment g ON g.id = p.segment;\n"
 
-	/* Every frame of every distinct stack, innermost at depth 0, with the samples it stands for:
+	/* Every frame of every distinct stack, innermost at depth 0, with its samples:
 	 * out of a frame into the one it was inlined into, then to the caller's location. */
 	"CREATE VIEW chains AS\n"
 	"WITH RECURSIVE leaf(event, stack, samples, period) AS (\n"
@@ -141,7 +149,8 @@ const char store_create_views[] =
 	"  FROM leaf f LEFT JOIN segment g ON g.id = " SEGMENT_OF("f.stack") "\n"
 	"  LEFT JOIN location l ON l.id = " LOCATION_AT("f.stack") "\n"
 	"  LEFT JOIN frame r ON r.id = l.frame\n"
-	"  UNION ALL SELECT c.event, c.stack, c.samples, c.period, c.depth + 1, c.caller, c.location,\n"
+	"  UNION ALL SELECT c.event, c.stack, c.samples, c.period, c.depth + 1, c.caller, "
+	"c.location,\n"
 	"    r.id, r.outer\n"
 	"  FROM chain c JOIN frame r ON r.id = c.outer\n"
 	"  UNION ALL SELECT c.event, c.stack, c.samples, c.period, c.depth + 1,\n"
@@ -152,7 +161,8 @@ const char store_create_views[] =
 	"SELECT c.event AS event, c.stack AS stack, c.depth AS depth, c.samples AS samples,\n"
 	"  c.location AS location, c.frame AS frame, f.function AS function, l.module AS module,\n"
 	"  f.file AS file, nullif(f.line, 0) AS line, c.period AS period\n"
-	"FROM chain c LEFT JOIN location l ON l.id = c.location LEFT JOIN frame f ON f.id = c.frame;\n"
+	"FROM chain c LEFT JOIN location l ON l.id = c.location LEFT JOIN frame f ON f.id = "
+	"c.frame;\n"
 
 	/* What the shares of an event are taken of. */
 	"CREATE VIEW sampled_events AS\n"
@@ -162,7 +172,7 @@ const char store_create_views[] =
 	"FROM sample s LEFT JOIN event e ON e.id = s.event LEFT JOIN text v ON v.id = e.name\n"
 	"GROUP BY s.event;\n"
 
-	/* Rows of one name, file and module are one function: inlined copies have rows of their own. */
+	/* Rows of one name, file and module are one function: inlined copies have their own rows. */
 	"CREATE VIEW top_functions AS\n"
 	"WITH once AS (SELECT c.event AS event, c.stack AS stack, f.name AS name,\n"
 	"  CASE WHEN f.name IS NOT NULL THEN f.file END AS file,\n"
@@ -173,10 +183,12 @@ const char store_create_views[] =
 	"    AS function, p.text AS module, d.text AS file, sum(o.samples * o.innermost) AS self,\n"
 	SHARE("* o.innermost") " AS self_share, sum(o.samples) AS total,\n"
 	SHARE("") " AS total_share, w.name AS event\n"
-	"FROM once o JOIN sampled_events w ON w.event IS o.event LEFT JOIN text n ON n.id = o.name\n"
+	"FROM once o JOIN sampled_events w ON w.event IS o.event LEFT JOIN text n ON n.id = "
+	"o.name\n"
 	"LEFT JOIN text d ON d.id = o.file LEFT JOIN module m ON m.id = o.module\n"
 	"LEFT JOIN text p ON p.id = m.path\n"
-	"GROUP BY o.event, o.name, o.file, o.module, o.stack IS NULL ORDER BY self DESC, total DESC;\n"
+	"GROUP BY o.event, o.name, o.file, o.module, o.stack IS NULL ORDER BY self DESC, total "
+	"DESC;\n"
 
 	"CREATE VIEW top_lines AS\n"
 	"WITH once AS (SELECT c.event AS event, c.stack AS stack, f.name AS name, f.file AS home,\n"
@@ -189,28 +201,33 @@ const char store_create_views[] =
 	"    AS function, sum(o.samples * o.innermost) AS self,\n"
 	SHARE("* o.innermost") " AS self_share, sum(o.samples) AS total,\n"
 	SHARE("") " AS total_share, w.name AS event, p.text AS module\n"
-	"FROM once o JOIN sampled_events w ON w.event IS o.event LEFT JOIN text n ON n.id = o.name\n"
+	"FROM once o JOIN sampled_events w ON w.event IS o.event LEFT JOIN text n ON n.id = "
+	"o.name\n"
 	"LEFT JOIN text d ON d.id = o.file LEFT JOIN module m ON m.id = o.module\n"
 	"LEFT JOIN text p ON p.id = m.path\n"
 	"GROUP BY o.event, o.name, o.home, o.module, o.file, o.line, o.stack IS NULL\n"
 	"ORDER BY self DESC, total DESC;\n"
 
 	"CREATE VIEW top_modules AS\n"
-	"WITH once AS (SELECT event, stack, module, max(samples) AS samples, max(period) AS period,\n"
+	"WITH once AS (SELECT event, stack, module, max(samples) AS samples, max(period) AS "
+	"period,\n"
 	"  max(depth = 0) AS innermost FROM chains GROUP BY event, stack, module)\n"
 	"SELECT CASE WHEN o.stack IS NULL THEN '[no stack]' ELSE ifnull(p.text, '[unknown]') END\n"
 	"    AS module, sum(o.samples * o.innermost) AS self,\n"
 	SHARE("* o.innermost") " AS self_share, sum(o.samples) AS total,\n"
 	SHARE("") " AS total_share, w.name AS event\n"
-	"FROM once o JOIN sampled_events w ON w.event IS o.event LEFT JOIN module m ON m.id = o.module\n"
+	"FROM once o JOIN sampled_events w ON w.event IS o.event LEFT JOIN module m ON m.id = "
+	"o.module\n"
 	"LEFT JOIN text p ON p.id = m.path\n"
 	"GROUP BY o.event, o.module, o.stack IS NULL ORDER BY self DESC, total DESC;\n"
 
 	"CREATE VIEW top_threads AS\n"
 	"SELECT t.pid AS pid, t.tid AS tid, n.text AS thread,\n"
 	"  " SAMPLES " AS samples,\n"
-	"  CASE WHEN w.weighted THEN total(s.period) / w.period ELSE 1.0 * count(*) / w.samples END\n"
+	"  CASE WHEN w.weighted THEN total(s.period) / w.period ELSE 1.0 * count(*) / w.samples "
+	"END\n"
 	"    AS share, w.name AS event\n"
-	"FROM sample s JOIN sampled_events w ON w.event IS s.event LEFT JOIN thread t ON t.id = s.thread\n"
+	"FROM sample s JOIN sampled_events w ON w.event IS s.event LEFT JOIN thread t ON t.id = "
+	"s.thread\n"
 	"LEFT JOIN text n ON n.id = t.name GROUP BY s.event, s.thread ORDER BY samples DESC;\n";
 /* clang-format on */

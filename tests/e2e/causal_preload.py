@@ -215,7 +215,7 @@ def _():
         r = run("./assay", "causal", "--engine", "preload", "--progress", "work_a", "-p",
                 running.pid)
         running.kill()
-    assert r.status == 6 and "preload engine only works" in r.err and "BPF" in r.err, r
+    assert r.status == 6 and "not a running" in r.err and "BPF" in r.err, r
     if run("cc", "-static", os.path.join(SOURCE, "tests/workloads/causal/shapes.c"), "-I",
            os.path.join(SOURCE, "include"), "-o", "still", "-lpthread").status == 0:
         r = run("./assay", "causal", "--engine", "preload", "--", "./still", "split", "10")

@@ -67,7 +67,7 @@ def _():
     assert r.status == 0, r
     answer = json.loads(r.out)["data"]["answer"]
     assert answer["location"] == "[work-bare]", answer
-    assert "get the names of the functions in [work-bare]" in answer["sentence"], answer
+    assert "get the function names of [work-bare]" in answer["sentence"], answer
     assert answer["next"] == f"assay doctor {bare}", answer
     r = assay("doctor", bare)
     assert "stripped" in r.out, r
@@ -156,7 +156,7 @@ def _():
     path = script("odd", 'if [ -n "$ASSAY_EVENTS" ]; then echo odd; else echo even; fi')
     r = assay("run", *SHORT, "--phase", "baseline,observed", "-o", "d", "--", path)
     assert r.status in (0, 3), r
-    assert "something else" in r.out and "observed" in r.out, r
+    assert "output differs from the first run" in r.out and "observed" in r.out, r
     assert read("d/log/observed.stdout") == "odd\n"
 
 
@@ -164,7 +164,7 @@ def _():
 def _():
     path = script("bad", "echo the disk is on fire >&2", "exit 3")
     r = assay("run", "-o", "d", "--", path)
-    assert r.status == 5 and "exit status 3" in r.err and "disk is on fire" in r.err, r
+    assert r.status == 5 and "exited with status 3" in r.err and "disk is on fire" in r.err, r
     assert manifest("d")["state"] == "partial"
     assert "disk is on fire" in phase("trial", "d")["reason"]
     assert assay("run", "--check", "d").status == 3
@@ -329,7 +329,7 @@ def _():
             (("--input", "nowhere", "--", "true"), "cannot read nowhere"),
             (("--input", ".", "--", "true"), "not a regular file"),
             (("--golden", "nowhere", "--", "true"), "cannot read nowhere"),
-            ((), "no program")):
+            ((), "needs a program")):
         r = assay("run", *words)
         assert r.status == 2 and what in r.err, r
         assert len(r.err.splitlines()) == 2, r

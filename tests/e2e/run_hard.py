@@ -145,7 +145,8 @@ def _():
     path = script("loud", "head -c 5000000 /dev/zero | tr '\\0' x >&2",
                   '[ -z "$ASSAY_EVENTS" ] || rm -f "$(dirname "$ASSAY_EVENTS")"/observed.assay*')
     r = assay("run", *SHORT, "--phase", "observed", "-o", "d", "--", path)
-    assert r.status == 7 and "could not be written: cannot write d/observed.assay" in r.err, r
+    assert r.status == 7, r
+    assert "cannot write the phase observed: cannot write d/observed.assay" in r.err, r
     assert phase("observed", "d")["reason"].startswith("cannot write d/observed.assay"), r
     assert phase("observed", "d")["fix"] in r.err, r
 

@@ -221,14 +221,16 @@ static const char *refute_of(const struct hotspot *spot, bool can_try, struct ar
 		return spot->because->falsifier;
 	if (spot_pays(spot))
 		return arena_format(arena,
-			"make it faster: if the program gains less than %.1f %% for every %.0f %% there, this was wrong",
+			"make it faster: if the program gains less than %.1f %% for every %.0f %% "
+			"there, this was wrong",
 			100 * spot->gain_lo, 100 * spot->gain_at);
 	if (spot->has_no_name)
 		return "";
 	if (!can_try)
 		return "make it faster: if the program takes as long as before, this was wrong";
 	return arena_format(arena,
-		"assay causal --progress auto -f %s shows a flat curve, so it is off the critical path",
+		"assay causal --progress auto -f %s shows a flat curve, so it is off the critical "
+		"path",
 		command_place(spot, true, arena));
 }
 
@@ -310,7 +312,8 @@ static void answer_none(
 	}
 	view->kind = ANSWER_NOTHING;
 	view->sentence =
-		"nothing stands out: no place takes more than 10 % of the CPU time, and no explanation is supported";
+		"nothing stands out: no place takes more than 10 % of the CPU time, and no "
+		"explanation is supported";
 	view->why = "the time is spread over many places";
 	view->refute = "a longer run, or one with real input, shows a place above 10 %";
 	view->next = command_fill(evidence, "assay report profile.assay --total", arena);

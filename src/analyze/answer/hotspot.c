@@ -98,9 +98,10 @@ static const char *why_of(const struct hotspot_draft *draft)
 		return draft->spot.cause;
 	if (draft->spot.because)
 		return draft->spot.because->why;
-	return draft->tried
-		       ? "unknown: samples and experiments show where, and no explanation is supported"
-		       : "not known: samples show where the time goes, and no explanation is supported";
+	return draft->tried ? "unknown: samples and experiments show where, and no explanation is "
+			      "supported"
+			    : "not known: samples show where the time goes, and no explanation is "
+			      "supported";
 }
 
 static void draft_score(struct hotspot_draft *draft, struct arena *arena)

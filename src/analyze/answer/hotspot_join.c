@@ -221,7 +221,8 @@ static const char *experiment_words(const struct causal_target_view *target,
 			target->name, 100 * gain->lo, 100 * gain->hi, 100 * gain->speedup);
 	if (low_gain(target))
 		return arena_format(arena,
-			"%s %.0f %% faster would gain %.1f %% (%.1f to %.1f), not the %.1f %% of its share",
+			"%s %.0f %% faster would gain %.1f %% (%.1f to %.1f), not the %.1f %% of "
+			"its share",
 			target->name, 100 * gain->speedup, 100 * gain->gain, 100 * gain->lo,
 			100 * gain->hi, 100 * gain->speedup * target->sample_share);
 	if (target->curve.class == CAUSAL_CONTENTION)

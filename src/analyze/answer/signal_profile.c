@@ -136,7 +136,8 @@ static struct profile_facts *facts_of(struct leaf_reader *reader)
 	kernel_weigh(reader->run, facts);
 	if (event_is_user_only(facts->samples.name))
 		facts->kernel_reason =
-			"sampling the kernel is not permitted here; run as root, or set kernel.perf_event_paranoid to 1";
+			"sampling the kernel is not permitted here; run as root, or set "
+			"kernel.perf_event_paranoid to 1";
 	else if (!kernel_has_names(reader->run) &&
 		 (double)facts->kernel_weight >
 			 UNNAMED_KERNEL * (double)facts->samples.total.weight)

@@ -197,7 +197,8 @@ static void row_fill(const struct computer *computer, const struct formula *form
 		row->reason = "the result is not a number";
 	else if (row->value < metric->low || row->value > metric->high) /* false against NAN */
 		row->reason = arena_format(computer->arena,
-			"the result is %.4g, outside %g to %g: a counter is broken, or the counters do not belong together",
+			"the result is %.4g, outside %g to %g: a counter is broken, or the "
+			"counters do not belong together",
 			row->value, metric->low, metric->high);
 	else
 		row->known = true;

@@ -88,7 +88,8 @@ static int points_mixed(const struct causal_view *view, struct err *err)
 			throughput = view->points[i].name;
 	}
 	err_set(err, ERR_USAGE, EINVAL,
-		"the program has points for throughput ('%s') and latency ('%s'): one number cannot judge both",
+		"the program has points for throughput ('%s') and latency ('%s'): one number "
+		"cannot judge both",
 		throughput, latency);
 	err_hint(err, "choose one with --progress '%s' or --progress '%s'", throughput, latency);
 	return -EINVAL;

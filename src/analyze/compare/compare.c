@@ -189,8 +189,8 @@ static int ratio_refuse(const struct compare_input *input, size_t index, struct 
 {
 	err_set(err, ERR_USAGE, EINVAL, "%s: measurement %zu is 0 or less, so there is no ratio",
 		input->name, index + 1);
-	err_hint(err,
-		"remove that run; a program shorter than the clock's resolution cannot be compared");
+	err_hint(err, "remove that run; a program shorter than the clock's resolution cannot be "
+		      "compared");
 	return -EINVAL;
 }
 

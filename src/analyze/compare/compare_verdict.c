@@ -76,13 +76,15 @@ const char *compare_note_text(enum compare_note note)
 {
 	switch (note) {
 	case COMPARE_NOTE_WALL_ONLY:
-		return "only wall time changed: the change is off the CPU (waiting, locks, I/O or scheduling); `assay waits` shows where";
+		return "only wall time changed: the change is off the CPU (waiting, locks, I/O or "
+		       "scheduling); `assay waits` shows where";
 	case COMPARE_NOTE_CPU_ONLY:
 		return "only CPU time changed; wall time is the same";
 	case COMPARE_NOTE_NO_WALL:
 		return "CPU time changed; wall time is too noisy here to confirm it";
 	case COMPARE_NOTE_WALL_UNKNOWN:
-		return "CPU time is the same; wall time is too noisy here to tell, and CPU time excludes waiting";
+		return "CPU time is the same; wall time is too noisy here to tell, and CPU time "
+		       "excludes waiting";
 	case COMPARE_NOTE_OPPOSED:
 		return "CPU time and wall time changed in opposite directions";
 	case COMPARE_NOTE_NONE:

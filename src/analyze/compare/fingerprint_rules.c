@@ -73,7 +73,8 @@ int fingerprint_rules_add(
 	while ((row = text_row_next(&reader))) {
 		if (!parse_row(row, &rule))
 			return text_refuse(&reader, reader.line,
-				"expected a rule like \"GROUP.NAME BLOCK|WARN|INFO [OPTIONS] WHY\", not",
+				"expected a rule like \"GROUP.NAME BLOCK|WARN|INFO [OPTIONS] "
+				"WHY\", not",
 				row);
 		vec_push(&rules->rows, rule);
 	}

@@ -92,7 +92,8 @@ static int law_points_check(const double *sizes, const double *times, size_t cou
 	for (size_t i = 0; i < count && status == 0; i++)
 		if (sizes[i] < 1 || times[i] <= 0)
 			status = err_set(err, ERR_USAGE, EINVAL,
-				"a law needs %s of at least 1 and %s above 0; point %zu has %g and %g",
+				"a law needs %s of at least 1 and %s above 0; point %zu has %g and "
+				"%g",
 				what[0], what[1], i + 1, sizes[i], times[i]);
 	return status;
 }

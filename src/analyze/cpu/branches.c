@@ -68,7 +68,8 @@ int branch_types_parse(const char *text, uint32_t *ret_types, struct err *err)
 			err_set(err, ERR_USAGE, EINVAL, "unknown branch type '%.*s'",
 				len < 40 ? (int)len : 40, at);
 			err_hint(err,
-				"branch types: any, cond, uncond, call, ind_call, any_call, ret, any_ret, ind, syscall, sysret, irq; separate them with commas");
+				"branch types: any, cond, uncond, call, ind_call, any_call, ret, "
+				"any_ret, ind, syscall, sysret, irq; separate them with commas");
 			return -EINVAL;
 		}
 		types |= more;

@@ -354,7 +354,8 @@ static void memory_split(
 	verdict->confidence = VERDICT_MEDIUM;
 	verdict->doubt = "this counts pending reads, not the cycles that waited for them";
 	verdict->why = arena_format(arena,
-		"%s; one to three reads beyond L2 are pending in %.0f %% of the cycles, four or more in %.0f %%",
+		"%s; one to three reads beyond L2 are pending in %.0f %% of the cycles, four or "
+		"more in %.0f %%",
 		verdict->why, one * 100, many * 100);
 }
 

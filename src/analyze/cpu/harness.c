@@ -42,7 +42,8 @@ int harness_name_check(const char *name, struct err *err)
 	else
 		err_set(err, ERR_USAGE, EINVAL, "invalid harness name '%s'", name);
 	err_hint(err,
-		"it becomes part of function names: use letters, digits and _, not starting with a digit, as in `assay harness parse_line`");
+		"it becomes part of function names: use letters, digits and _, not starting with a "
+		"digit, as in `assay harness parse_line`");
 	return -EINVAL;
 }
 

@@ -102,18 +102,22 @@ static const char *memory_why(const struct simulated_costs *costs,
 {
 	if (r.latency)
 		return arena_format(arena,
-			"%.0f ns per missed load, and a load from memory takes %.0f ns here: it waits for every miss",
+			"%.0f ns per missed load, and a load from memory takes %.0f ns here: it "
+			"waits for every miss",
 			r.ns_per_load_miss, costs->memory_ns);
 	if (r.bandwidth)
 		return arena_format(arena,
-			"%.1f ns per missed line, and a line of a sequential read takes %.1f ns: it runs at memory speed",
+			"%.1f ns per missed line, and a line of a sequential read takes %.1f ns: "
+			"it runs at memory speed",
 			site->ns_per_ll_miss, costs->line_ns);
 	if (r.overlapped)
 		return arena_format(arena,
-			"%.1f last-level misses per 1,000 instructions at %.0f ns each: several overlap",
+			"%.1f last-level misses per 1,000 instructions at %.0f ns each: several "
+			"overlap",
 			site->ll_mpki, site->ns_per_ll_miss);
 	return arena_format(arena,
-		"%.1f ns per L1 miss, and the next level takes %.1f ns: it waits for data in L2 or L3",
+		"%.1f ns per L1 miss, and the next level takes %.1f ns: it waits for data in L2 or "
+		"L3",
 		site->ns_per_l1_miss, costs->cache_ns);
 }
 
@@ -127,7 +131,8 @@ static const char *why_of(const struct simulated_costs *costs, const struct simu
 		return memory_why(costs, site, r, arena);
 	case VERDICT_BAD_SPECULATION:
 		return arena_format(arena,
-			"%.1f ns per mispredicted branch, and one costs %.1f ns here: they explain %.0f %% of the time",
+			"%.1f ns per mispredicted branch, and one costs %.1f ns here: they explain "
+			"%.0f %% of the time",
 			site->ns_per_mispredict, costs->mispredict_ns,
 			fmin(site->mispredict_share, 1) * 100);
 	case VERDICT_FRONTEND:
@@ -135,11 +140,13 @@ static const char *why_of(const struct simulated_costs *costs, const struct simu
 			fmin(site->frontend_share, 1) * 100);
 	case VERDICT_CORE:
 		return arena_format(arena,
-			"%.1f cycles per instruction with few misses and mispredictions: it waits for its own results",
+			"%.1f cycles per instruction with few misses and mispredictions: it waits "
+			"for its own results",
 			r.cpi);
 	case VERDICT_RETIRING:
 		return arena_format(arena,
-			"%.2f cycles per instruction with few misses and mispredictions: the core is busy with the work itself",
+			"%.2f cycles per instruction with few misses and mispredictions: the core "
+			"is busy with the work itself",
 			r.cpi);
 	case VERDICT_MIXED:
 		return arena_format(arena,

@@ -60,8 +60,8 @@ static void tree_missing(unsigned core, struct topdown_view *view)
 		.label = facts->core_count > 1 ? facts->cores[core].pmu : "",
 		.title = "",
 		.basis = "",
-		.reason =
-			"assay has no table for this CPU: only the events that every CPU has are shown",
+		.reason = "assay has no table for this CPU: only the events that every CPU has are "
+			  "shown",
 		.flag = "",
 		.note = "",
 		.part = (double)NAN,
@@ -111,7 +111,8 @@ static void judge(struct arena *arena, struct topdown_view *view)
 	topdown_quick_judge(arena, view);
 	if (main_tree && view->verdict.category != VERDICT_UNCLEAR)
 		view->verdict.doubt =
-			"the tree of this CPU could not be measured here, so this is a hint from generic events";
+			"the tree of this CPU could not be measured here, so this is a hint from "
+			"generic events";
 }
 
 static void view_rounds(struct topdown_view *view)

@@ -99,16 +99,19 @@ static void conclude_misses(struct arena *arena, struct topdown_view *view,
 	if (result_alarms(loads) && (!result_alarms(branches) || memory > 2 * wrong))
 		conclude(view, VERDICT_MEMORY,
 			arena_format(arena,
-				"instructions are slow, and %.3g loads per 1,000 instructions go to memory",
+				"instructions are slow, and %.3g loads per 1,000 instructions go "
+				"to memory",
 				loads->value));
 	else if (result_alarms(branches) && (!result_alarms(loads) || wrong > 2 * memory))
 		conclude(view, VERDICT_BAD_SPECULATION,
 			arena_format(arena,
-				"instructions are slow, and %.3g branches per 1,000 instructions are mispredicted",
+				"instructions are slow, and %.3g branches per 1,000 instructions "
+				"are mispredicted",
 				branches->value));
 	else
 		conclude(view, VERDICT_MIXED,
-			"instructions are slow, with many loads from memory and many mispredictions");
+			"instructions are slow, with many loads from memory and many "
+			"mispredictions");
 }
 
 /* Nothing alarms and yet it is slow: what is left, if all was seen. */
@@ -124,10 +127,12 @@ static void conclude_rest(struct arena *arena, struct topdown_view *view)
 		}
 	if (result_alarms(topdown_metric(view, "frontend_stall_share")))
 		conclude(view, VERDICT_FRONTEND,
-			"instructions are slow, loads and branches are fine, and the core often lacks instructions");
+			"instructions are slow, loads and branches are fine, and the core often "
+			"lacks instructions");
 	else
 		conclude(view, VERDICT_CORE,
-			"instructions are slow although loads are near and branches predicted: they wait for each other or for a unit");
+			"instructions are slow although loads are near and branches predicted: "
+			"they wait for each other or for a unit");
 }
 
 void topdown_quick_judge(struct arena *arena, struct topdown_view *view)

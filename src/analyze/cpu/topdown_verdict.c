@@ -89,7 +89,8 @@ static void conclude_backend_cycles(const struct topdown_tree *tree,
 
 	conclude(view, category, backend->share,
 		arena_format(arena,
-			"%s of the %s are lost in the back end; %s of the stalled cycles wait for data",
+			"%s of the %s are lost in the back end; %s of the stalled cycles wait for "
+			"data",
 			topdown_percent(arena, backend->share), tree->basis,
 			topdown_percent(arena, part)));
 }
@@ -138,7 +139,8 @@ static void conclude_backend(const struct topdown_tree *tree, const struct topdo
 	if (memory && core && larger->share < clear * fmin(memory->share, core->share)) {
 		conclude(view, VERDICT_MIXED, backend->share,
 			arena_format(arena,
-				"%s of the %s are lost in the back end, both to memory (%s) and to execution units (%s)",
+				"%s of the %s are lost in the back end, both to memory (%s) and to "
+				"execution units (%s)",
 				topdown_percent(arena, backend->share), tree->basis,
 				topdown_percent(arena, memory->share),
 				topdown_percent(arena, core->share)));

@@ -328,19 +328,23 @@ static void notes_make(struct annotate_work *work)
 		precise &= view->events[e].precise;
 	if (!precise)
 		note_add(view, "skid",
-			"samples land on or shortly after the instruction that took the time; trust lines more than single instructions",
-			"events with :pp are exact where the PMU supports it: assay record -e cycles:pp");
+			"samples land on or shortly after the instruction that took the time; "
+			"trust lines more than single instructions",
+			"events with :pp are exact where the PMU supports it: assay record -e "
+			"cycles:pp");
 	if (work->cut_samples * CUT_WORTH_SAYING > work->samples)
 		note_add(view, "cut_stacks",
 			arena_format(work->arena,
-				"%llu of %llu stacks are incomplete: totals may be larger than shown",
+				"%llu of %llu stacks are incomplete: totals may be larger than "
+				"shown",
 				(unsigned long long)work->cut_samples,
 				(unsigned long long)work->samples),
 			"");
 	if (work->copy_samples)
 		note_add(view, "inlined_elsewhere",
 			arena_format(work->arena,
-				"%llu samples are in copies inlined into other functions; these numbers exclude them",
+				"%llu samples are in copies inlined into other functions; these "
+				"numbers exclude them",
 				(unsigned long long)work->copy_samples),
 			"annotate the functions it was inlined into");
 }

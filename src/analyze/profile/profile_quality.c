@@ -61,7 +61,8 @@ static void warnings_make(struct profile_quality *quality)
 			slower);
 	warn_above(quality, quality->unknown_share, UNKNOWN_MUCH, "unknown-addresses",
 		"samples have no function name",
-		"--by module shows where; install debug packages for these modules, or do not strip the program");
+		"--by module shows where; install debug packages for these modules, or do not "
+		"strip the program");
 	if (!quality->weighted)
 		warn(quality, "no-periods", "the samples have no weights, so all count the same",
 			"record with a tool that stores the period of each sample");

@@ -80,7 +80,8 @@ static void counts_row_json(struct jsonw *w, const struct diff_count_row *row)
 	else
 		jsonw_put_bool(w, "moved", row->moved);
 	jsonw_put_number(w, "explains_share", row->explains_share,
-		"cycles and instructions were not counted, the time is the same, or the cost is unknown");
+		"cycles and instructions were not counted, the time is the same, or the cost is "
+		"unknown");
 	jsonw_put_bool(w, "estimate", row->priced);
 	jsonw_end_object(w);
 }

@@ -15,7 +15,8 @@ static void json_overhead(struct jsonw *w, const struct record_view *view)
 	json_count(w, "target_cpu_ns", &view->target_cpu_ns);
 	jsonw_put_number(w, "recorder_share", view->recorder_share, view->target_cpu_ns.reason);
 	jsonw_put_missing(w, "target_slowdown_share",
-		"the cost of the sampling interrupts is part of the program's CPU time; compare with `assay stat` of a run without recording");
+		"the cost of the sampling interrupts is part of the program's CPU time; compare "
+		"with `assay stat` of a run without recording");
 	jsonw_end_object(w);
 }
 

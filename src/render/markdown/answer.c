@@ -66,7 +66,8 @@ void hotspot_markdown(struct str *out, const struct answer_page *page)
 		hotspot_rows(out, view->flat, view->flat_count);
 	}
 	str_add(out,
-		"\nScore = impact x confidence / effort; pass on what scores 2.0 or more. Change one thing at a time. queries.sql has the query of each number.\n");
+		"\nScore = impact x confidence / effort; pass on what scores 2.0 or more. Change "
+		"one thing at a time. queries.sql has the query of each number.\n");
 }
 
 /* ---- report.md ---- */
@@ -229,8 +230,8 @@ static void causes(struct str *out, const struct answer_page *page)
 	tried(out, ledger, HYPOTHESIS_INCONCLUSIVE, BY_ANY,
 		"Undecided (between the limits, or only one method)");
 	tried(out, ledger, HYPOTHESIS_UNTESTED, BY_ANY, "Not tested");
-	str_add(out,
-		"\nhypothesis.md has the evidence of every method, and what would refute each explanation.\n");
+	str_add(out, "\nhypothesis.md has the evidence of every method, and what would refute each "
+		     "explanation.\n");
 }
 
 static void experiments(struct str *out, const struct answer_page *page)
@@ -313,8 +314,8 @@ static void environment(struct str *out, const struct answer_view *view)
 {
 	str_add(out, "\n## Machine\n\n");
 	if (!view->environment_count) {
-		str_add(out,
-			"Not recorded: there is no baseline. fingerprint.json describes the machine.\n");
+		str_add(out, "Not recorded: there is no baseline. fingerprint.json describes the "
+			     "machine.\n");
 		return;
 	}
 	for (uint32_t i = 0; i < view->environment_count; i++) {
@@ -332,7 +333,8 @@ void answer_markdown(struct str *out, const struct answer_page *page)
 	str_add(out, "# Performance of ");
 	markdown_code(out, page->target, false);
 	str_addf(out,
-		"\n\nRun %s. queries.sql has every measured number with its query; report.json has all of this for programs.\n",
+		"\n\nRun %s. queries.sql has every measured number with its query; report.json has "
+		"all of this for programs.\n",
 		page->run_id);
 	summary(out, page);
 	if (page->round)

@@ -42,7 +42,8 @@ static void rows_markdown(
 static void reasons_markdown(struct str *out, const struct causal_view *view)
 {
 	str_addf(out,
-		"\n## Why believe it\n\n%u pairs of experiments in random order, each target compared with itself at normal speed; intervals are 95 %%.\n",
+		"\n## Why believe it\n\n%u pairs of experiments in random order, each target "
+		"compared with itself at normal speed; intervals are 95 %%.\n",
 		view->pairs);
 	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++) {
 		if (!view->guards[i].is_bad)

@@ -42,8 +42,8 @@ static void items_table(struct str *out, const struct gate_view *view)
 static void budgets_table(struct str *out, const struct gate_view *view)
 {
 	if (view->budget_count)
-		str_add(out,
-			"| budget for | metric | measured | at most | |\n|---|---|---:|---:|---|\n");
+		str_add(out, "| budget for | metric | measured | at most | "
+			     "|\n|---|---|---:|---:|---|\n");
 	for (uint32_t i = 0; i < view->budget_count; i++) {
 		const struct gate_budget *one = &view->budgets[i];
 		const struct budget *rule = one->budget;
@@ -95,8 +95,9 @@ static void caveats(struct str *out, const struct gate_page *page)
 	if (*note)
 		str_addf(out, "Note: %s.\n\n", note);
 	if (page->baseline_count)
-		str_add(out,
-			"Variance: before and after were measured in two sessions, not interleaved, so the numbers include what the machine did in between. `assay ab` on both builds is more reliable.\n\n");
+		str_add(out, "Variance: before and after were measured in two sessions, not "
+			     "interleaved, so the numbers include what the machine did in between. "
+			     "`assay ab` on both builds is more reliable.\n\n");
 	if (envelope)
 		str_addf(out, "Envelope of the %u baselines: **%s**%s.\n\n", envelope->repeats,
 			envelope_class_name(envelope->class),

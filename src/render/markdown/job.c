@@ -17,7 +17,10 @@ void define_markdown(struct str *out, const struct define_page *page)
 	markdown_row(out, "golden output", page->golden, "that of the first run: golden/stdout");
 	markdown_row(out, "against", page->against, "nothing: this is the first round");
 	str_addf(out,
-		"| metric | wall time of one run: median of the baseline |\n| time budget | %.0f s |\n| one change per round | change one thing, then `assay run --against latest` |\n| behaviour | the output of each whole run is compared with the golden output |\n",
+		"| metric | wall time of one run: median of the baseline |\n| time budget | %.0f s "
+		"|\n| one change per round | change one thing, then `assay run --against latest` "
+		"|\n| behaviour | the output of each whole run is compared with the golden output "
+		"|\n",
 		page->budget_s);
 }
 
@@ -39,7 +42,8 @@ static void percentile_rows(struct str *out, const struct summary *wall)
 		str_addf(&label, "p%g", 100 * p->share);
 		if (p->worst_of_all)
 			str_addf(out,
-				"| %s | at least %s, the worst of %zu (an upper bound needs %llu runs) |\n",
+				"| %s | at least %s, the worst of %zu (an upper bound needs %llu "
+				"runs) |\n",
 				label.at, paper_time(worst, sizeof(worst), wall->max), wall->count,
 				(unsigned long long)p->needed);
 		else
@@ -91,6 +95,6 @@ void baseline_markdown(struct str *out, const struct baseline_page *page)
 	}
 	command_table(out, &page->view->commands[0]);
 	if (page->view->commands[0].used_count < 20)
-		str_add(out,
-			"\nFewer than 20 runs: the tails are unknown. A longer --budget gives more.\n");
+		str_add(out, "\nFewer than 20 runs: the tails are unknown. A longer --budget gives "
+			     "more.\n");
 }

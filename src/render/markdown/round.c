@@ -62,7 +62,10 @@ static void history_row(struct str *out, const struct round_line_view *line)
 void history_markdown(struct str *out, const struct round_line_view *lines, uint32_t count)
 {
 	str_add(out,
-		"# History\n\nTimes are medians of wall time. A ratio is the time after over the time before; compounded is the product of all ratios. Promised is the ratio that the earlier run predicted. Stop when a round gains less than 5 %, or when the next candidate scores below 2.\n");
+		"# History\n\nTimes are medians of wall time. A ratio is the time after over the "
+		"time before; compounded is the product of all ratios. Promised is the ratio that "
+		"the earlier run predicted. Stop when a round gains less than 5 %, or when the "
+		"next candidate scores below 2.\n");
 	for (uint32_t i = 0; i < count; i++) {
 		bool known = false;
 

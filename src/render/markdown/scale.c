@@ -78,7 +78,8 @@ void scale_markdown(struct str *out, const struct scale_view *view)
 	for (uint32_t i = 0; i < view->point_count; i++)
 		row(out, view, &view->points[i]);
 	str_addf(out,
-		"\n%s of %u interleaved rounds. A percentile is shown only when there are enough runs (59 for p95, 299 for p99); otherwise `-`, and the worst run counts.\n",
+		"\n%s of %u interleaved rounds. A percentile is shown only when there are enough "
+		"runs (59 for p95, 299 for p99); otherwise `-`, and the worst run counts.\n",
 		view->options.metric == SCALE_CPU && !view->options.threads ? "CPU time"
 									    : "Wall time",
 		view->rounds);

@@ -18,8 +18,8 @@ void simulated_markdown(
 	markdown_code(out, page->cpu, true);
 	str_add(out, " |\n| engine | cachegrind and clock samples |\n\n");
 	simulated_costs_line(out, &view->costs);
-	str_add(out,
-		".\n\n## Functions\n\n| time | cause | LL misses per 1,000 | ns per miss | mispredictions per 1,000 | function |\n|---:|---|---:|---:|---:|---|\n");
+	str_add(out, ".\n\n## Functions\n\n| time | cause | LL misses per 1,000 | ns per miss | "
+		     "mispredictions per 1,000 | function |\n|---:|---|---:|---:|---:|---|\n");
 	for (uint32_t i = 0; i < count; i++) {
 		const struct simulated_site *site = &view->functions[i];
 

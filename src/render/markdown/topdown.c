@@ -56,7 +56,8 @@ static void level_table(struct str *out, const struct topdown_tree *tree, unsign
 			continue;
 		if (!any)
 			str_addf(out,
-				"### Level %u\n\n| node | share | range | on the PMU | assessment | "
+				"### Level %u\n\n| node | share | range | on the PMU | assessment "
+				"| "
 				"meaning |\n|---|---:|---:|---:|---|---|\n",
 				level);
 		any = true;

@@ -139,7 +139,8 @@ void causal_svg(struct str *out, const struct causal_view *view, const char *tar
 	name_shorten(target, HEAD_COLUMNS, &head);
 	xml_add(out, str_text(&head), head.len);
 	str_addf(out,
-		"</text><text class='tick' x='%d' y='48'>x: speed-up of the code in %%; y: gain of the program; bars: 95 %%; %u pairs of experiments</text>\n",
+		"</text><text class='tick' x='%d' y='48'>x: speed-up of the code in %%; y: gain of "
+		"the program; bars: 95 %%; %u pairs of experiments</text>\n",
 		MARGIN, view->pairs);
 	for (uint32_t i = 0; i < shown; i++) {
 		uint32_t row = i / CHARTS_PER_ROW, column = i % CHARTS_PER_ROW;

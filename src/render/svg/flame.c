@@ -280,7 +280,8 @@ static void add_boxes(struct stream *out, struct layout *layout, const struct fl
 static unsigned add_swatch(struct str *out, unsigned x, const char *class, const char *words)
 {
 	str_addf(out,
-		"<g class=\"f %s\"><rect x=\"%u\" y=\"12\" width=\"22\" height=\"13\" rx=\"2\"/></g>"
+		"<g class=\"f %s\"><rect x=\"%u\" y=\"12\" width=\"22\" height=\"13\" "
+		"rx=\"2\"/></g>"
 		"<text class=\"words\" x=\"%u\" y=\"23\">%s</text>",
 		class, x, x + 28, words);
 	return x + 44 + (unsigned)strlen(words) * 63 / 10;
@@ -337,7 +338,8 @@ static unsigned add_notes(struct str *out, const struct flame_view *view)
 		cut = (double)(sides[i]->truncated + sides[i]->broken);
 		if (cut > 0)
 			str_addf(&lines,
-				"%s%.2g %% of the stacks are incomplete: their outermost callers were "
+				"%s%.2g %% of the stacks are incomplete: their outermost callers "
+				"were "
 				"not seen\n",
 				!view->compared ? ""
 				: i		? "after: "
@@ -513,18 +515,22 @@ static void add_head(struct str *out, const struct flame_view *view,
 	unsigned width = options->width ? options->width : WIDTH_DEFAULT;
 
 	str_addf(out,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- made by assay %s; self-contained -->\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\" aria-label=\"",
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- made by assay %s; self-contained "
+		"-->\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%u\" height=\"%u\" "
+		"viewBox=\"0 0 %u %u\" aria-label=\"",
 		ASSAY_VERSION, width, height, width, height);
 	add_title(out, view, options);
 	str_add(out,
-		"\">\n<desc>A box is a function; its width is its share of the samples, including what it called. The same as text: assay report.</desc>\n<style><![CDATA[\n");
+		"\">\n<desc>A box is a function; its width is its share of the samples, including "
+		"what it called. The same as text: assay report.</desc>\n<style><![CDATA[\n");
 	str_add_bytes(out, (const char *)flame_style, flame_style_len);
 	str_addf(out, "]]></style>\n<text class=\"title\" x=\"%d\" y=\"26\">", PAD);
 	add_title(out, view, options);
 	str_add(out, "</text>\n");
 	add_subtitle(out, view, options);
 	str_addf(out,
-		"<text class=\"words hint\" x=\"%d\" y=\"74\">open this file in a browser to zoom and search</text>\n",
+		"<text class=\"words hint\" x=\"%d\" y=\"74\">open this file in a browser to zoom "
+		"and search</text>\n",
 		PAD);
 }
 

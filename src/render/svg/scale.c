@@ -195,7 +195,9 @@ static void head_put(struct str *out, const struct scale_view *view)
 	name_shorten(view->title, TITLE_LETTERS, &title);
 	scale_verdict_words(view, &verdict);
 	str_addf(out,
-		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- made by assay; self-contained -->\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"",
+		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- made by assay; self-contained "
+		"-->\n<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" "
+		"viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"",
 		WIDTH, HEIGHT, WIDTH, HEIGHT);
 	xml_add(out, str_text(&title), title.len);
 	str_add(out, "\">\n<desc>");

@@ -190,7 +190,8 @@ static void neighbours_text(struct paper *paper, const struct ab_view *ab)
 		str_auto struct str line = {0};
 
 		str_addf(&line,
-			"other work came and went: CPU contention was %.0f %% to %.0f %% of the time",
+			"other work came and went: CPU contention was %.0f %% to %.0f %% of the "
+			"time",
 			ab->contested_low * 100, ab->contested_high * 100);
 		paper_wrap(paper, 2, INK_WARN, str_text(&line));
 	}

@@ -457,7 +457,8 @@ static void notes_text(struct sheet *sheet, bool by_line)
 				"--source DIR or --source FROM=TO sets its location");
 		if (file->changed)
 			note_text(sheet,
-				"a source file changed after the recording started: its lines may have moved",
+				"a source file changed after the recording started: its lines may "
+				"have moved",
 				file->path);
 	}
 	for (uint32_t i = 0; i < view->note_count; i++)

@@ -132,7 +132,8 @@ void bench_doubts(struct paper *paper, const struct bench_command *command)
 	str_clear(&line);
 	if (wall->autocorrelation > AUTOCORRELATION_TOLD)
 		str_addf(&line,
-			"runs are correlated (%.2f): %zu of them count as much as %.0f independent ones; the interval is widened for that",
+			"runs are correlated (%.2f): %zu of them count as much as %.0f independent "
+			"ones; the interval is widened for that",
 			wall->autocorrelation, wall->count, wall->effective_count);
 	if (line.len)
 		paper_wrap(paper, 2, INK_WARN, str_text(&line));

@@ -57,17 +57,20 @@ void causal_doubt_sentence(struct str *out, const struct causal_guard *guard)
 	switch (guard->doubt) {
 	case CAUSAL_DOUBT_CROWDED:
 		str_addf(out,
-			"runnable threads waited for a CPU %.0f %% of the time: other programs are running, or there are more threads than CPUs; gains are less certain",
+			"runnable threads waited for a CPU %.0f %% of the time: other programs are "
+			"running, or there are more threads than CPUs; gains are less certain",
 			percent);
 		break;
 	case CAUSAL_DOUBT_UNPAID:
 		str_addf(out,
-			"%.0f %% of the delays were still pending at the end of an experiment: gains are overestimated",
+			"%.0f %% of the delays were still pending at the end of an experiment: "
+			"gains are overestimated",
 			percent);
 		break;
 	case CAUSAL_DOUBT_LOST:
 		str_addf(out,
-			"%.0f %% of the samples are missing: the machine is overloaded; gains are underestimated",
+			"%.0f %% of the samples are missing: the machine is overloaded; gains are "
+			"underestimated",
 			percent);
 		break;
 	case CAUSAL_DOUBT_OUTSIDE:
@@ -84,12 +87,14 @@ void causal_doubt_sentence(struct str *out, const struct causal_guard *guard)
 		break;
 	case CAUSAL_DOUBT_DRIFT:
 		str_addf(out,
-			"the program's normal speed changed by %.0f %% between the first and the last experiments: the program or the machine has phases",
+			"the program's normal speed changed by %.0f %% between the first and the "
+			"last experiments: the program or the machine has phases",
 			percent);
 		break;
 	case CAUSAL_DOUBT_FEW:
 		str_addf(out,
-			"only %.1f visits to the progress point per experiment: choose one that is visited more often, or give more time",
+			"only %.1f visits to the progress point per experiment: choose one that is "
+			"visited more often, or give more time",
 			guard->value);
 		break;
 	case CAUSAL_DOUBTS:
@@ -101,7 +106,9 @@ void causal_nothing(struct str *out, const struct causal_view *view)
 {
 	if (view->unvisited)
 		str_add(out,
-			"no progress point was visited, so there is no result: name one with --progress FILE:LINE or FUNCTION, or put ASSAY_PROGRESS (assay.h) where a unit of work is done");
+			"no progress point was visited, so there is no result: name one with "
+			"--progress FILE:LINE or FUNCTION, or put ASSAY_PROGRESS (assay.h) where a "
+			"unit of work is done");
 	else if (!view->target_count)
 		str_add(out,
 			"no line of the program was seen running, so nothing was tried: compile "
@@ -112,5 +119,6 @@ void causal_nothing(struct str *out, const struct causal_view *view)
 			"longer");
 	else if (!view->pairs)
 		str_add(out,
-			"the program ended before a pair of experiments was complete: give it more work, or use --budget to start it again");
+			"the program ended before a pair of experiments was complete: give it more "
+			"work, or use --budget to start it again");
 }

@@ -129,7 +129,8 @@ static void verdict_lines(struct paper *paper, const struct diff_page *page)
 	paper_add(paper, ", %u not distinguishable from noise", same);
 	if (view->counts[DIFF_POSSIBLE])
 		paper_add(paper,
-			"; %u of these are outside their own 95 %% interval, and chance explains about %.0f",
+			"; %u of these are outside their own 95 %% interval, and chance explains "
+			"about %.0f",
 			view->counts[DIFF_POSSIBLE],
 			ceil(0.05 * (double)(view->rows.count - view->counts[DIFF_CHANGED])));
 	paper_add(paper, "%s\n", same && !page->all ? " (--all lists them)" : "");

@@ -54,7 +54,8 @@ static void factors_line(struct paper *paper, const struct diff_counts_view *vie
 	if (isnan(view->work_share))
 		return;
 	paper_add(paper,
-		"of the change: instructions %.0f %%, cycles per instruction %.0f %%, clock rate or "
+		"of the change: instructions %.0f %%, cycles per instruction %.0f %%, clock rate "
+		"or "
 		"waiting %.0f %%\n",
 		view->work_share * 100, view->stall_share * 100, view->clock_share * 100);
 }

@@ -207,13 +207,16 @@ static void machines_text(struct paper *paper, const struct gate_page *page)
 static const char *next_step(const struct gate_page *page)
 {
 	if (page->envelope && !page->view->command_count)
-		return "assay tune plan shows how to quiet the machine; then measure the repeats again";
+		return "assay tune plan shows how to quiet the machine; then measure the repeats "
+		       "again";
 	switch (page->view->verdict.decision) {
 	case GATE_REFUSED:
-		return "remove the BLOCK differences, measure a new baseline on this machine (assay bench --save NAME), or use --allow-mismatch for an advisory result";
+		return "remove the BLOCK differences, measure a new baseline on this machine "
+		       "(assay bench --save NAME), or use --allow-mismatch for an advisory result";
 	case GATE_FAIL:
 	case GATE_UNKNOWN:
-		return "keep the old build and run assay ab 'OLD' -- 'NEW': interleaved runs detect smaller changes than a stored baseline";
+		return "keep the old build and run assay ab 'OLD' -- 'NEW': interleaved runs "
+		       "detect smaller changes than a stored baseline";
 	case GATE_WARN:
 		return "assay record -- PROGRAM, then assay diff, shows where the time went";
 	case GATE_PASS:
@@ -230,7 +233,8 @@ static void floors_text(struct paper *paper, const struct gate_view *view)
 
 			if (item->comparison.min_effect > view->min_effect)
 				paper_ink(paper, INK_DIM,
-					"  %s varies by itself: changes below %.2f %% are ignored, from %u history entries\n",
+					"  %s varies by itself: changes below %.2f %% are ignored, "
+					"from %u history entries\n",
 					item->comparison.name, item->comparison.min_effect * 100,
 					item->noise.entries);
 		}

@@ -57,7 +57,8 @@ static void law_words(const struct scale_view *view, struct str *out)
 	range_words(view, out);
 	if (law->best == LAW_CONSTANT) {
 		str_addf(out,
-			". No growth was seen: over that range the time changes by a factor of %.2f to %.2f.",
+			". No growth was seen: over that range the time changes by a factor of "
+			"%.2f to %.2f.",
 			law->growth.lo, law->growth.hi);
 		return;
 	}
@@ -98,7 +99,8 @@ static void doubt_words(const struct scale_view *view, struct str *out)
 		break;
 	case SCALE_NEAR_SIZES:
 		str_add(out,
-			"No verdict: the sizes are too close together; the largest should be at least 8 times the smallest.");
+			"No verdict: the sizes are too close together; the largest should be at "
+			"least 8 times the smallest.");
 		break;
 	case SCALE_MIXED:
 		str_add(out, "No law stands out: ");
@@ -106,12 +108,13 @@ static void doubt_words(const struct scale_view *view, struct str *out)
 		str_add(out, ".");
 		break;
 	case SCALE_BUSY:
-		str_add(out,
-			"No verdict: other programs used the CPUs, so more threads could not help.");
+		str_add(out, "No verdict: other programs used the CPUs, so more threads could not "
+			     "help.");
 		break;
 	case SCALE_HIDDEN:
 		str_addf(out,
-			"No growth was seen, but noise could hide it: from the smallest to the largest size the time changes by a factor of %.2f to %.2f.",
+			"No growth was seen, but noise could hide it: from the smallest to the "
+			"largest size the time changes by a factor of %.2f to %.2f.",
 			law->growth.lo, law->growth.hi);
 		break;
 	}
@@ -135,7 +138,8 @@ static void threads_law_words(const struct scale_threads *threads, struct str *o
 	share_words(out, fit->contention, &threads->contention);
 	if (isnan(fit->coherency)) {
 		str_add(out,
-			"; the cost of coordination (kappa) needs three thread counts with a CPU for each thread.");
+			"; the cost of coordination (kappa) needs three thread counts with a CPU "
+			"for each thread.");
 		return;
 	}
 	str_add(out, ", cost of coordination (kappa) ");
@@ -162,7 +166,8 @@ static void threads_words(const struct scale_view *view, struct str *out)
 
 	if (threads->fit_count < 2) {
 		str_addf(out,
-			"No verdict: the command may use %u CPUs, and scaling needs two thread counts with a CPU for each thread.",
+			"No verdict: the command may use %u CPUs, and scaling needs two thread "
+			"counts with a CPU for each thread.",
 			threads->cpus);
 		return;
 	}
@@ -217,7 +222,8 @@ void scale_trust_words(const struct scale_view *view, struct str *out)
 		law->slope.lo, law->slope.hi);
 	if (law->misfit && !law->beyond)
 		str_addf(out,
-			" No law fits well: at n = %llu the time is %+.0f %% off. A step (a full cache, a growing buffer) looks like that.",
+			" No law fits well: at n = %llu the time is %+.0f %% off. A step (a full "
+			"cache, a growing buffer) looks like that.",
 			(unsigned long long)worst->size, worst->off_share * 100);
 }
 
@@ -235,8 +241,8 @@ static void threads_advice(const struct scale_view *view, struct str *out)
 	else if (threads->kind == SCALE_THREADS_UNCLEAR)
 		str_addf(out, "Use more runs (-n %u) on a quieter machine.", view->rounds * 4);
 	else if (idle)
-		str_add(out,
-			"The CPU time never exceeded one CPU: the program ignores the thread count, or one lock serializes all its work.");
+		str_add(out, "The CPU time never exceeded one CPU: the program ignores the thread "
+			     "count, or one lock serializes all its work.");
 	else if (threads->kind == SCALE_THREADS_LINEAR)
 		str_add(out, "More CPUs help.");
 	else if (threads->kind == SCALE_THREADS_CONTENTION)
@@ -268,7 +274,8 @@ void scale_advice_words(const struct scale_view *view, struct str *out)
 {
 	static const char *const advice[LAW_COUNT] = {
 		[LAW_CONSTANT] =
-			"The size does not matter here; if it should, the sizes are too small to show next to the start-up time.",
+			"The size does not matter here; if it should, the sizes are too small to "
+			"show next to the start-up time.",
 		[LAW_LOG] = "Larger inputs cost almost nothing.",
 		[LAW_LINEAR] =
 			"10x data = 10x time, plus the start-up time: make each unit cheaper.",

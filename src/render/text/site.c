@@ -120,7 +120,8 @@ void site_head_text(struct paper *paper, const struct site_summary *summary)
 	paper_add(paper, "\n");
 	if (summary->simulated)
 		paper_wrap(paper, 2, INK_WARN,
-			"simulated: counts of valgrind's CPU model, not of this CPU. It has no prefetching, overlap, TLBs, kernel or parallel threads.");
+			"simulated: counts of valgrind's CPU model, not of this CPU. It has no "
+			"prefetching, overlap, TLBs, kernel or parallel threads.");
 	if (summary->user_only)
 		paper_wrap(paper, 2, INK_DIM,
 			"user mode only (:u): measuring the kernel is not permitted here");

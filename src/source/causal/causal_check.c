@@ -56,7 +56,8 @@ int causal_check_permission(pid_t pid, struct err *err)
 			scope);
 	else
 		err_hint(err,
-			"a security module or the process itself (not dumpable) forbids it: run assay as root on the host");
+			"a security module or the process itself (not dumpable) forbids it: run "
+			"assay as root on the host");
 	return -EPERM;
 }
 
@@ -149,7 +150,8 @@ static int check_filters(pid_t pid, struct err *err)
 		return 0;
 	err_set(err, ERR_UNAVAILABLE, ENOTSUP, "process %d is under a seccomp filter", (int)pid);
 	return refuse(err, ERR_UNAVAILABLE, ENOTSUP,
-		"the filter could kill it for the system calls of assay's handler; run it without the filter");
+		"the filter could kill it for the system calls of assay's handler; run it without "
+		"the filter");
 }
 
 int causal_check_process(pid_t pid, struct err *err)

@@ -49,7 +49,8 @@ static size_t seats_bytes(void)
 static int without_library(struct err *err)
 {
 	err_set(err, ERR_UNAVAILABLE, ENOTSUP,
-		"the preload engine only works on dynamically linked programs that assay starts, without set-uid");
+		"the preload engine needs a dynamically linked program that assay starts, not a "
+		"running, static or set-uid one");
 	err_hint(err,
 		"use the BPF engine: run as root, or with CAP_BPF, CAP_PERFMON and CAP_SYS_PTRACE");
 	return -ENOTSUP;

@@ -139,7 +139,8 @@ int cpu_identity_read(const char *root, struct cpu_identity *ret_identity, struc
 	identity.kinds = count ? count : 1;
 	if (!identity.kind[0].midr && !identity.kind[0].vendor[0])
 		return err_set(err, ERR_UNAVAILABLE, ENODATA,
-			"cannot tell which CPU this is: neither %s/proc/cpuinfo nor midr_el1 says so",
+			"cannot tell which CPU this is: neither %s/proc/cpuinfo nor midr_el1 says "
+			"so",
 			root);
 	identity.smt = switch_read(root, "/sys/devices/system/cpu/smt/active");
 	identity.nmi_watchdog = switch_read(root, "/proc/sys/kernel/nmi_watchdog");

@@ -93,7 +93,8 @@ static const char *why_not(const char *event)
 	size_t len;
 
 	if (!base_name(event, &len) && columns_named(event, len))
-		return "the simulator sees only user code; write the event without a modifier or with :u";
+		return "the simulator sees only user code; write the event without a modifier or "
+		       "with :u";
 	for (unsigned i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
 		if (name_is(clocks[i], event, len))
 			return "the simulator counts events, not time";

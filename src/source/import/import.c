@@ -170,10 +170,13 @@ static int format_unknown(struct import_text text, const char *name, struct err 
 	err_set(err, ERR_USAGE, EINVAL, text.len ? "%s: unknown file format" : "%s is empty", name);
 	if (text.len && memmem(text.at, text.len, human, strlen(human)))
 		err_hint(err,
-			"this is perf stat's output for people; record with `perf stat -j` or `perf stat -x,`");
+			"this is perf stat's output for people; record with `perf stat -j` or "
+			"`perf stat -x,`");
 	else
-		err_hint(err,
-			"supported: perf.data, perf script text, folded stacks, pprof, callgrind.out, cachegrind.out, profile.coz, perf stat -j and -x SEPARATOR, JSON of hyperfine and Google Benchmark, and logs with perf.profile.* events");
+		err_hint(err, "supported: perf.data, perf script text, folded stacks, pprof, "
+			      "callgrind.out, cachegrind.out, profile.coz, perf stat -j and -x "
+			      "SEPARATOR, JSON of hyperfine and Google Benchmark, and logs with "
+			      "perf.profile.* events");
 	return -EINVAL;
 }
 

@@ -90,7 +90,8 @@ static int emit_totals(const struct callgrind *c)
 	}
 	return r < 0 ? r
 		     : emit_note(c->named.sink, "simulated",
-			       "the numbers come from valgrind's CPU model, not from a measurement; only the cost of each line is kept, not who called it",
+			       "the numbers come from valgrind's CPU model, not from a "
+			       "measurement; only the cost of each line is kept, not who called it",
 			       NULL);
 }
 

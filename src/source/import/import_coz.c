@@ -343,7 +343,8 @@ static int read_coz(
 		import_damage(report, "it has no experiments");
 	else if (r >= 0)
 		r = emit_note(sink, "experiments-unpaired",
-			"coz does not pair its experiments: each is compared with the nearest one of the same line without a speed-up",
+			"coz does not pair its experiments: each is compared with the nearest one "
+			"of the same line without a speed-up",
 			"the bounds assume that the speed did not drift in between");
 	map_done(&in.targets);
 	map_done(&in.points);

@@ -288,12 +288,14 @@ static int note_runs(const struct events_reader *in)
 
 	if (in->starts > 1)
 		r = emit_note(in->sink, "events-several-runs",
-			"the file has the events of several runs; their spans are shown side by side",
+			"the file has the events of several runs; their spans are shown side by "
+			"side",
 			"use a separate ASSAY_EVENTS file for each run");
 	if (r == 0 && in->starts > in->ends)
 		r = emit_note(in->sink, "events-incomplete",
 			"a run started but never reported its end",
-			"it may have crashed or may still be running; its events until then are kept");
+			"it may have crashed or may still be running; its events until then are "
+			"kept");
 	return r;
 }
 

@@ -168,7 +168,8 @@ static int results_read(struct runs_out *out, const json_t *results)
 	}
 	if (r == 0 && has_memory(results) && running_maximum)
 		r = emit_note(out->sink, "import-rss-running-maximum",
-			"memory_usage_byte never falls: it is the maximum over all runs so far, not the peak of each run",
+			"memory_usage_byte never falls: it is the maximum over all runs so far, "
+			"not the peak of each run",
 			"measure again with `assay bench`, which reads each run's own peak");
 	return r;
 }

@@ -219,7 +219,8 @@ static enum wire_event_status event_status(
 {
 	if (event->counted && event_is_blind(event->name)) {
 		*ret_reason =
-			"it happens in the kernel, but was counted in user mode only (:u), where it is always 0";
+			"it happens in the kernel, but was counted in user mode only (:u), where "
+			"it is always 0";
 		return WIRE_EVENT_NOT_TRUSTED;
 	}
 	if (event->counted && event->share_unknown) {
@@ -339,11 +340,13 @@ static int emit_table_notes(const struct wire_sink *sink, const struct import_ta
 	if (r == 0 && zeros.len) {
 		str_addf(&zeros, " counted nothing although it ran");
 		r = emit_note(sink, "counters-zero", str_text(&zeros),
-			"a virtual PMU may open an event and never count it: do not trust these zeros");
+			"a virtual PMU may open an event and never count it: do not trust these "
+			"zeros");
 	}
 	if (r == 0 && holes.len) {
 		str_addf(&holes,
-			" was not counted in some intervals or on some CPUs; its total covers the others");
+			" was not counted in some intervals or on some CPUs; its total covers the "
+			"others");
 		r = emit_note(sink, "counts-incomplete", str_text(&holes), NULL);
 	}
 	if (r == 0 && table->labels)
@@ -352,7 +355,8 @@ static int emit_table_notes(const struct wire_sink *sink, const struct import_ta
 	if (r == 0 && table->spread_event) {
 		str_clear(&text);
 		str_addf(&text,
-			"the counts are means of repeated runs (perf stat -r) that differ by up to %.2f %% (%s)",
+			"the counts are means of repeated runs (perf stat -r) that differ by up to "
+			"%.2f %% (%s)",
 			table->spread_pct, table->spread_event);
 		r = emit_note(sink, "counts-are-means", str_text(&text),
 			"perf does not say how many runs there were");

@@ -56,7 +56,8 @@ int branch_filter_parse(const char *text, uint64_t *ret_bits, struct err *err)
 			err_set(err, ERR_USAGE, EINVAL, "unknown branch type '%.*s'",
 				len < 40 ? (int)len : 40, at);
 			err_hint(err,
-				"branch types: any, cond, uncond, call, ind_call, any_call, ret, any_ret, ind, syscall, sysret, irq; separate them with commas");
+				"branch types: any, cond, uncond, call, ind_call, any_call, ret, "
+				"any_ret, ind, syscall, sysret, irq; separate them with commas");
 			return -EINVAL;
 		}
 		bits |= more;

@@ -119,7 +119,8 @@ void event_reason_failed(struct event_list *list, struct event_spec *spec, int c
 				      : "this PMU cannot count it this way");
 	else if (code == EINVAL && spec->group) /* event_reason_group() may know more */
 		event_fail(spec, WIRE_EVENT_NOT_COUNTED,
-			"it does not fit in its group: the PMU has too few counters or cannot combine these events");
+			"it does not fit in its group: the PMU has too few counters or cannot "
+			"combine these events");
 	else if (code == EINVAL)
 		event_fail(spec, WIRE_EVENT_NOT_SUPPORTED, "the kernel refuses this encoding");
 	else
@@ -205,6 +206,7 @@ void event_reason_distrust_code(
 		return;
 	event_fail(spec, WIRE_EVENT_NOT_TRUSTED,
 		arena_format(&list->arena,
-			"it reads 0 for the self-test's loop, branches and cache misses, and %s is a limited PMU: it may not count at all",
+			"it reads 0 for the self-test's loop, branches and cache misses, and %s is "
+			"a limited PMU: it may not count at all",
 			core->name));
 }

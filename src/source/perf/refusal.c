@@ -263,7 +263,8 @@ static void explain_seccomp(
 			call);
 	else
 		err_hint(err,
-			"run outside the sandbox that set the filter, or allow %s in it (systemd: SystemCallFilter=%s)",
+			"run outside the sandbox that set the filter, or allow %s in it (systemd: "
+			"SystemCallFilter=%s)",
 			call, call);
 }
 
@@ -289,7 +290,9 @@ static void explain_no_hardware(const struct refusal_facts *facts, int code, str
 		err_set(err, ERR_UNAVAILABLE, code,
 			"this machine has no PMU: the hypervisor passes none through");
 		err_hint(err,
-			"none from inside this virtual machine: on AWS use a .metal size or 16xlarge and up, on Google Cloud C4 enable the PMU, on your own KVM use -cpu host,pmu=on");
+			"none from inside this virtual machine: on AWS use a .metal size or "
+			"16xlarge and up, on Google Cloud C4 enable the PMU, on your own KVM use "
+			"-cpu host,pmu=on");
 		return;
 	}
 	err_set(err, ERR_UNAVAILABLE, code, "the kernel has no PMU driver for this CPU");

@@ -85,7 +85,8 @@ static int scan_what_runs(struct sampler *sampler, struct err *err)
 		r = task_scan_process(sampler->options.id, sampler->sink, &scan);
 	if (r >= 0 && scan.denied)
 		r = emit_note(sampler->sink, "maps-denied",
-			"cannot read the mappings of some processes, so their samples have no names",
+			"cannot read the mappings of some processes, so their samples have no "
+			"names",
 			"run as their user or as root");
 	return r < 0 ? err_set(err, ERR_OUTPUT, -r, "cannot store the scanned processes: %s",
 			       err_words(-r))

@@ -56,7 +56,8 @@ static void refuse_hint(const struct sampler_options *options, struct err *err)
 {
 	if (options->branches)
 		err_hint(err,
-			"remove -b; `assay branches --engine sim -- PROGRAM` finds mispredicted branches without a PMU");
+			"remove -b; `assay branches --engine sim -- PROGRAM` finds mispredicted "
+			"branches without a PMU");
 	else if (options->stack == SAMPLER_STACK_BRANCHES)
 		err_hint(err, "remove --stack: stacks are unwound without the PMU");
 	else
@@ -189,7 +190,8 @@ int sampler_event_refused(struct event_list *list, struct event_spec *spec, int 
 	if (options->branches && (code == EOPNOTSUPP || code == EINVAL)) {
 		spec->status = WIRE_EVENT_NOT_SUPPORTED;
 		spec->reason =
-			"no PMU here can record branches with it (Intel LBR, AMD LbrExtV2, Arm BRBE)";
+			"no PMU here can record branches with it (Intel LBR, AMD LbrExtV2, Arm "
+			"BRBE)";
 	} else if (options->stack == SAMPLER_STACK_BRANCHES &&
 		   (code == EOPNOTSUPP || code == EINVAL || code == ENOENT)) {
 		spec->status = WIRE_EVENT_NOT_SUPPORTED;

@@ -164,7 +164,8 @@ void probe_privileges(const struct probe *probe, struct finding *ret_finding)
 		lacking.at);
 	if (facts->user_namespace)
 		finding_fix(ret_finding,
-			"run assay on the host: the kernel ignores the capabilities of a rootless container");
+			"run assay on the host: the kernel ignores the capabilities of a rootless "
+			"container");
 	else if (facts->container)
 		finding_fix(ret_finding, "start the container with --cap-add PERFMON --cap-add BPF "
 					 "--cap-add SYS_PTRACE --cap-add SYSLOG");
@@ -233,7 +234,8 @@ void probe_virtual_machine(const struct probe *probe, struct finding *ret_findin
 		"add noise to times",
 		*name ? " (" : "", name, *name ? ")" : "");
 	finding_fix(ret_finding,
-		"none from inside the VM: for cycle-level work use real hardware or a .metal size; for A/B use `assay ab`, which interleaves");
+		"none from inside the VM: for cycle-level work use real hardware or a .metal size; "
+		"for A/B use `assay ab`, which interleaves");
 }
 
 /* CPUs a cgroup file allows, 0: no limit.  v2 "QUOTA PERIOD" or "max PERIOD" in cpu.max; v1 two
@@ -317,10 +319,12 @@ void probe_quota(const struct probe *probe, struct finding *ret_finding)
 	}
 	if (tightest > 0) {
 		finding_set(ret_finding, WIRE_LIMITED,
-			"the cgroup allows %.2f CPUs: a target that needs more is paused in each period, which looks like waiting",
+			"the cgroup allows %.2f CPUs: a target that needs more is paused in each "
+			"period, which looks like waiting",
 			tightest);
 		finding_fix(ret_finding,
-			"measure without the quota (docker: --cpus=0, Kubernetes: no CPU limit), or stay below it");
+			"measure without the quota (docker: --cpus=0, Kubernetes: no CPU limit), "
+			"or stay below it");
 	} else
 		finding_set(ret_finding, WIRE_OK, "no CPU quota on this cgroup");
 }

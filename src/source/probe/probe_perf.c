@@ -134,7 +134,8 @@ void probe_user_stacks(const struct probe *probe, struct finding *ret_finding)
 		finding_fix(ret_finding, "fix sampling first: this needs its samples");
 	} else if (!clock->with_registers || !clock->stack_bytes) {
 		finding_set(ret_finding, WIRE_LIMITED,
-			"samples have no registers or no stack bytes; frame pointers gave %u frames",
+			"samples have no registers or no stack bytes; frame pointers gave %u "
+			"frames",
 			clock->user_frames);
 		finding_fix(ret_finding, "build the target with -fno-omit-frame-pointer and use "
 					 "--stack fp");
@@ -215,7 +216,8 @@ void probe_branch_records(const struct probe *probe, struct finding *ret_finding
 		probe->pmu.present ? "the PMU has no branch stack (LBR, AMD LbrExtV2, BRBE)"
 				   : "branch records need a PMU, which this machine lacks");
 	finding_fix(ret_finding,
-		"none on this machine: use --stack dwarf for call chains, and real hardware or a .metal size for branch records");
+		"none on this machine: use --stack dwarf for call chains, and real hardware or a "
+		".metal size for branch records");
 }
 
 static int dummy_open(int cpu)

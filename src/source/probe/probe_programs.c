@@ -52,7 +52,8 @@ void probe_preload(const struct probe *probe, struct finding *ret_finding)
 			ret_finding, WIRE_NO, "cannot start `true` to try it: %s", err_words(-r));
 	else
 		finding_set(ret_finding, WIRE_NO,
-			"`true` ran (status %d) but the runtime inside it did not report: it is static, or uses another libc than assay",
+			"`true` ran (status %d) but the runtime inside it did not report: it is "
+			"static, or uses another libc than assay",
 			r);
 	finding_fix(ret_finding, "check `LD_PRELOAD=.../libassay-rt.so true`; static targets and "
 				 "other C libraries cannot be preloaded");
@@ -115,7 +116,8 @@ void probe_ptrace(const struct probe *probe, struct finding *ret_finding)
 		return;
 	}
 	finding_set(ret_finding, WIRE_LIMITED,
-		"children can be attached to, other processes cannot (kernel.yama.ptrace_scope is %s)",
+		"children can be attached to, other processes cannot (kernel.yama.ptrace_scope is "
+		"%s)",
 		scope);
 	finding_fix(ret_finding, "sudo sysctl kernel.yama.ptrace_scope=0");
 }
@@ -222,11 +224,13 @@ void probe_debug_files(const struct probe *probe, struct finding *ret_finding)
 			path + strlen("/usr/lib/debug/.build-id/"));
 	else if (urls && *urls)
 		finding_set(ret_finding, WIRE_OK,
-			"libc has no debug file in /usr/lib/debug; DEBUGINFOD_URLS is %s (not queried)",
+			"libc has no debug file in /usr/lib/debug; DEBUGINFOD_URLS is %s (not "
+			"queried)",
 			urls);
 	else {
 		finding_set(ret_finding, WIRE_LIMITED,
-			"libc's debug file is not in /usr/lib/debug and DEBUGINFOD_URLS is not set: system libraries show functions but no lines");
+			"libc's debug file is not in /usr/lib/debug and DEBUGINFOD_URLS is not "
+			"set: system libraries show functions but no lines");
 		finding_fix(ret_finding, "export DEBUGINFOD_URLS=%s, or install the -dbg packages",
 			debuginfod_server());
 	}

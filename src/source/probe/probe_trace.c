@@ -69,7 +69,8 @@ void probe_bpf(const struct probe *probe, struct finding *ret_finding)
 		finding_set(ret_finding, WIRE_NO,
 			"a program loads and attaches to sched_switch but never runs");
 		finding_fix(ret_finding,
-			"sudo sysctl kernel.bpf_stats_enabled=1, then look at run_cnt in `bpftool prog`");
+			"sudo sysctl kernel.bpf_stats_enabled=1, then look at run_cnt in `bpftool "
+			"prog`");
 	} else
 		finding_set(ret_finding, WIRE_OK,
 			"a program on sched_switch loaded and counted %llu switches",
@@ -177,7 +178,8 @@ void probe_uprobes(const struct probe *probe, struct finding *ret_finding)
 		finding_set(ret_finding, WIRE_NO, "a uprobe on assay itself saw %llu of %d calls",
 			(unsigned long long)count, CALLS);
 		finding_fix(ret_finding,
-			"none known: use --progress with the coz macros instead of a function name");
+			"none known: use --progress with the coz macros instead of a function "
+			"name");
 		return;
 	}
 	finding_set(

@@ -101,7 +101,8 @@ static void threads_reason(const struct proc_watch *watch, const struct thread_s
 		snprintf(out, room, "the program ended before it could be read");
 	else if (seen < SEEN_LEAST)
 		snprintf(out, room,
-			"saw only %.0f %% of its CPU time: its processes end faster than they can be read",
+			"saw only %.0f %% of its CPU time: its processes end faster than they can "
+			"be read",
 			100 * seen);
 }
 
