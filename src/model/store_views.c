@@ -172,7 +172,7 @@ const char store_create_views[] =
 	"FROM sample s LEFT JOIN event e ON e.id = s.event LEFT JOIN text v ON v.id = e.name\n"
 	"GROUP BY s.event;\n"
 
-	/* Rows of one name, file and module are one function: inlined copies have their own rows. */
+	/* Rows of one name, file and module are one function: inlined copies have rows too. */
 	"CREATE VIEW top_functions AS\n"
 	"WITH once AS (SELECT c.event AS event, c.stack AS stack, f.name AS name,\n"
 	"  CASE WHEN f.name IS NOT NULL THEN f.file END AS file,\n"
