@@ -102,7 +102,7 @@ void help_command(struct paper *paper, const struct command *command)
 		paper_wrap(paper, 0, INK_PLAIN, command->details);
 	}
 	paper_add(paper, "\n");
-	table_columns(&table, "", "", NULL);
+	table_columns(&table, "", "");
 	help_option_rows(&table, command->options);
 	help_option_rows(&table, common_options);
 	table_print(&table, paper, 2);

@@ -74,7 +74,7 @@ static void metrics_table(struct paper *paper, const struct ab_view *ab)
 {
 	table_auto struct table table = {0};
 
-	table_columns(&table, "", ">A", ">B", ">B over A", ">95 % interval", ">p", "", NULL);
+	table_columns(&table, "", ">A", ">B", ">B over A", ">95 % interval", ">p", "");
 	for (uint32_t i = 0; i < ab->metric_count; i++)
 		metric_row(&table, ab, i);
 	table_print(&table, paper, 2);

@@ -141,7 +141,7 @@ static void hotspot_rows(struct paper *paper, const struct hotspot *rows, uint32
 	table_auto struct table table = {0};
 
 	table_columns(&table, ">rank", "where", "function", "kind", ">share", ">gain, %", "agree",
-		">score", NULL);
+		">score");
 	for (uint32_t i = 0; i < count; i++) {
 		str_auto struct str gain = {0}, agree = {0}, name = {0};
 

@@ -101,7 +101,7 @@ static void fairness_text(struct paper *paper, const struct audit_view *view)
 	paper_ink(paper, INK_BOLD, "%s",
 		view->reached >= 0 ? view->steps[view->reached].level->name : "no level");
 	paper_add(paper, ", %s\n", fingerprint_class_name(view->class));
-	table_columns(&table, "", "", "", "", NULL);
+	table_columns(&table, "", "", "", "");
 	for (unsigned i = 0; i < AUDIT_LEVELS && view->steps[i].level; i++) {
 		const struct audit_step *step = &view->steps[i];
 

@@ -118,7 +118,7 @@ static void command_table(
 	table_auto struct table table = {0};
 	char value[TIME_ROOM], user[TIME_ROOM], system[TIME_ROOM];
 
-	table_columns(&table, "", "", "", NULL);
+	table_columns(&table, "", "", "");
 	wall_row(&table, &command->wall);
 	range_row(&table, &command->wall);
 	percentiles_row(&table, &command->wall);
@@ -180,7 +180,7 @@ static void scan_table(struct paper *paper, const struct bench_view *view)
 		return;
 	for (uint32_t k = 0; k < first->parameter_count; k++)
 		table_column(&table, first->parameters[k].name, true);
-	table_columns(&table, ">median", ">95 % interval", NULL);
+	table_columns(&table, ">median", ">95 % interval");
 	for (uint32_t i = 0; i < view->command_count; i++) {
 		const struct bench_command *command = &view->commands[i];
 		str_auto struct str interval = {0};

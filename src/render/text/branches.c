@@ -61,7 +61,7 @@ static void types_table(struct paper *paper, const struct branches_view *view)
 {
 	table_auto struct table table = {0};
 
-	table_columns(&table, ">mispredicted", ">seen", ">rate", "type", NULL);
+	table_columns(&table, ">mispredicted", ">seen", ">rate", "type");
 	vec_foreach (const struct branch_type_row, row, &view->types) {
 		tally_cells(&table, &row->tally);
 		table_cell(&table, INK_PLAIN, "%s",
@@ -100,7 +100,7 @@ static void sites_table(struct paper *paper, const struct branches_page *page)
 	table_columns(&table, ">mispredicted",
 		view->witness == BRANCHES_SIMULATED ? ">executed" : ">seen", ">rate", ">share",
 		"type", ">cycles", ">ipc",
-		view->witness == BRANCHES_STACKS ? "from -> to" : "place", NULL);
+		view->witness == BRANCHES_STACKS ? "from -> to" : "place");
 	vec_foreach (const struct branch_site, site, &view->sites) {
 		str_auto struct str place = {0};
 

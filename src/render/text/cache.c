@@ -92,7 +92,7 @@ static void levels_table(struct paper *paper, const struct cache_view *view)
 	table_auto struct table table = {0};
 
 	table_columns(&table, "level", "size", ">accesses", ">misses", ">rate", ">per 1,000 instr.",
-		"", "", NULL);
+		"", "");
 	for (unsigned i = 0; i < CACHE_LEVELS; i++)
 		level_cells(&table, &view->levels[i]);
 	table_print(&table, paper, 2);
@@ -126,7 +126,7 @@ static void answers_table(struct paper *paper, const struct cache_view *view)
 
 	if (view->witness != CACHE_ACCESSES)
 		return;
-	table_columns(&table, "answered by", ">accesses", ">share", NULL);
+	table_columns(&table, "answered by", ">accesses", ">share");
 	for (unsigned i = 0; i < ACCESS_LEVELS; i++) {
 		if (!view->all.levels[i])
 			continue;
@@ -176,7 +176,7 @@ static void sites_table(struct paper *paper, const struct cache_page *page)
 	uint32_t shown = 0;
 
 	table_columns(&table, ">share", heads[view->witness][0], heads[view->witness][1],
-		view->witness == CACHE_ACCESSES ? "answered by" : "", "place", NULL);
+		view->witness == CACHE_ACCESSES ? "answered by" : "", "place");
 	vec_foreach (const struct cache_site, site, &view->sites) {
 		str_auto struct str place = {0};
 

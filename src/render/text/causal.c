@@ -32,7 +32,7 @@ static void table_targets(
 	unsigned others = narrow ? OTHER_COLUMNS : OTHER_COLUMNS + SAMPLES_COLUMNS;
 	unsigned room = width > others + NAME_LEAST ? width - others : NAME_LEAST;
 
-	table_columns(&table, "target", "kind", ">25 %", ">50 %", ">75 %", ">gone", NULL);
+	table_columns(&table, "target", "kind", ">25 %", ">50 %", ">75 %", ">gone");
 	if (!narrow)
 		table_column(&table, "of samples", true);
 	table_column(&table, "pairs", true);

@@ -109,7 +109,7 @@ static void rows_table(struct paper *paper, const struct diff_page *page)
 	uint32_t shown = 0;
 
 	table_columns(&table, ">A", ">B", ">change", ">95 %", ">cost A", ">change", ">95 %", "",
-		report_by_word(view->by), NULL);
+		report_by_word(view->by));
 	vec_foreach (const struct diff_row, row, &view->rows) {
 		if (row->verdict != DIFF_CHANGED && !page->all)
 			break;

@@ -69,7 +69,7 @@ void diff_counts_text(struct paper *paper, const struct diff_counts_view *view)
 	paper_wrap(paper, 0, INK_PLAIN, view->explanation.text);
 	factors_line(paper, view);
 	paper_add(paper, "\n");
-	table_columns(&table, "event", ">A", ">B", ">change", ">95 %", ">explains", "", NULL);
+	table_columns(&table, "event", ">A", ">B", ">change", ">95 %", ">explains", "");
 	row_cells(&table, &view->time);
 	for (uint32_t i = 0; i < view->row_count; i++)
 		row_cells(&table, &view->rows[i]);

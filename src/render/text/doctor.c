@@ -13,7 +13,7 @@ static void tiers_text(struct paper *paper, const struct doctor_view *view)
 {
 	table_auto struct table table = {0};
 
-	table_columns(&table, "", "", NULL);
+	table_columns(&table, "", "");
 	vec_foreach (const struct doctor_tier, tier, &view->tiers) {
 		table_cell(&table, INK_BOLD, "%s", tier->name);
 		table_cell(&table, tier->best ? INK_GOOD : INK_WARN, "%s", tier->text);
@@ -45,7 +45,7 @@ void doctor_text(struct paper *paper, const struct doctor_view *view)
 
 		/* One table per row, so that the fix can stand below it; the pad keeps the
 		 * columns in line. */
-		table_columns(&table, "", "", "", NULL);
+		table_columns(&table, "", "", "");
 		table_cell(
 			&table, status_ink(row->status), "%-7s", doctor_status_name(row->status));
 		table_cell(&table, INK_PLAIN, "%-19s", row->name);

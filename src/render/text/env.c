@@ -28,7 +28,7 @@ static void text_group(struct paper *paper, const struct fingerprint_field *from
 	table_auto struct table table = {0};
 
 	paper_ink(paper, INK_BOLD, "%s\n", from->group);
-	table_columns(&table, "", "", NULL);
+	table_columns(&table, "", "");
 	for (const struct fingerprint_field *field = from; field < to; field++) {
 		table_cell(&table, INK_PLAIN, "%s", field->name);
 		if (field->state == FINGERPRINT_VALUE)

@@ -45,7 +45,7 @@ void envelope_text(struct paper *paper, const struct envelope_view *view)
 {
 	table_auto struct table table = {0};
 
-	table_columns(&table, "envelope", "", ">median", ">drift", "worst", "", NULL);
+	table_columns(&table, "envelope", "", ">median", ">drift", "worst", "");
 	for (uint32_t i = 0; i < view->series_count; i++)
 		series_row(&table, &view->series[i]);
 	table_print(&table, paper, 2);

@@ -7,7 +7,7 @@ void harness_text(struct paper *paper, const struct harness_view *view)
 
 	paper_ink(paper, INK_BOLD, "%s", view->path);
 	paper_add(paper, ": put your code between the marks; it runs unchanged\n\n");
-	table_columns(&table, "", "", NULL);
+	table_columns(&table, "", "");
 	table_cell(&table, INK_BOLD, "%s", view->build);
 	table_cell(&table, INK_DIM, "build");
 	for (unsigned i = 0; i < HARNESS_STEPS; i++) {

@@ -7,7 +7,7 @@ static void events_table(struct paper *paper, const struct imported_view *view)
 	table_auto struct table table = {0};
 	char number[64];
 
-	table_columns(&table, "event", ">samples", ">weight", "", ">counted", NULL);
+	table_columns(&table, "event", ">samples", ">weight", "", ">counted");
 	for (uint32_t i = 0; i < view->event_count && i < 20; i++) {
 		const struct imported_event *event = &view->events[i];
 

@@ -53,7 +53,7 @@ void imported_runs_text(
 	uint32_t rows = paper->ascii ? AGENT_ROWS : ROWS;
 
 	table_columns(&table, "command", ">runs", ">median", ">min", ">max", ">spread", ">user+sys",
-		">peak RSS", NULL);
+		">peak RSS");
 	for (uint32_t i = 0; i < view->command_count && i < rows; i++)
 		command_row(&table, &view->commands[i]);
 	table_print(&table, paper, 2);

@@ -23,7 +23,7 @@ void plan_text(struct paper *paper, const struct plan_page *page)
 	else
 		paper_add(paper, "One run takes %s.\n", run);
 	paper_add(paper, "Plan: about %.0f s of %.0f s\n", page->expected_s, page->budget_s);
-	table_columns(&table, "", ">", "", NULL);
+	table_columns(&table, "", ">", "");
 	for (uint32_t i = 0; i < page->count; i++) {
 		const struct plan_step *step = &page->steps[i];
 		str_auto struct str words = {0};

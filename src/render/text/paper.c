@@ -148,15 +148,10 @@ void table_column(struct table *table, const char *heading, bool right)
 	table->right[table->columns++] = right;
 }
 
-void table_columns(struct table *table, ...)
+void table_add_columns(struct table *table, const char *const *headings)
 {
-	const char *heading;
-	va_list args;
-
-	va_start(args, table);
-	while ((heading = va_arg(args, const char *)))
-		table_column(table, heading + (*heading == '>'), *heading == '>');
-	va_end(args);
+	for (; *headings; headings++)
+		table_column(table, *headings + (**headings == '>'), **headings == '>');
 }
 
 void table_cell(struct table *table, enum ink ink, const char *format, ...)

@@ -129,7 +129,7 @@ static void rows_table(struct paper *paper, const struct profile_view *view, uin
 	table_column(
 		&table, str_equal(view->quality.unit, "ns") ? "time" : view->quality.unit, true);
 	table_column(&table, "", false); /* the bar; a column without text is left out */
-	table_columns(&table, ">total", ">samples", "module", report_by_word(view->by), NULL);
+	table_columns(&table, ">total", ">samples", "module", report_by_word(view->by));
 	for (uint32_t i = 0; i < view->rows.count && (!limit || i < limit); i++)
 		row_cells(&table, &view->rows.at[i], view, columns, bars);
 	table_print(&table, paper, 2);

@@ -104,7 +104,7 @@ static void points_table(struct paper *paper, const struct scale_view *view)
 		: view->p95_known ? ">p95 x"
 				  : ">median x",
 		threads ? ">efficiency" : ">per unit", threads ? ">CPUs used" : ">law",
-		threads ? "" : ">off", NULL);
+		threads ? "" : ">off");
 	for (uint32_t i = 0; i < view->point_count; i++)
 		(threads ? thread_row : size_row)(&table, view, i);
 	table_print(&table, paper, 2);

@@ -67,7 +67,7 @@ static void functions_table(struct paper *paper, const struct simulated_view *vi
 	uint32_t count = simulated_rows_shown(view, SIMULATED_ROWS);
 
 	table_columns(&table, ">time", ">instructions*", ">ns/ins", ">L1 miss*", ">LL miss*",
-		">ns/miss", ">mispred*", ">ns/mis", "cause", "function", NULL);
+		">ns/miss", ">mispred*", ">ns/mis", "cause", "function");
 	for (uint32_t i = 0; i < count; i++)
 		function_row(&table, &view->functions[i]);
 	table_print(&table, paper, 2);

@@ -69,7 +69,7 @@ void site_metrics_table(struct paper *paper, const struct site_summary *summary)
 	table_auto struct table table = {0};
 	str_auto struct str missing = {0};
 
-	table_columns(&table, "", ">", "", "", "", NULL);
+	table_columns(&table, "", ">", "", "", "");
 	for (uint32_t i = 0; i < summary->metric_count; i++)
 		if (summary->metrics[i].known)
 			metric_row(&table, &summary->metrics[i]);

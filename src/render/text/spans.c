@@ -51,7 +51,7 @@ static void spans_table(struct paper *paper, const struct spans_view *view)
 	uint32_t rows = rows_of(paper);
 
 	table_columns(&table, ">", "span", "category", ">cumulative", ">share", ">count", ">p50",
-		">p95", ">p99", ">max", "evidence", NULL);
+		">p95", ">p99", ">max", "evidence");
 	for (uint32_t i = 0; i < view->span_count && i < rows; i++)
 		span_row(&table, paper, i + 1, &view->spans[i]);
 	table_print(&table, paper, 2);
@@ -66,7 +66,7 @@ static void claims_table(struct paper *paper, const struct spans_view *view)
 	table_auto struct table table = {0};
 	uint32_t rows = rows_of(paper);
 
-	table_columns(&table, "what the program logged", "verdict", "evidence", NULL);
+	table_columns(&table, "what the program logged", "verdict", "evidence");
 	for (uint32_t i = 0; i < view->claim_count && i < rows; i++) {
 		str_auto struct str name = {0};
 

@@ -63,7 +63,7 @@ static void events_table(struct paper *paper, const struct stat_view *view)
 {
 	table_auto struct table table = {0};
 
-	table_columns(&table, "", ">", ">", "", NULL);
+	table_columns(&table, "", ">", ">", "");
 	for (uint32_t i = 0; i < view->event_count; i++)
 		event_row(&table, &view->events[i]);
 	table_print(&table, paper, 2);
@@ -124,7 +124,7 @@ static void usage_table(struct paper *paper, const struct stat_view *view)
 	table_auto struct table table = {0};
 	char value[64];
 
-	table_columns(&table, "", ">", ">", "", NULL);
+	table_columns(&table, "", ">", ">", "");
 	usage_row(&table, view->simulated ? "simulation" : "wall",
 		paper_time(value, sizeof(value), view->wall_ns), view->wall_spread);
 	table_cell(&table, INK_DIM, "%s", view->simulated ? "not the program's own time" : "");
@@ -170,7 +170,7 @@ static void metrics_table(struct paper *paper, const struct stat_view *view)
 {
 	table_auto struct table table = {0};
 
-	table_columns(&table, "", ">", "", "", NULL);
+	table_columns(&table, "", ">", "", "");
 	for (uint32_t i = 0; i < view->metric_count; i++)
 		if (view->metrics[i].known)
 			metric_row(&table, &view->metrics[i]);
@@ -212,7 +212,7 @@ static void facts_text(struct paper *paper, const struct stat_view *view)
 	const char *told = "";
 	char value[64];
 
-	table_columns(&table, "", ">", "", NULL);
+	table_columns(&table, "", ">", "");
 	for (uint32_t i = 0; i < view->fact_count; i++) {
 		const struct stat_fact *fact = &view->facts[i];
 

@@ -23,7 +23,7 @@ void target_text(struct paper *paper, const struct target_view *view)
 
 	paper_ink(paper, INK_BOLD, "program");
 	paper_add(paper, "  %s\n", view->path);
-	table_columns(&table, "", "", "", NULL);
+	table_columns(&table, "", "", "");
 	for (unsigned i = 0; i < view->row_count; i++) {
 		const struct target_row *row = &view->rows[i];
 

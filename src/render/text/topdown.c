@@ -63,7 +63,7 @@ static void tree_text(struct paper *paper, const struct topdown_tree *tree)
 	}
 	paper_ink(paper, INK_DIM, "  shares of the %s%s\n", tree->basis,
 		tree->whole ? "" : ", which overlap and do not add up to 100 %");
-	table_columns(&table, "", ">", ">", "", NULL);
+	table_columns(&table, "", ">", ">", "");
 	for (uint32_t i = 0; i < tree->node_count; i++)
 		node_row(&table, &tree->nodes[i]);
 	table_print(&table, paper, 2);
@@ -78,7 +78,7 @@ static void steps_text(struct paper *paper, const struct topdown_view *view)
 {
 	table_auto struct table table = {0};
 
-	table_columns(&table, "", "", NULL);
+	table_columns(&table, "", "");
 	for (uint32_t i = 0; i < view->step_count; i++) {
 		const struct topdown_step *step = &view->steps[i];
 

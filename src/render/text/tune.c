@@ -83,7 +83,7 @@ static void rows_text(struct paper *paper, const struct knob_view *view)
 	table_auto struct table table = {0};
 
 	table_columns(&table, "group", "knob", ">files",
-		is_way_back(view) ? "value" : "now -> wanted", "state", "", NULL);
+		is_way_back(view) ? "value" : "now -> wanted", "state", "");
 	for (uint32_t i = 0, count; i < view->rows.count; i += count) {
 		const struct knob_row *row = &view->rows.at[i];
 		str_auto struct str values = {0}, note = {0};
@@ -163,7 +163,7 @@ static void reasons_text(struct paper *paper, const struct knob_view *view)
 {
 	table_auto struct table table = {0};
 
-	table_columns(&table, "", "", NULL);
+	table_columns(&table, "", "");
 	for (uint32_t i = 0; i < view->rows.count; i += rows_alike(view, i)) {
 		const struct knob_row *row = &view->rows.at[i];
 

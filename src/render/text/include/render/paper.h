@@ -55,8 +55,9 @@ struct table {
 };
 
 void table_column(struct table *table, const char *heading, bool right);
-/* Some headings and NULL; one that starts with '>' goes right. */
-void table_columns(struct table *table, ...) __attribute__((sentinel));
+/* Some headings; one that starts with '>' goes right. */
+#define table_columns(table, ...) table_add_columns(table, (const char *const[]){__VA_ARGS__, NULL})
+void table_add_columns(struct table *table, const char *const *headings);
 void table_cell(struct table *table, enum ink ink, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void table_time(struct table *table, enum ink ink, double ns); /* "1.23 ms", "-": not known */
