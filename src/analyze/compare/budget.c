@@ -193,9 +193,10 @@ int budget_book_read(
 	int r = 0;
 
 	book->name = arena_copy(arena, name);
-	if (memchr(text, '\0', len))
-		return err_set(
-			err, ERR_USAGE, EINVAL, "%s is not text: it contains a zero byte", name);
+	if (memchr(text, '\0', len)) {
+		err_set(err, ERR_USAGE, EINVAL, "%s: not text: it contains a zero byte", name);
+		return err_hint(err, "write one budget a line: wall p95 <= 400ms +5%%");
+	}
 	while (r >= 0 && (row = text_row_next(&reader)))
 		r = *row == '[' ? header_take(&reader, row, &pattern)
 				: row_take(book, &reader, row, pattern);
