@@ -340,8 +340,7 @@ const struct command attest_command = {
 	.usage = "RUN [REPEAT...] [--answers FILE] [-o DOC] | --template [RUN] | --verify DOC",
 	.examples = (const char *const[]){"assay attest --template run.assay > answers.txt",
 		"what a person still has to answer",
-		"assay attest run.assay again.assay third.assay --answers answers.txt -o "
-		"attest.json",
+		"assay attest a.assay b.assay c.assay --answers answers.txt -o attest.json",
 		"a run and two repeats, signed", "assay attest --verify attest.json",
 		"has it changed since?", NULL},
 	.details =

@@ -81,7 +81,7 @@ int image_open_bytes(
 
 int image_open(const char *path, struct image **ret_image, struct err *err)
 {
-	struct image_file file;
+	struct image_file file = {0};
 	struct image *image;
 	int r = image_file_map(path, &file);
 

@@ -111,7 +111,7 @@ int ab_steps_load(struct ab_job *ab, struct err *err)
 	while (after && after[ab->earlier_count])
 		ab->earlier_count++;
 	ab->earlier = arena_take(&ab->job.arena, (ab->earlier_count + 1) * sizeof(*ab->earlier));
-	for (uint32_t i = 0; r >= 0 && i < ab->earlier_count; i++)
+	for (uint32_t i = 0; after && r >= 0 && i < ab->earlier_count; i++)
 		r = step_load(ab, after[i], &ab->earlier[i], err);
 	return r;
 }

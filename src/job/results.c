@@ -99,7 +99,8 @@ static const struct binary_facts *const *programs_of(struct results *results, co
 	const struct binary_options options = {.sha256 = true, .without_libraries = true};
 	const struct binary_facts **programs;
 
-	if (!audit_is_same_machine(results->notes, run) || run->commands.count > PROGRAMS_MAX)
+	if (!run || !audit_is_same_machine(results->notes, run) ||
+		run->commands.count > PROGRAMS_MAX)
 		return NULL;
 	programs = arena_take(&results->arena, (run->commands.count + 1) * sizeof(*programs));
 	for (uint32_t i = 0; i < run->commands.count; i++) {

@@ -34,12 +34,12 @@ static int scene_open(void **state)
 		return -1;
 	setenv("HOME", arena_format(&arena, "%s/home", folder), 1);
 	setenv("XDG_CACHE_HOME", arena_format(&arena, "%s/cache", folder), 1);
-	setenv("BINARIES", binaries ? binaries : "tests/workloads/binaries", 1);
-	if (*getenv("BINARIES") != '/')
-		setenv("BINARIES",
-			arena_format(&arena, "%s/%s", getcwd(arena_take(&arena, 4096), 4096),
-				getenv("BINARIES")),
-			1);
+	if (!binaries)
+		binaries = "tests/workloads/binaries";
+	if (*binaries != '/')
+		binaries = arena_format(
+			&arena, "%s/%s", getcwd(arena_take(&arena, 4096), 4096), binaries);
+	setenv("BINARIES", binaries, 1);
 	return 0;
 }
 
