@@ -15,7 +15,6 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
 
 import side
 
@@ -49,14 +48,8 @@ def write_usual(path, stacks=8000):
 
 def once(argv):
     """Wall and CPU time in s, peak RSS in MB."""
-    begin = time.monotonic()
-    child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                             stderr=subprocess.DEVNULL)
-    _, status, usage = os.wait4(child.pid, 0)
-    child.returncode = os.waitstatus_to_exitcode(status)
-    if child.returncode:
-        sys.exit(f"{' '.join(argv)}: exit status {child.returncode}")
-    return (time.monotonic() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+    wall_s, usage = side.once(argv)
+    return wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
 def recorder_cpu(argv):

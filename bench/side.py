@@ -19,6 +19,18 @@ def wall_ns(argv, env=None):
     return taken
 
 
+def once(argv):
+    """Wall time in s and resource usage of one invocation, its output thrown away."""
+    begin = time.monotonic()
+    child = subprocess.Popen(argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                             stderr=subprocess.DEVNULL)
+    _, status, usage = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+    if child.returncode:
+        sys.exit(f"{' '.join(argv)}: exit status {child.returncode}")
+    return time.monotonic() - begin, usage
+
+
 def rounds_of(ways, rounds):
     """way -> list of wall times, one per round; `ways` maps a name to its argv."""
     times = {way: [] for way in ways}

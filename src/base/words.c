@@ -214,3 +214,26 @@ const char *word_quoted(const char *word, struct arena *arena)
 	word_quote(word, &out);
 	return arena_text(arena, out.at, out.len);
 }
+
+int words_to_flags(const char *text, uint64_t (*flags_of)(const char *word, size_t len),
+	const char *what, const char *choices, uint64_t *ret_flags, struct err *err)
+{
+	uint64_t flags = 0;
+
+	for (const char *at = text;; at++) {
+		size_t len = strcspn(at, ",");
+		uint64_t more = flags_of(at, len);
+
+		if (!more) {
+			err_set(err, ERR_USAGE, EINVAL, "unknown %s '%.*s'", what,
+				len < 40 ? (int)len : 40, at);
+			return err_hint(err, "%s", choices);
+		}
+		flags |= more;
+		at += len;
+		if (!*at)
+			break;
+	}
+	*ret_flags = flags;
+	return 0;
+}

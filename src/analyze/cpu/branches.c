@@ -14,6 +14,7 @@
 #include "analyze/annotate.h"
 #include "base/map.h"
 #include "base/str.h"
+#include "base/words.h"
 #include "model/run.h"
 
 enum {
@@ -33,7 +34,7 @@ const char *branch_type_name(unsigned type)
 /* ---- the filter ---- */
 
 /* One word stands for all types that people mean by it. */
-static uint32_t types_of_word(const char *word, size_t len)
+static uint64_t types_of_word(const char *word, size_t len)
 {
 	static const struct {
 		const char *word;
@@ -58,27 +59,15 @@ static uint32_t types_of_word(const char *word, size_t len)
 
 int branch_types_parse(const char *text, uint32_t *ret_types, struct err *err)
 {
-	uint32_t types = 0;
+	uint64_t types;
+	int r = words_to_flags(text, types_of_word, "branch type",
+		"branch types: any, cond, uncond, call, ind_call, any_call, ret, any_ret, ind, "
+		"syscall, sysret, irq; separate them with commas",
+		&types, err);
 
-	for (const char *at = text;; at++) {
-		size_t len = strcspn(at, ",");
-		uint32_t more = types_of_word(at, len);
-
-		if (!more) {
-			err_set(err, ERR_USAGE, EINVAL, "unknown branch type '%.*s'",
-				len < 40 ? (int)len : 40, at);
-			err_hint(err,
-				"branch types: any, cond, uncond, call, ind_call, any_call, ret, "
-				"any_ret, ind, syscall, sysret, irq; separate them with commas");
-			return -EINVAL;
-		}
-		types |= more;
-		at += len;
-		if (!*at)
-			break;
-	}
-	*ret_types = types == UINT32_MAX ? 0 : types;
-	return 0;
+	if (r >= 0)
+		*ret_types = types == UINT32_MAX ? 0 : (uint32_t)types;
+	return r;
 }
 
 /* ---- collecting ---- */

@@ -3,9 +3,10 @@
  * The sides (user, kernel) are not chosen here: the kernel takes them from the event. */
 #include "source/branch_filter.h"
 
-#include <errno.h>
 #include <linux/perf_event.h>
 #include <string.h>
+
+#include "base/words.h"
 
 static const struct {
 	const char *word;
@@ -42,29 +43,16 @@ static uint64_t bits_of(const char *word, size_t len)
 
 int branch_filter_parse(const char *text, uint64_t *ret_bits, struct err *err)
 {
-	uint64_t bits = 0;
+	uint64_t bits = PERF_SAMPLE_BRANCH_ANY;
+	int r = 0;
 
-	if (!text || !*text) {
-		*ret_bits = PERF_SAMPLE_BRANCH_ANY;
-		return 0;
-	}
-	for (const char *at = text;; at++) {
-		size_t len = strcspn(at, ",");
-		uint64_t more = bits_of(at, len);
-
-		if (!more) {
-			err_set(err, ERR_USAGE, EINVAL, "unknown branch type '%.*s'",
-				len < 40 ? (int)len : 40, at);
-			err_hint(err,
-				"branch types: any, cond, uncond, call, ind_call, any_call, ret, "
-				"any_ret, ind, syscall, sysret, irq; separate them with commas");
-			return -EINVAL;
-		}
-		bits |= more;
-		at += len;
-		if (!*at)
-			break;
-	}
+	if (text && *text)
+		r = words_to_flags(text, bits_of, "branch type",
+			"branch types: any, cond, uncond, call, ind_call, any_call, ret, any_ret, "
+			"ind, syscall, sysret, irq; separate them with commas",
+			&bits, err);
+	if (r < 0)
+		return r;
 	/* One that asks for all makes the others needless. */
 	*ret_bits = bits & PERF_SAMPLE_BRANCH_ANY
 			    ? bits & (PERF_SAMPLE_BRANCH_ANY | PERF_SAMPLE_BRANCH_NO_TX)

@@ -95,38 +95,43 @@ static inline uint64_t cursor_u64(struct cursor *cursor)
 	return cursor_number(cursor, 8);
 }
 
-/* LEB128: seven bits a byte, the lowest first.  Bits past the 64th are dropped. */
-static inline uint64_t cursor_uleb(struct cursor *cursor)
+/* LEB128: seven bits a byte, the lowest first.  Bits past the 64th are dropped.  The last byte and
+ * the bits read say whether a signed one is negative. */
+static inline uint64_t cursor_leb(struct cursor *cursor, unsigned *ret_bits, uint8_t *ret_last)
 {
 	uint64_t value = 0;
 	unsigned shift = 0;
 	uint8_t byte;
 
-	if (cursor->at < cursor->end && *cursor->at < 0x80)
-		return *cursor->at++;
 	do {
 		byte = cursor_u8(cursor);
 		if (shift < 64)
 			value |= (uint64_t)(byte & 0x7f) << shift;
 		shift += 7;
 	} while (byte & 0x80);
+	*ret_bits = shift;
+	*ret_last = byte;
 	return value;
+}
+
+static inline uint64_t cursor_uleb(struct cursor *cursor)
+{
+	unsigned bits;
+	uint8_t last;
+
+	if (cursor->at < cursor->end && *cursor->at < 0x80)
+		return *cursor->at++;
+	return cursor_leb(cursor, &bits, &last);
 }
 
 static inline int64_t cursor_sleb(struct cursor *cursor)
 {
-	uint64_t value = 0;
-	unsigned shift = 0;
-	uint8_t byte;
+	unsigned bits;
+	uint8_t last;
+	uint64_t value = cursor_leb(cursor, &bits, &last);
 
-	do {
-		byte = cursor_u8(cursor);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && byte & 0x40)
-		value |= ~UINT64_C(0) << shift;
+	if (bits < 64 && last & 0x40)
+		value |= ~UINT64_C(0) << bits;
 	return (int64_t)value;
 }
 

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/err.h"
@@ -26,3 +27,8 @@ void word_quote(const char *word, struct str *out);
 const char *word_quoted(const char *word, struct arena *arena);
 /* Words up to NULL, with blanks between them. */
 void words_quote(char *const *words, struct str *out);
+
+/* The flags of a list with commas: `flags_of` says those of a word, 0 for one that it does not
+ * know, which is refused as "unknown WHAT 'word'" with `choices` as the way out. */
+int words_to_flags(const char *text, uint64_t (*flags_of)(const char *word, size_t len),
+	const char *what, const char *choices, uint64_t *ret_flags, struct err *err);
