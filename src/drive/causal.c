@@ -359,7 +359,7 @@ int causal_run(const struct causal_run_options *options, const struct wire_sink 
 	*ret_summary = (struct causal_summary){0};
 	random_seed(&c.random, clock_monotonic_ns());
 	r = open_all(&c, err);
-	urgency = urgency_begin();
+	urgency_begin(&urgency);
 	if (r >= 0)
 		r = run(&c, err);
 	causal_close(c.causal);

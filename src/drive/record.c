@@ -338,8 +338,9 @@ int record_target(const struct record_options *options, struct event_list *event
 		.delayed = options->delay_ns != 0,
 	};
 	int r = execution_open(&how, &c.execution, err);
-	struct urgency urgency = urgency_begin();
+	struct urgency urgency;
 
+	urgency_begin(&urgency);
 	if (r >= 0) {
 		sampling.id = options->mode == COUNTERS_MACHINE ? -1 : execution_id(&c.execution);
 		r = sampler_open(&sampling, events, sink, &c.sampler, err);
