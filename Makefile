@@ -38,7 +38,7 @@ test-arm64: ## build for aarch64 and run the tests of an emulated machine with a
 	@tools/setup build emulate
 	@tests/arm64/run build-arm64
 
-check: ## static checks: format, clang-tidy, cppcheck, sizes, both compilers, shell scripts
+check: ## static checks: format, sizes, words, language, both compilers, linters
 	@tools/setup build demo test check
 	@tools/check
 

@@ -21,15 +21,15 @@ struct arena_block {
 
 static void arena_grow(struct arena *arena, size_t size)
 {
-	size_t room = arena->blocks ? arena->blocks->size * 2 : ARENA_FIRST;
+	size_t capacity = arena->blocks ? arena->blocks->size * 2 : ARENA_FIRST;
 	struct arena_block *block;
 
-	if (room > ARENA_LARGEST)
-		room = ARENA_LARGEST;
-	if (room < size)
-		room = size;
-	block = mem_new(1, sizeof(*block) + room);
-	block->size = room;
+	if (capacity > ARENA_LARGEST)
+		capacity = ARENA_LARGEST;
+	if (capacity < size)
+		capacity = size;
+	block = mem_new(1, sizeof(*block) + capacity);
+	block->size = capacity;
 	block->next = arena->blocks;
 	arena->blocks = block;
 	arena->used = 0;

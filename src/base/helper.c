@@ -145,7 +145,8 @@ int helper_run(const struct helper_options *options, struct err *err)
 	return status;
 }
 
-int helper_ask(const char *const *argv, const char *const *settings, char *ret_output, size_t room)
+int helper_ask(
+	const char *const *argv, const char *const *settings, char *ret_output, size_t capacity)
 {
 	io_auto int output = memfd_create("output", MFD_CLOEXEC);
 	const struct helper_options options = {
@@ -157,7 +158,7 @@ int helper_ask(const char *const *argv, const char *const *settings, char *ret_o
 	};
 	struct err ignored;
 	int r = helper_run(&options, &ignored);
-	ssize_t got = output < 0 ? 0 : pread(output, ret_output, room - 1, 0);
+	ssize_t got = output < 0 ? 0 : pread(output, ret_output, capacity - 1, 0);
 
 	ret_output[got > 0 ? got : 0] = '\0';
 	return r;

@@ -58,14 +58,14 @@ int io_read(const char *path, size_t limit, struct str *text, struct err *err)
 	return r;
 }
 
-int io_read_line(const char *path, char *line, size_t room)
+int io_read_line(const char *path, char *line, size_t capacity)
 {
 	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC);
 	ssize_t got;
 
 	if (fd < 0)
 		return -errno;
-	got = read(fd, line, room - 1);
+	got = read(fd, line, capacity - 1);
 	if (got < 0)
 		return -errno;
 	while (got && line[got - 1] == '\n')

@@ -55,7 +55,7 @@ static uint64_t map_place(const struct map *map, const void *key, size_t len)
 
 static struct map_slot *map_find(const struct map *map, const void *key, size_t len, uint64_t hash)
 {
-	uint32_t mask = map->room - 1;
+	uint32_t mask = map->capacity - 1;
 
 	for (uint32_t i = (uint32_t)hash & mask;; i = (i + 1) & mask) {
 		struct map_slot *slot = &map->slots[i];
@@ -70,12 +70,12 @@ static struct map_slot *map_find(const struct map *map, const void *key, size_t 
 static void map_grow(struct map *map)
 {
 	struct map_slot *old = map->slots;
-	uint32_t old_room = map->room;
+	uint32_t old_room = map->capacity;
 
 	if (!old_room && getrandom(&map->seed, sizeof(map->seed), GRND_NONBLOCK) < 0)
 		map->seed = (uintptr_t)map; /* early at boot: the address has to do */
-	map->room = old_room ? old_room * 2 : 16;
-	map->slots = mem_new(map->room, sizeof(*map->slots));
+	map->capacity = old_room ? old_room * 2 : 16;
+	map->slots = mem_new(map->capacity, sizeof(*map->slots));
 	for (uint32_t i = 0; i < old_room; i++)
 		if (old[i].key)
 			*map_find(map, old[i].key, old[i].len, old[i].hash) = old[i];
@@ -86,7 +86,7 @@ bool map_get(const struct map *map, const void *key, size_t len, uint32_t *ret_v
 {
 	const struct map_slot *slot;
 
-	if (!map->room)
+	if (!map->capacity)
 		return false;
 	slot = map_find(map, key, len, map_place(map, key, len));
 	if (!slot->key)
@@ -100,7 +100,7 @@ void map_put(struct map *map, const void *key, size_t len, uint32_t value)
 	struct map_slot *slot;
 	uint64_t hash;
 
-	if ((uint64_t)map->count * 8 >= (uint64_t)map->room * 5)
+	if ((uint64_t)map->count * 8 >= (uint64_t)map->capacity * 5)
 		map_grow(map);
 	hash = map_place(map, key, len);
 	slot = map_find(map, key, len, hash);

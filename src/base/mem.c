@@ -23,12 +23,12 @@ void *mem_resize(void *old, size_t count, size_t size)
 	return block;
 }
 
-void *mem_grow(void *old, uint32_t *room, size_t size)
+void *mem_grow(void *old, uint32_t *capacity, size_t size)
 {
-	if (*room > UINT32_MAX / 2)
+	if (*capacity > UINT32_MAX / 2)
 		mem_end();
-	*room = *room ? *room * 2 : 8;
-	return mem_resize(old, *room, size);
+	*capacity = *capacity ? *capacity * 2 : 8;
+	return mem_resize(old, *capacity, size);
 }
 
 void *mem_new(size_t count, size_t size)

@@ -16,10 +16,10 @@ static void str_reserve(struct str *str, size_t more)
 {
 	size_t need = str->len + more + 1;
 
-	if (need <= str->room)
+	if (need <= str->capacity)
 		return;
-	str->room = str->room * 2 > need ? str->room * 2 : need + 32;
-	str->at = mem_resize(str->at, str->room, 1);
+	str->capacity = str->capacity * 2 > need ? str->capacity * 2 : need + 32;
+	str->at = mem_resize(str->at, str->capacity, 1);
 }
 
 void str_add_bytes(struct str *str, const char *bytes, size_t len)
@@ -57,7 +57,7 @@ void str_addv(struct str *str, const char *format, va_list args)
 
 	va_copy(again, args);
 	str_reserve(str, SHORT_TEXT); /* most fit, and are formatted once */
-	left = str->room - str->len;
+	left = str->capacity - str->len;
 	len = vsnprintf(str->at + str->len, left, format, args);
 	if (len > 0 && (size_t)len >= left) {
 		str_reserve(str, (size_t)len);

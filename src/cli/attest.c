@@ -64,9 +64,9 @@ static void job_answer(struct attest_job *job)
 }
 
 /* One line from the terminal, trimmed; false at its end or on Ctrl-C. */
-static bool line_read(char *line, size_t room, char **ret_text)
+static bool line_read(char *line, size_t capacity, char **ret_text)
 {
-	ssize_t got = cli_interrupted().count ? 0 : read(STDIN_FILENO, line, room - 1);
+	ssize_t got = cli_interrupted().count ? 0 : read(STDIN_FILENO, line, capacity - 1);
 
 	if (got <= 0 || cli_interrupted().count)
 		return false;

@@ -58,7 +58,7 @@ static const struct option_spec options[] = {{0}};
 const struct command audit_command = {
 	.name = "audit",
 	.summary = "check how far a benchmark's numbers can be trusted",
-	.usage = "FILE|FOLDER...",
+	.usage = "FILE|DIR...",
 	.examples = (const char *const[]){"assay audit .assay/before.assay",
 		"the runs of `assay bench --save before`", "assay audit hyperfine.json",
 		"output of hyperfine --export-json or Google Benchmark", "assay audit results/",

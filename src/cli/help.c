@@ -23,7 +23,7 @@ int command_unknown(const char *name, struct err *err)
 		names[count++] = (*command)->name;
 	names[count] = NULL;
 	nearest = str_nearest(name, names);
-	err_set(err, ERR_USAGE, EINVAL, "assay has no command '%s'", name);
+	err_set(err, ERR_USAGE, EINVAL, "unknown command '%s'", name);
 	if (nearest)
 		err_hint(err, "did you mean `assay %s`?", nearest);
 	else
@@ -82,12 +82,11 @@ void help_overview(struct paper *paper)
 	help_commands(paper);
 	paper_add(paper,
 		"\nEvery command has --json[=FILE] (one document), --agent (at most 40 plain "
-		"lines), "
-		"--quiet\nand --color.  `assay help COMMAND` tells the rest; `assay --version "
-		"--verbose` names the libraries.\n"
-		"Exit status: 0 done, 1 regression, 2 wrong usage, 3 inconclusive, 4 not "
-		"comparable,\n5 target failed, 6 not available here, 7 not written, 130 "
-		"interrupted (what was measured is kept).\n");
+		"lines), --quiet\nand --color.  `assay help COMMAND` shows its options; "
+		"`assay --version --verbose` names the libraries.\n"
+		"Exit status: 0 done, 1 regression or budget exceeded, 2 wrong usage, "
+		"3 inconclusive, 4 not comparable,\n5 target failed, 6 not available here, "
+		"7 not written, 130 interrupted (what was measured is kept).\n");
 }
 
 void help_command(struct paper *paper, const struct command *command)
@@ -169,7 +168,7 @@ static void man_overview(struct str *out)
 	str_add(out,
 		".SH VERSION\n\\fBassay \\-\\-version\\fR prints it, with \\fB\\-\\-verbose\\fR "
 		"also the libraries in use.\n");
-	str_add(out, ".SH EXIT STATUS\n0 done, 1 regression or budget broken, 2 wrong usage, "
+	str_add(out, ".SH EXIT STATUS\n0 done, 1 regression or budget exceeded, 2 wrong usage, "
 		     "3 inconclusive, 4 not comparable, 5 the target could not run or failed, "
 		     "6 not available or not permitted on this machine, 7 the result could not be "
 		     "written, 130 interrupted; what was measured is kept.\n");

@@ -120,12 +120,13 @@ const struct command ledger_command = {
 		"assay ledger --last 5 --target ./server",
 		"the last five runs of one program, and what changed from run to run",
 		"assay ledger assay-out/latest", "one run", NULL},
-	.details = "Each named explanation is judged by rules in text files (data/hypotheses). "
-		   "Supports needs two independent methods that agree; one alone is inconclusive. "
-		   "Methods that contradict each other are a conflict, as is a verdict based on a "
-		   "number that two methods measure differently in the same run. What was not "
-		   "measured is untested, never rejected. Unreadable lines of the file are counted "
-		   "and skipped.",
+	.details =
+		"Each named explanation is judged by rules in text files (data/hypotheses). "
+		"It is supported only when two independent methods agree; one alone is "
+		"inconclusive. Methods that contradict each other are a conflict, as is a verdict "
+		"based on a number that two methods measure differently in the same run. What was "
+		"not measured is untested, never rejected. Unreadable lines of ledger.ndjson are "
+		"counted and skipped.",
 	.options = options,
 	.operands_max = 1,
 	.run = ledger_run,

@@ -263,11 +263,12 @@ const struct command record_command = {
 		"samples with call stacks, stored in assay.run.assay",
 		"assay record -F 4999 -o fast.assay -- ./program", "five times as many samples",
 		"assay record -p 1234 --duration 10s", "a running process, for ten seconds", NULL},
-	.details = "Stacks are unwound while the program runs, from a copy of each sample's stack "
-		   "that never reaches the disk: the file needs tens of bytes per sample. Lost "
-		   "samples and truncated stacks are counted and shown.\nExit status 5 when the "
-		   "program failed (see --target-status), 6 when the event cannot be sampled here, "
-		   "130 after Ctrl-C; the samples are kept in each case.",
+	.details =
+		"Stacks are unwound while the program runs, from a copy of each sample's stack "
+		"that never reaches the disk: the file needs tens to hundreds of bytes per "
+		"sample. Lost samples and truncated stacks are counted and shown.\nExit status 5 "
+		"when the program failed (see --target-status), 6 when the event cannot be sampled "
+		"here, 130 after Ctrl-C; the samples are kept in each case.",
 	.options = options,
 	.program = PROGRAM_REQUIRED,
 	.run = record_run,

@@ -52,7 +52,7 @@ static int unknown_option(const struct cli *cli, const char *word, struct err *e
 	names[count] = NULL;
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 1, "="), word + 1);
 	nearest = word[1] == '-' ? str_nearest(name + 1, names) : NULL;
-	err_set(err, ERR_USAGE, EINVAL, "assay %s has no option %.*s", cli->command->name,
+	err_set(err, ERR_USAGE, EINVAL, "assay %s: unknown option %.*s", cli->command->name,
 		(int)strcspn(word, "="), word);
 	if (nearest)
 		err_hint(err, "did you mean --%s?", nearest);

@@ -209,8 +209,8 @@ static char *next_word(char **line)
 static int script_interpreter(const char *path, const struct image_file *file, struct arena *arena,
 	const char **ret_path, struct err *err)
 {
-	size_t room = file->len < SCRIPT_LINE ? file->len : SCRIPT_LINE;
-	char *line = arena_text(arena, (const char *)file->bytes + 2, room - 2), *word;
+	size_t capacity = file->len < SCRIPT_LINE ? file->len : SCRIPT_LINE;
+	char *line = arena_text(arena, (const char *)file->bytes + 2, capacity - 2), *word;
 	const char *base;
 
 	line[strcspn(line, "\r\n")] = '\0';

@@ -42,7 +42,7 @@ static int ask_start(const char *build_id, int out, pid_t *ret_pid)
 }
 
 /* What the child wrote until it closed its end; false when time ran out. */
-static bool answer_read(int in, char *ret_text, size_t room)
+static bool answer_read(int in, char *ret_text, size_t capacity)
 {
 	int64_t end = now_ms() + ASK_LIMIT_MS, left;
 	size_t len = 0;
@@ -53,7 +53,7 @@ static bool answer_read(int in, char *ret_text, size_t room)
 
 		if (poll(&poll_fd, 1, (int)left) <= 0)
 			continue;
-		got = read(in, ret_text + len, room - 1 - len);
+		got = read(in, ret_text + len, capacity - 1 - len);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0) {
@@ -61,7 +61,7 @@ static bool answer_read(int in, char *ret_text, size_t room)
 			return true;
 		}
 		len += (size_t)got;
-		if (len == room - 1)
+		if (len == capacity - 1)
 			return false;
 	}
 	return false;

@@ -16,26 +16,26 @@ enum { KERNEL_TEXT_LIMIT = 256 << 20, MODULES_LIMIT = 16 << 20 };
 #define KEPT_PREFIX "kallsyms-"
 
 /* Our folder below the user's cache folder; false when there is none that is ours alone. */
-static bool folder_find(char *folder, size_t room)
+static bool folder_find(char *folder, size_t capacity)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
 	struct stat found;
 
 	if (cache && *cache == '/')
-		snprintf(folder, room, "%s", cache);
+		snprintf(folder, capacity, "%s", cache);
 	else if (home && *home == '/')
-		snprintf(folder, room, "%s/.cache", home);
+		snprintf(folder, capacity, "%s/.cache", home);
 	else
 		return false;
 	mkdir(folder, 0700);
-	strncat(folder, "/assay", room - strlen(folder) - 1);
+	strncat(folder, "/assay", capacity - strlen(folder) - 1);
 	mkdir(folder, 0700);
 	return lstat(folder, &found) == 0 && S_ISDIR(found.st_mode) && found.st_uid == geteuid() &&
 	       !(found.st_mode & 077);
 }
 
 /* "FOLDER/kallsyms-KEY"; false when the key cannot be told. */
-static bool kept_path(char *path, size_t room)
+static bool kept_path(char *path, size_t capacity)
 {
 	str_auto struct str modules = {0};
 	char folder[3900], boot[64];
@@ -46,7 +46,7 @@ static bool kept_path(char *path, size_t room)
 	if (io_read_at(AT_FDCWD, "/proc/modules", MODULES_LIMIT, &modules) < 0)
 		str_clear(&modules); /* a kernel without modules */
 	str_add(&modules, boot);
-	snprintf(path, room, "%s/" KEPT_PREFIX "%016llx", folder,
+	snprintf(path, capacity, "%s/" KEPT_PREFIX "%016llx", folder,
 		(unsigned long long)map_hash(modules.at, modules.len));
 	return true;
 }

@@ -176,14 +176,14 @@ const char *symbol_name(struct symbol *symbol, struct arena *arena)
 }
 
 /* The identifier that the mangled form of `name` must contain, "" when that is not known. */
-static void identifier_of(const char *name, char *ret_word, size_t room)
+static void identifier_of(const char *name, char *ret_word, size_t capacity)
 {
 	size_t len = strcspn(name, "(<[ @."), start = len;
 
 	*ret_word = '\0';
 	while (start && name[start - 1] != ':' && name[start - 1] != '~')
 		start--;
-	if (strstr(name, "operator") || len - start >= room)
+	if (strstr(name, "operator") || len - start >= capacity)
 		return;
 	memcpy(ret_word, name + start, len - start);
 	ret_word[len - start] = '\0';

@@ -175,15 +175,15 @@ static struct prologue arm_look(const struct prologue_code *f)
 
 	for (size_t i = 0; i + 4 <= len && !seen.calls; i += 4) {
 		uint32_t insn = read_u32(f->code + i);
-		bool room = (insn & 0xff8003ff) == 0xd10003ff || /* sub sp,sp,#n */
-			    (insn & 0xfffff01f) == 0xd503201f;	 /* nop, bti, paciasp */
+		bool reserves = (insn & 0xff8003ff) == 0xd10003ff || /* sub sp,sp,#n */
+				(insn & 0xfffff01f) == 0xd503201f;   /* nop, bti, paciasp */
 
 		seen.calls = arm_is_call(insn);
 		if ((insn & 0xff407fff) == 0xa9007bfd) {
 			saved = true;
 		} else if (saved && (insn & 0xffc003ff) == 0x910003fd) {
 			seen.frames = true;
-		} else if (started && !room) {
+		} else if (started && !reserves) {
 			/* str w0..w7 or x0..x7,[sp,#n] */
 			seen.spills = (insn & 0xbfc003f8) == 0xb90003e0;
 			started = false;

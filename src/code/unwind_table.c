@@ -90,9 +90,9 @@ void unwind_table_close(struct unwind_table *table)
 
 size_t unwind_table_bytes(const struct unwind_table *table)
 {
-	return sizeof(*table) + table->own.room * sizeof(*table->own.at) +
-	       table->rows.room * sizeof(*table->rows.at) +
-	       table->rules.room * sizeof(*table->rules.at) +
+	return sizeof(*table) + table->own.capacity * sizeof(*table->own.at) +
+	       table->rows.capacity * sizeof(*table->rows.at) +
+	       table->rules.capacity * sizeof(*table->rules.at) +
 	       table->slot_count * sizeof(*table->slots) +
 	       (table->first_row ? table->fde_count * sizeof(*table->first_row) : 0) +
 	       /* the map: a slot of 32 bytes and a copy of the rule, at half load */
@@ -199,10 +199,10 @@ static void table_find_plts(struct unwind_table *table)
 /* By a quarter, not double: this is nearly all the memory that a table has. */
 static void table_push(struct unwind_table *table, struct row row)
 {
-	if (table->rows.count == table->rows.room) {
-		table->rows.room += table->rows.room / 4 + ROWS_SPARE;
+	if (table->rows.count == table->rows.capacity) {
+		table->rows.capacity += table->rows.capacity / 4 + ROWS_SPARE;
 		table->rows.at =
-			mem_resize(table->rows.at, table->rows.room, sizeof(*table->rows.at));
+			mem_resize(table->rows.at, table->rows.capacity, sizeof(*table->rows.at));
 	}
 	table->rows.at[table->rows.count++] = row;
 }

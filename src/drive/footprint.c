@@ -51,12 +51,12 @@ void footprint_shrink(void)
 	struct span span = {0};
 	bool droppable = false;
 	char *line = NULL;
-	size_t room = 0;
+	size_t capacity = 0;
 	unsigned long own_kib;
 
 	if (!maps)
 		return;
-	while (getline(&line, &room, maps) > 0) {
+	while (getline(&line, &capacity, maps) > 0) {
 		if (head_parse(line, &span, &droppable))
 			continue;
 		if (droppable && sscanf(line, "Anonymous: %lu kB", &own_kib) == 1 && !own_kib)

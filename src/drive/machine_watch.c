@@ -38,9 +38,9 @@ struct machine_watch *machine_watch_open(const char *throttle_path)
 }
 
 /* The beginning of a file, terminated; false when it cannot be read. */
-static bool head_read(int fd, char *text, size_t room)
+static bool head_read(int fd, char *text, size_t capacity)
 {
-	ssize_t got = fd < 0 ? -1 : pread(fd, text, room - 1, 0);
+	ssize_t got = fd < 0 ? -1 : pread(fd, text, capacity - 1, 0);
 
 	text[got > 0 ? got : 0] = '\0';
 	return got > 0;

@@ -46,17 +46,17 @@ static int side_run(const struct outputs_options *o, unsigned side, int output_f
 }
 
 /* The line that starts at `start`, printable and cut. */
-static void line_copy(FILE *file, long start, char *ret_text, size_t room)
+static void line_copy(FILE *file, long start, char *ret_text, size_t capacity)
 {
 	size_t len = 0;
 	int c = EOF;
 
 	if (fseek(file, start, SEEK_SET) == 0)
-		while (len + 1 < room && (c = getc(file)) != EOF && c != '\n')
+		while (len + 1 < capacity && (c = getc(file)) != EOF && c != '\n')
 			ret_text[len++] = c >= ' ' && c != 127 ? (char)c : '?';
 	ret_text[len] = '\0';
 	if (!len && c == EOF)
-		snprintf(ret_text, room, "(nothing)");
+		snprintf(ret_text, capacity, "(nothing)");
 }
 
 static void files_compare(FILE *const *files, struct outputs *ret_outputs)

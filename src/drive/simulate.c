@@ -145,12 +145,12 @@ static int spawner_make(struct simulation *s, struct err *err)
 
 /* ---- what it costs ---- */
 
-static const char *seconds_words(char *buf, size_t room, double ns)
+static const char *seconds_words(char *buf, size_t capacity, double ns)
 {
 	if (ns < 60e9)
-		snprintf(buf, room, "%.*f s", ns < 10e9 ? 1 : 0, ns / 1e9);
+		snprintf(buf, capacity, "%.*f s", ns < 10e9 ? 1 : 0, ns / 1e9);
 	else
-		snprintf(buf, room, "%.0f min", ns / 60e9);
+		snprintf(buf, capacity, "%.0f min", ns / 60e9);
 	return buf;
 }
 

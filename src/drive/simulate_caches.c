@@ -79,12 +79,12 @@ const char *simulate_cache_text(const struct cache_size *cache, struct arena *ar
 		arena, "%" PRIu64 ",%u,%u", cache->size_bytes, cache->ways, cache->line_bytes);
 }
 
-static const char *size_words(char *buf, size_t room, uint64_t bytes)
+static const char *size_words(char *buf, size_t capacity, uint64_t bytes)
 {
 	if (bytes >= 1 << 20 && bytes % (1 << 20) == 0)
-		snprintf(buf, room, "%" PRIu64 " MiB", bytes >> 20);
+		snprintf(buf, capacity, "%" PRIu64 " MiB", bytes >> 20);
 	else
-		snprintf(buf, room, "%" PRIu64 " KiB", bytes >> 10);
+		snprintf(buf, capacity, "%" PRIu64 " KiB", bytes >> 10);
 	return buf;
 }
 

@@ -12,7 +12,7 @@
 enum { LOG_MOST = 1 << 20 };
 
 /* The line that `at` stands in, without valgrind's "==123== ". */
-static void line_copy(const char *text, const char *at, char *ret_line, size_t room)
+static void line_copy(const char *text, const char *at, char *ret_line, size_t capacity)
 {
 	const char *start = at, *end = strchrnul(at, '\n');
 	const char *mark;
@@ -22,7 +22,7 @@ static void line_copy(const char *text, const char *at, char *ret_line, size_t r
 	mark = strstr(start, "== ");
 	if (str_starts(start, "==") && mark && mark < end)
 		start = mark + 3;
-	snprintf(ret_line, room, "%.*s", (int)(end - start < 400 ? end - start : 400), start);
+	snprintf(ret_line, capacity, "%.*s", (int)(end - start < 400 ? end - start : 400), start);
 	str_flatten(ret_line);
 }
 

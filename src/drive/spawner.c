@@ -245,13 +245,13 @@ static char *variable_text(const struct spawner_variable *variable)
 {
 	const char *value = strchr(variable->text, '=') + 1;
 	int name = (int)(value - variable->text);
-	size_t room = strlen(variable->text) + 24;
-	char *text = mem_new(room, 1);
+	size_t capacity = strlen(variable->text) + 24;
+	char *text = mem_new(capacity, 1);
 
 	if (variable->with_pid)
-		snprintf(text, room, "%.*s%d %s", name, variable->text, (int)getpid(), value);
+		snprintf(text, capacity, "%.*s%d %s", name, variable->text, (int)getpid(), value);
 	else
-		snprintf(text, room, "%s", variable->text);
+		snprintf(text, capacity, "%s", variable->text);
 	return text;
 }
 

@@ -35,22 +35,22 @@ void id_table_done(struct id_table *table)
 	*table = (struct id_table){0};
 }
 
-/* Twice the room; `hash` tells where the row of an id belongs. */
+/* Twice the capacity; `hash` tells where the row of an id belongs. */
 static void id_table_grow(
 	struct id_table *table, const struct run *run, uint64_t (*hash)(const struct run *, row_id))
 {
 	struct id_table old = *table;
 
-	table->room = old.room ? old.room * 2 : 1024;
-	table->slots = mem_new(table->room, sizeof(*table->slots));
-	for (uint32_t i = 0; i < old.room; i++) {
+	table->capacity = old.capacity ? old.capacity * 2 : 1024;
+	table->slots = mem_new(table->capacity, sizeof(*table->slots));
+	for (uint32_t i = 0; i < old.capacity; i++) {
 		uint32_t at;
 
 		if (!old.slots[i])
 			continue;
-		at = (uint32_t)hash(run, old.slots[i]) & (table->room - 1);
+		at = (uint32_t)hash(run, old.slots[i]) & (table->capacity - 1);
 		while (table->slots[at])
-			at = (at + 1) & (table->room - 1);
+			at = (at + 1) & (table->capacity - 1);
 		table->slots[at] = old.slots[i];
 	}
 	free(old.slots);
@@ -72,10 +72,10 @@ row_id location_intern(struct profile *profile, const struct location_row *row)
 	struct run *run = profile->run;
 	uint32_t at;
 
-	if (table->count * 2 >= table->room)
+	if (table->count * 2 >= table->capacity)
 		id_table_grow(table, run, location_hash_of);
-	for (at = (uint32_t)location_hash(row) & (table->room - 1); table->slots[at];
-		at = (at + 1) & (table->room - 1)) {
+	for (at = (uint32_t)location_hash(row) & (table->capacity - 1); table->slots[at];
+		at = (at + 1) & (table->capacity - 1)) {
 		const struct location_row *known = &run->locations.at[table->slots[at] - 1];
 
 		if (known->addr == row->addr && known->module == row->module &&
@@ -98,10 +98,10 @@ row_id stack_intern(struct profile *profile, const struct stack_row *row)
 	behind = &run->stacks.at[row->parent];
 	if (behind->parent == row->parent && behind->location == row->location)
 		return row->parent + 1;
-	if (table->count * 2 >= table->room)
+	if (table->count * 2 >= table->capacity)
 		id_table_grow(table, run, stack_hash_of);
-	for (at = (uint32_t)stack_hash(row) & (table->room - 1); table->slots[at];
-		at = (at + 1) & (table->room - 1)) {
+	for (at = (uint32_t)stack_hash(row) & (table->capacity - 1); table->slots[at];
+		at = (at + 1) & (table->capacity - 1)) {
 		const struct stack_row *known = &run->stacks.at[table->slots[at] - 1];
 
 		if (known->parent == row->parent && known->location == row->location)

@@ -67,7 +67,7 @@ struct task {
 /* Ids of rows, found again by their content: open addressing over a table of the run. */
 struct id_table {
 	row_id *slots;
-	uint32_t room, count;
+	uint32_t capacity, count;
 };
 
 struct waiting {

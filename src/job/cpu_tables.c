@@ -125,21 +125,21 @@ bool cpu_tables_know_set(const struct cpu_tables *tables, const char *name)
 	return false;
 }
 
-void cpu_tables_name(const struct cpu_tables *tables, char *out, size_t room)
+void cpu_tables_name(const struct cpu_tables *tables, char *out, size_t capacity)
 {
 	const struct cpu_kind *kind = &tables->identity.kind[0];
 
 	for (unsigned k = 0; k < tables->identity.kinds; k++)
 		if (tables->table[k]) {
-			snprintf(out, room, "%s", tables->table[k]->title);
+			snprintf(out, capacity, "%s", tables->table[k]->title);
 			return;
 		}
 	if (kind->vendor[0])
-		snprintf(out, room, "%s family %u model 0x%x", kind->vendor, kind->family,
+		snprintf(out, capacity, "%s family %u model 0x%x", kind->vendor, kind->family,
 			kind->model);
 	else if (kind->midr)
-		snprintf(out, room, "ARM implementer 0x%02x part 0x%03x",
+		snprintf(out, capacity, "ARM implementer 0x%02x part 0x%03x",
 			(unsigned)(kind->midr >> 24) & 0xff, (unsigned)(kind->midr >> 4) & 0xfff);
 	else
-		snprintf(out, room, "an unknown CPU");
+		snprintf(out, capacity, "an unknown CPU");
 }

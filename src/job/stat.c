@@ -50,15 +50,14 @@ static int set_choose(struct stat_job *job, const char *name, struct err *err)
 	cpu_tables_name(&job->cpu, cpu, sizeof(cpu));
 	set = event_set_find(&job->book, name, err);
 	if (!set && known) {
-		err_set(err, ERR_UNAVAILABLE, ENOENT, "%s: assay has no event set '%s'", cpu, name);
+		err_set(err, ERR_UNAVAILABLE, ENOENT, "%s: unknown event set '%s'", cpu, name);
 		err_hint(err, "use --set stalls or --set memory, or -e with your own events");
 	}
 	if (!set)
 		return -ENOENT;
 	if (known) {
 		snprintf(text, sizeof(text),
-			"%s: assay has no event set '%s', so generic events were counted", cpu,
-			name);
+			"%s: unknown event set '%s', so generic events were counted", cpu, name);
 		run_add_note(job->run, "generic_set", text,
 			"docs/metrics.md explains how to add a CPU; -e rHEX counts any event");
 	}

@@ -473,8 +473,8 @@ static unsigned char *row_append(
 {
 	unsigned char *row;
 
-	if (rows.count == rows.room)
-		rows.at = mem_grow(rows.at, &rows.room, table->row_size);
+	if (rows.count == rows.capacity)
+		rows.at = mem_grow(rows.at, &rows.capacity, table->row_size);
 	row = memset(rows.at + (size_t)rows.count++ * table->row_size, 0, table->row_size);
 	memcpy((unsigned char *)run + table->rows, &rows, sizeof(rows));
 	return row;
@@ -484,8 +484,8 @@ static int read_row(struct reader *reader, const struct store_table *table, sqli
 {
 	int64_t id = sqlite3_column_int64(select, 0);
 	struct store_rows rows = store_rows_of(reader->run, table);
-	struct execution_row room = {0};
-	unsigned char *row = (unsigned char *)&room;
+	struct execution_row unpacked = {0};
+	unsigned char *row = (unsigned char *)&unpacked;
 	const char *wrong = NULL;
 
 	if (id != (int64_t)rows.count + 1)
@@ -496,7 +496,7 @@ static int read_row(struct reader *reader, const struct store_table *table, sqli
 		if (!read_member(reader->run, &table->columns[c], select, (int)c + 1, row))
 			return corrupt_row(reader, table->name, id, table->columns[c].name);
 	if (table->packed)
-		wrong = store_put_packed(reader->run, &room, &reader->saturated);
+		wrong = store_put_packed(reader->run, &unpacked, &reader->saturated);
 	return wrong ? corrupt_row(reader, table->name, id, wrong) : 0;
 }
 

@@ -294,12 +294,12 @@ struct store_rows store_rows_of(const struct run *run, const struct store_table 
 }
 
 const void *store_get_row(const struct run *run, const struct store_table *table, row_id id,
-	struct execution_row *room)
+	struct execution_row *scratch)
 {
 	if (!table->packed)
 		return store_rows_of(run, table).at + (size_t)(id - 1) * table->row_size;
-	*room = run_execution(run, id);
-	return room;
+	*scratch = run_execution(run, id);
+	return scratch;
 }
 
 const char *store_put_packed(struct run *run, const struct execution_row *row, uint64_t *saturated)

@@ -84,14 +84,14 @@ extern const char store_create_views[];
 struct store_rows {
 	unsigned char *at;
 	uint32_t count;
-	uint32_t room;
+	uint32_t capacity;
 };
 
 struct store_rows store_rows_of(const struct run *run, const struct store_table *table);
 
-/* The row `id` as its columns tell it: where it lies, or unpacked into `room`. */
+/* The row `id` as its columns tell it: where it lies, or unpacked into `scratch`. */
 const void *store_get_row(const struct run *run, const struct store_table *table, row_id id,
-	struct execution_row *room);
+	struct execution_row *scratch);
 
 /* Append a row of a packed table.  NULL, or the column whose value no run can hold.  Values that
  * are kept as the largest possible are added to `*saturated`. */

@@ -343,8 +343,8 @@ static int write_rows(struct store *store, const struct run *run, unsigned t)
 	int rc = SQLITE_OK;
 
 	for (uint32_t i = store->written[t]; rc == SQLITE_OK && i < rows.count; i++) {
-		struct execution_row room;
-		const void *row = store_get_row(run, table, i + 1, &room);
+		struct execution_row scratch;
+		const void *row = store_get_row(run, table, i + 1, &scratch);
 
 		rc = sqlite3_bind_int64(insert, 1, (int64_t)i + 1);
 		for (unsigned c = 0; rc == SQLITE_OK && c < table->column_count; c++)

@@ -15,7 +15,7 @@
 
 #include "wire/page.h"
 
-static int runtime_find(const char *library, char *ret_path, size_t room, struct err *err)
+static int runtime_find(const char *library, char *ret_path, size_t capacity, struct err *err)
 {
 	static const char *const places[] = {"", "../lib/assay/"};
 	char folder[4000];
@@ -30,7 +30,7 @@ static int runtime_find(const char *library, char *ret_path, size_t room, struct
 	if (slash)
 		*slash = '\0';
 	for (unsigned i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		snprintf(ret_path, room, "%s/%s%s", folder, places[i], library);
+		snprintf(ret_path, capacity, "%s/%s%s", folder, places[i], library);
 		if (access(ret_path, R_OK) == 0)
 			return 0;
 	}

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-struct wire_builder wire_begin(void *space, uint32_t room, enum wire_type type, uint32_t fixed)
+struct wire_builder wire_begin(void *space, uint32_t capacity, enum wire_type type, uint32_t fixed)
 {
-	struct wire_builder b = {.record = space, .room = room & ~7u, .used = fixed};
+	struct wire_builder b = {.record = space, .capacity = capacity & ~7u, .used = fixed};
 
 	memset(space, 0, fixed);
 	b.record->type = type;
@@ -16,10 +16,10 @@ void wire_add_text(struct wire_builder *b, struct wire_text *field, const char *
 {
 	size_t len = text ? strlen(text) : 0;
 
-	if (!len || b->used + 1 >= b->room)
+	if (!len || b->used + 1 >= b->capacity)
 		return;
-	if (len > b->room - b->used - 1)
-		len = b->room - b->used - 1;
+	if (len > b->capacity - b->used - 1)
+		len = b->capacity - b->used - 1;
 	field->offset = b->used;
 	field->len = (uint32_t)len;
 	memcpy((char *)b->record + b->used, text, len);

@@ -22,10 +22,10 @@ const struct options decided = {
 
 void errors_add(struct errors *errors, double points)
 {
-	if (errors->count == errors->room) {
-		errors->room = errors->room ? 2 * errors->room : 256;
+	if (errors->count == errors->capacity) {
+		errors->capacity = errors->capacity ? 2 * errors->capacity : 256;
 		errors->values =
-			realloc(errors->values, (size_t)errors->room * sizeof *errors->values);
+			realloc(errors->values, (size_t)errors->capacity * sizeof *errors->values);
 		if (!errors->values)
 			abort();
 	}

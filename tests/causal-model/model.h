@@ -6,7 +6,7 @@
 /* Errors in points (100 * (predicted - true gain)). */
 struct errors {
 	double *values; /* of their size; owned by the caller */
-	int count, room;
+	int count, capacity;
 	double sum, bias, worst;
 };
 

@@ -60,11 +60,11 @@ static void split(struct maker *maker)
 
 static void pipeline(struct maker *maker)
 {
-	int count = pick(maker, 2, 5), room = 1 << pick(maker, 0, 4);
+	int count = pick(maker, 2, 5), capacity = 1 << pick(maker, 0, 4);
 
 	threads(maker, count);
 	for (int i = 0; i + 1 < count; i++)
-		object(maker, QUEUE, room);
+		object(maker, QUEUE, capacity);
 	for (int i = 0; i < count; i++) {
 		if (i)
 			add(maker, i, OP_GET, i - 1, 0);
@@ -263,12 +263,12 @@ static void device(struct maker *maker)
 /* A pipeline whose stages also share a lock, take a detour now and then, or wait for a device. */
 static void mixed(struct maker *maker)
 {
-	int count = pick(maker, 2, 4), room = 1 << pick(maker, 0, 3), line = 0;
+	int count = pick(maker, 2, 4), capacity = 1 << pick(maker, 0, 3), line = 0;
 	int lock = object(maker, pick(maker, 0, 1) ? LOCK_FIFO : LOCK_BARGING, 0);
 
 	threads(maker, count);
 	for (int i = 0; i + 1 < count; i++)
-		object(maker, QUEUE, room);
+		object(maker, QUEUE, capacity);
 	for (int i = 0; i < count; i++) {
 		if (i)
 			add(maker, i, OP_GET, i, 0);

@@ -72,7 +72,7 @@ def _():
 def _():
     r = assay("hepl")
     assert r.status == 2 and not r.out, r
-    assert r.err == "assay: assay has no command 'hepl'\n  did you mean `assay help`?\n", r
+    assert r.err == "assay: unknown command 'hepl'\n  did you mean `assay help`?\n", r
     r = assay("zzzzzzzzzz")
     assert r.status == 2 and "assay --help" in r.err, r
 

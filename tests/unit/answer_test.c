@@ -362,7 +362,7 @@ static void experiments_that_failed_are_not_advised_again(void **state)
 	scene_answer(&scene);
 	assert_string_equal(scene.view.next, "assay annotate elsewhere/1/profile.assay hot");
 	assert_null(strstr(scene.view.refute, "causal"));
-	assert_non_null(strstr(scene.view.why, "not known"));
+	assert_non_null(strstr(scene.view.why, "unknown"));
 	scene_done(&scene);
 }
 

@@ -29,14 +29,14 @@ static const struct recorded {
 	{"arm64_tcg_multi_dwarf_sched.perf.data", 331, 164, 0, 58, 0, 331, 5, 5, 0},
 };
 
-static void recording_path(const char *name, char *path, size_t room)
+static void recording_path(const char *name, char *path, size_t capacity)
 {
 	const char *shared = getenv("ASSAY_SHARED"), *source = getenv("ASSAY_SOURCE");
 
 	if (shared)
-		snprintf(path, room, "%s/perfdata/%s", shared, name);
+		snprintf(path, capacity, "%s/perfdata/%s", shared, name);
 	else
-		snprintf(path, room, "%s/../shared/perfdata/%s", source ? source : ".", name);
+		snprintf(path, capacity, "%s/../shared/perfdata/%s", source ? source : ".", name);
 }
 
 /* The bytes of a recording; false: it is not here. */

@@ -33,13 +33,13 @@ struct vector_case {
 /* One line of numbers behind its name. */
 static inline void vector_read(struct vector_case *which, const char *line)
 {
-	size_t name_len = strcspn(line, " "), room = strlen(line) / 2 + 1;
+	size_t name_len = strcspn(line, " "), capacity = strlen(line) / 2 + 1;
 	struct vector *field = &which->fields[which->field_count++];
 	char *end;
 
 	assert_true(which->field_count <= 16);
 	field->name = arena_text(&which->arena, line, name_len);
-	field->at = arena_take(&which->arena, room * sizeof(double));
+	field->at = arena_take(&which->arena, capacity * sizeof(double));
 	for (line += name_len;; line = end) {
 		double value = strtod(line, &end);
 

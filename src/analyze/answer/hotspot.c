@@ -100,7 +100,7 @@ static const char *why_of(const struct hotspot_draft *draft)
 		return draft->spot.because->why;
 	return draft->tried ? "unknown: samples and experiments show where, and no explanation is "
 			      "supported"
-			    : "not known: samples show where the time goes, and no explanation is "
+			    : "unknown: samples show where the time goes, and no explanation is "
 			      "supported";
 }
 

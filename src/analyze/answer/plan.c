@@ -169,9 +169,9 @@ static void plan_repeated(struct planning *p)
 			refuse(step, "no time left for a whole run", "use a longer --budget");
 		else {
 			/* Fewer than were wanted still tell more than none. */
-			uint64_t room = (p->left_ns - START_NS) * 10 / 11;
+			uint64_t time_left_ns = (p->left_ns - START_NS) * 10 / 11;
 
-			step->runs = (uint32_t)least(runs, run_ns ? room / run_ns : runs);
+			step->runs = (uint32_t)least(runs, run_ns ? time_left_ns / run_ns : runs);
 			step->runs += !step->runs;
 			claim(p, step, step->runs * run_ns * 11 / 10 + START_NS); /* runs differ */
 		}

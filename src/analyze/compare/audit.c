@@ -282,7 +282,7 @@ static void findings_sort(struct audit_view *view)
 	vec_done(&view->findings);
 	view->findings.at = sorted.findings.at;
 	view->findings.count = sorted.findings.count;
-	view->findings.room = sorted.findings.room;
+	view->findings.capacity = sorted.findings.capacity;
 }
 
 static void commands_collect(struct audit_view *view)

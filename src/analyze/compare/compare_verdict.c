@@ -77,7 +77,7 @@ const char *compare_note_text(enum compare_note note)
 	switch (note) {
 	case COMPARE_NOTE_WALL_ONLY:
 		return "only wall time changed: the change is off the CPU (waiting, locks, I/O or "
-		       "scheduling); `assay waits` shows where";
+		       "scheduling); `assay causal --waits FUNCTION` tries one wait";
 	case COMPARE_NOTE_CPU_ONLY:
 		return "only CPU time changed; wall time is the same";
 	case COMPARE_NOTE_NO_WALL:

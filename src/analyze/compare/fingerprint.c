@@ -184,7 +184,7 @@ static void sort_differences(struct fingerprint_comparison *comparison)
 	vec_done(&comparison->differences);
 	comparison->differences.at = sorted.differences.at;
 	comparison->differences.count = sorted.differences.count;
-	comparison->differences.room = sorted.differences.room;
+	comparison->differences.capacity = sorted.differences.capacity;
 }
 
 void fingerprint_compare(

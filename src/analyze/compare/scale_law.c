@@ -56,8 +56,8 @@ static enum law growing_best(const struct law_fit *fit)
 static int draws_make(const struct scale_matrix *matrix, struct arena *arena, struct law_draws *d,
 	struct err *err)
 {
-	size_t room = (size_t)SCALE_BLOCKS * matrix->columns * sizeof(double);
-	double *sizes = arena_take(arena, room), *times = arena_take(arena, room);
+	size_t bytes = (size_t)SCALE_BLOCKS * matrix->columns * sizeof(double);
+	double *sizes = arena_take(arena, bytes), *times = arena_take(arena, bytes);
 	uint32_t rows[SCALE_PIECES];
 	struct random random;
 
@@ -232,8 +232,8 @@ static void curve_make(struct scale_view *view, const struct scale_matrix *matri
 static int law_fit_matrix(
 	struct scale_view *view, const struct scale_matrix *matrix, struct arena *arena)
 {
-	size_t room = (size_t)SCALE_BLOCKS * matrix->columns * sizeof(double) + 1;
-	double *sizes = arena_take(arena, room), *times = arena_take(arena, room);
+	size_t bytes = (size_t)SCALE_BLOCKS * matrix->columns * sizeof(double) + 1;
+	double *sizes = arena_take(arena, bytes), *times = arena_take(arena, bytes);
 	size_t count = scale_matrix_blocks(matrix, NULL, sizes, times);
 	struct err few; /* too little to fit is an answer here, not a failure */
 

@@ -12,7 +12,7 @@
 
 /* Piece `u` of `rows`: rounds [u * rounds / rows, (u + 1) * rounds / rows). */
 static void column_fill(const struct scale_view *view, const struct scale_matrix *matrix,
-	uint32_t column, double *room)
+	uint32_t column, double *scratch)
 {
 	const struct bench_command *command = view->points[matrix->points[column]].command;
 	bool cpu = view->options.metric == SCALE_CPU && !view->options.threads;
@@ -22,11 +22,12 @@ static void column_fill(const struct scale_view *view, const struct scale_matrix
 	for (uint32_t i = 0; i < command->run_count && row < matrix->rows; i++) {
 		if (!command->marks[i].used)
 			continue;
-		room[count++] = fmax(1, bench_measure_at(command, i, measure));
+		scratch[count++] = fmax(1, bench_measure_at(command, i, measure));
 		if ((uint64_t)++round * matrix->rows < (uint64_t)(row + 1) * view->rounds)
 			continue;
-		stats_sort(room, count);
-		matrix->times[row++ * matrix->columns + column] = stats_median_sorted(room, count);
+		stats_sort(scratch, count);
+		matrix->times[row++ * matrix->columns + column] =
+			stats_median_sorted(scratch, count);
 		count = 0;
 	}
 }
@@ -39,7 +40,7 @@ void scale_matrix_make(
 		.points = arena_take(arena, view->point_count * sizeof(*matrix.points)),
 		.sizes = arena_take(arena, view->point_count * sizeof(*matrix.sizes)),
 	};
-	double *room = arena_take(arena, (view->rounds + 1) * sizeof(*room));
+	double *scratch = arena_take(arena, (view->rounds + 1) * sizeof(*scratch));
 
 	for (uint32_t i = 0; i < view->point_count; i++)
 		if (view->points[i].fitted) {
@@ -49,7 +50,7 @@ void scale_matrix_make(
 	matrix.times =
 		arena_take(arena, (size_t)matrix.rows * matrix.columns * sizeof(*matrix.times) + 1);
 	for (uint32_t i = 0; i < matrix.columns; i++)
-		column_fill(view, &matrix, i, room);
+		column_fill(view, &matrix, i, scratch);
 	*ret_matrix = matrix;
 }
 
@@ -63,12 +64,12 @@ void scale_matrix_draw(const struct scale_matrix *matrix, struct random *random,
 static double rows_median(const struct scale_matrix *matrix, const uint32_t *rows, uint32_t from,
 	uint32_t to, uint32_t column)
 {
-	double room[SCALE_PIECES];
+	double scratch[SCALE_PIECES];
 
 	for (uint32_t i = from; i < to; i++)
-		room[i - from] = matrix->times[(rows ? rows[i] : i) * matrix->columns + column];
-	stats_sort(room, to - from);
-	return stats_median_sorted(room, to - from);
+		scratch[i - from] = matrix->times[(rows ? rows[i] : i) * matrix->columns + column];
+	stats_sort(scratch, to - from);
+	return stats_median_sorted(scratch, to - from);
 }
 
 void scale_matrix_medians(

@@ -24,20 +24,20 @@ struct thread_draws {
 
 /* Times become throughputs; the law for two counts is Amdahl's. */
 static bool threads_fit(const double *counts, const double *times, size_t count, uint32_t different,
-	struct law_threads *ret_fit, double *room)
+	struct law_threads *ret_fit, double *scratch)
 {
 	struct err unfit;
 	double n = counts[different - 1], slow;
 
 	for (size_t i = 0; i < count; i++)
-		room[i] = 1e9 / times[i];
+		scratch[i] = 1e9 / times[i];
 	if (different >= 3)
-		return law_fit_threads(counts, room, count, ret_fit, &unfit) >= 0;
+		return law_fit_threads(counts, scratch, count, ret_fit, &unfit) >= 0;
 	if (different < 2 || counts[0] != 1)
 		return false;
 	slow = n * times[1] / times[0]; /* medians: exactly two */
 	*ret_fit = (struct law_threads){
-		.rate_of_one = room[0],
+		.rate_of_one = scratch[0],
 		.contention = fmax(0, (slow - 1) / (n - 1)),
 		.coherency = (double)NAN,
 		.peak = (double)NAN,
@@ -47,11 +47,11 @@ static bool threads_fit(const double *counts, const double *times, size_t count,
 }
 
 /* Fit these rows; blocks for the law of three numbers, medians for one number. */
-static bool rows_fit(const struct scale_matrix *matrix, const uint32_t *rows, double *room,
+static bool rows_fit(const struct scale_matrix *matrix, const uint32_t *rows, double *scratch,
 	struct law_threads *ret_fit)
 {
 	size_t most = (size_t)SCALE_BLOCKS * matrix->columns;
-	double *counts = room, *times = room + most;
+	double *counts = scratch, *times = scratch + most;
 	size_t count = matrix->columns;
 
 	if (matrix->columns >= 3) {
@@ -61,11 +61,11 @@ static bool rows_fit(const struct scale_matrix *matrix, const uint32_t *rows, do
 			counts[i] = matrix->sizes[i];
 		scale_matrix_medians(matrix, rows, times);
 	}
-	return threads_fit(counts, times, count, matrix->columns, ret_fit, room + 2 * most);
+	return threads_fit(counts, times, count, matrix->columns, ret_fit, scratch + 2 * most);
 }
 
 static void draws_make(
-	const struct scale_matrix *matrix, uint32_t best, double *room, struct thread_draws *d)
+	const struct scale_matrix *matrix, uint32_t best, double *scratch, struct thread_draws *d)
 {
 	uint32_t rows[SCALE_PIECES], last = matrix->columns - 1;
 	struct random random;
@@ -75,14 +75,14 @@ static void draws_make(
 		struct law_threads fit;
 
 		scale_matrix_draw(matrix, &random, rows);
-		if (rows_fit(matrix, rows, room, &fit)) {
+		if (rows_fit(matrix, rows, scratch, &fit)) {
 			d->contention[d->fits] = fit.contention;
 			d->coherency[d->fits] = fit.coherency;
 			d->peak[d->fits++] = fit.peak;
 		}
-		scale_matrix_medians(matrix, rows, room);
-		d->speedup[d->count] = room[0] / room[last];
-		d->of_best[d->count] = room[best] / room[last];
+		scale_matrix_medians(matrix, rows, scratch);
+		d->speedup[d->count] = scratch[0] / scratch[last];
+		d->of_best[d->count] = scratch[best] / scratch[last];
 	}
 }
 
@@ -181,18 +181,19 @@ int scale_threads_judge(struct scale_view *view, struct arena *arena, struct err
 {
 	struct scale_threads *threads = &view->threads;
 	struct scale_matrix matrix;
-	double *room;
+	double *scratch;
 	uint32_t best = 0;
 
 	(void)err;
 	points_choose(view);
 	scale_matrix_make(view, arena, &matrix);
-	room = arena_take(arena, ((size_t)SCALE_BLOCKS * matrix.columns * 3 + 3) * sizeof(*room));
+	scratch = arena_take(
+		arena, ((size_t)SCALE_BLOCKS * matrix.columns * 3 + 3) * sizeof(*scratch));
 	threads->cpus = view->options.cpus;
 	threads->fit_count = matrix.columns;
 	threads->peak_rate = (double)NAN;
 	if (matrix.columns >= 2 && view->rounds)
-		threads->fitted = rows_fit(&matrix, NULL, room, &threads->fit);
+		threads->fitted = rows_fit(&matrix, NULL, scratch, &threads->fit);
 	points_describe(view);
 	view->doubt = matrix.columns < 2 ? SCALE_FEW_SIZES : SCALE_FEW_RUNS;
 	if (matrix.columns < 2)
@@ -216,7 +217,7 @@ int scale_threads_judge(struct scale_view *view, struct arena *arena, struct err
 	if (view->rounds >= SCALE_RUNS_LEAST) {
 		struct thread_draws *draws = arena_take(arena, sizeof(*draws));
 
-		draws_make(&matrix, best, room, draws);
+		draws_make(&matrix, best, scratch, draws);
 		view->draws = draws->count;
 		kind_choose(view, draws);
 	}

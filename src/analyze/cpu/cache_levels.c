@@ -93,13 +93,13 @@ const char *const cache_metrics[] = {"l1d_miss_rate", "l1d_mpki", "l1i_mpki", "l
 const char *const cache_sets[] = {"l2_tlb", "l1", "memory_wait", NULL};
 
 /* The next name of "a+b"; false at the end. */
-static bool names_next(const char **at, char *name, size_t room)
+static bool names_next(const char **at, char *name, size_t capacity)
 {
 	size_t len = strcspn(*at, "+");
 
 	if (!len)
 		return false;
-	snprintf(name, room, "%.*s", (int)len, *at);
+	snprintf(name, capacity, "%.*s", (int)len, *at);
 	*at += len + ((*at)[len] == '+');
 	return true;
 }

@@ -44,11 +44,11 @@ static void events_look(const struct run *run, struct site_summary *summary)
 static void metrics_take(const struct metric_book *book, const char *const *names,
 	struct arena *arena, struct site_summary *summary)
 {
-	uint32_t room = summary->stat.metric_count;
+	uint32_t count = summary->stat.metric_count;
 
 	for (unsigned i = 0; names[i]; i++)
-		room++;
-	summary->metrics = arena_take(arena, room * sizeof(*summary->metrics));
+		count++;
+	summary->metrics = arena_take(arena, count * sizeof(*summary->metrics));
 	for (unsigned i = 0; names[i]; i++) {
 		uint32_t before = summary->metric_count;
 		struct err ignored;

@@ -99,13 +99,13 @@ static void draft_add(struct draft *draft, uint32_t event)
 static void group_fit(struct planner *planner, unsigned core, const struct draft *whole)
 {
 	const struct cpu_table *table = planner->cores[core].table;
-	unsigned room = counters_of(&planner->cores[core]), general = 0, used = 0;
+	unsigned counters_left = counters_of(&planner->cores[core]), general = 0, used = 0;
 	struct draft base = {0}, piece;
 	bool cut;
 
 	for (uint32_t i = 0; i < whole->count; i++)
 		general += !event_is_free(&table->events[whole->events[i]]);
-	cut = general > room;
+	cut = general > counters_left;
 	if (!cut) {
 		group_push(planner, core, whole, false);
 		return;
@@ -113,12 +113,12 @@ static void group_fit(struct planner *planner, unsigned core, const struct draft
 	for (uint32_t i = 0; i < whole->count; i++)
 		if (i == 0 || event_is_free(&table->events[whole->events[i]]))
 			draft_add(&base, whole->events[i]);
-	room -= room > 1 && !event_is_free(&table->events[whole->events[0]]);
+	counters_left -= counters_left > 1 && !event_is_free(&table->events[whole->events[0]]);
 	piece = base;
 	for (uint32_t i = 0; i < whole->count; i++) {
 		if (draft_has(&base, whole->events[i]))
 			continue;
-		if (used == room) {
+		if (used == counters_left) {
 			group_push(planner, core, &piece, true);
 			piece = base;
 			used = 0;

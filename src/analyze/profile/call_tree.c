@@ -28,8 +28,8 @@ struct builder {
 	const struct run *run;
 	struct call_tree *tree;
 	const struct stack_forest *forest;
-	uint32_t *table; /* indices of nodes, 0: free */
-	uint32_t room;	 /* a power of two */
+	uint32_t *table;   /* indices of nodes, 0: free */
+	uint32_t capacity; /* a power of two */
 	uint32_t depth, nodes;
 	bool inverted;
 	const bool *root; /* by label; NULL: whole stacks */
@@ -47,9 +47,9 @@ static uint32_t pair_hash(uint32_t parent, uint32_t label)
 
 static uint32_t *table_slot(const struct builder *b, uint32_t parent, uint32_t label)
 {
-	uint32_t at = pair_hash(parent, label) & (b->room - 1);
+	uint32_t at = pair_hash(parent, label) & (b->capacity - 1);
 
-	for (;; at = (at + 1) & (b->room - 1)) {
+	for (;; at = (at + 1) & (b->capacity - 1)) {
 		const struct call_tree_node *node = &b->tree->nodes.at[b->table[at]];
 
 		if (!b->table[at] || (node->parent == parent && node->label == label))
@@ -60,8 +60,8 @@ static uint32_t *table_slot(const struct builder *b, uint32_t parent, uint32_t l
 static void table_grow(struct builder *b)
 {
 	free(b->table);
-	b->room = b->room ? b->room * 2 : TABLE_FIRST;
-	b->table = mem_new(b->room, sizeof(*b->table));
+	b->capacity = b->capacity ? b->capacity * 2 : TABLE_FIRST;
+	b->table = mem_new(b->capacity, sizeof(*b->table));
 	for (uint32_t i = 1; i < b->tree->nodes.count; i++) {
 		const struct call_tree_node *node = &b->tree->nodes.at[i];
 
@@ -82,7 +82,7 @@ static uint32_t tree_child(struct builder *b, uint32_t parent, uint32_t label)
 	*slot = tree->nodes.at[parent].first_child = tree->nodes.count;
 	vec_push(&tree->nodes, node);
 	tree->deepest = node.depth > tree->deepest ? node.depth : tree->deepest;
-	if (tree->nodes.count * 2 > b->room)
+	if (tree->nodes.count * 2 > b->capacity)
 		table_grow(b);
 	return tree->nodes.count - 1;
 }

@@ -94,7 +94,8 @@ void tune_json(struct jsonw *w, const struct knob_view *view)
 	jsonw_put_text(w, "journal", view->journal);
 	jsonw_put_u64(w, "void_changes", view->void_changes);
 	jsonw_put_text_or(w, "journal_id", view->journal_id,
-		str_equal(view->action, "status") ? "nothing was changed" : "status tells it");
+		str_equal(view->action, "status") ? "nothing was changed"
+						  : "see `assay tune status`");
 	rows_json(w, "rows", view);
 	if (view->snapshot)
 		snapshot_json(w, view);

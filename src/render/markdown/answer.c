@@ -66,7 +66,7 @@ void hotspot_markdown(struct str *out, const struct answer_page *page)
 		hotspot_rows(out, view->flat, view->flat_count);
 	}
 	str_add(out,
-		"\nScore = impact x confidence / effort; pass on what scores 2.0 or more. Change "
+		"\nScore = impact x confidence / effort; act on what scores 2.0 or more. Change "
 		"one thing at a time. queries.sql has the query of each number.\n");
 }
 

@@ -54,8 +54,8 @@ void ledger_markdown(struct str *out, const struct ledger_view *view, const stru
 {
 	str_add(out, "# Explanations\n\n");
 	str_add(out,
-		"Supports needs two independent methods. What could not be measured is untested, "
-		"never rejected.\n");
+		"An explanation is supported only when two independent methods agree. What could "
+		"not be measured is untested, never rejected.\n");
 	if (view->noisy)
 		str_add(out, "The machine was not quiet: be careful with every row.\n");
 	if (run && run->before)

@@ -229,7 +229,7 @@ static void add_box(struct str *out, const struct layout *layout, const struct f
 {
 	double x = layout->left[box->depth] * layout->width, wide = box->width * layout->width;
 	uint32_t y = (layout->icicle ? box->depth : layout->rows - 1 - box->depth) * ROW;
-	unsigned room = wide > 7 ? (unsigned)((wide - 7) / letter_width) : 0;
+	unsigned space_left = wide > 7 ? (unsigned)((wide - 7) / letter_width) : 0;
 	str_auto struct str name = {0}, shown = {0};
 	char class[CLASS_ROOM];
 
@@ -242,11 +242,11 @@ static void add_box(struct str *out, const struct layout *layout, const struct f
 	add_tooltip(out, view, box);
 	str_addf(out, "</title><rect x=\"%.2f\" y=\"%u\" width=\"%.2f\" height=\"%d\"%s/>", x, y,
 		wide, ROW - 1, wide > 6 ? " rx=\"2\"" : "");
-	if (wide >= 24 && room >= 3) {
-		if (room >= 8 || room >= name.len)
-			name_shorten(str_text(&name), room, &shown);
+	if (wide >= 24 && space_left >= 3) {
+		if (space_left >= 8 || space_left >= name.len)
+			name_shorten(str_text(&name), space_left, &shown);
 		else
-			str_add_bytes(&shown, name.at, characters(name.at, name.len, room));
+			str_add_bytes(&shown, name.at, characters(name.at, name.len, space_left));
 		str_addf(out, "<text x=\"%.2f\" y=\"%.1f\">", x + 4, y + 12.5);
 		xml_add(out, str_text(&shown), shown.len);
 		str_add(out, "</text>");

@@ -103,8 +103,8 @@
 
 	// The end of a name says most: first the arguments go, then what stands between < and >, then
 	// the scopes from the outside in.
-	function shorten(text, room) {
-		if (text.length <= room)
+	function shorten(text, letters) {
+		if (text.length <= letters)
 			return text;
 		const bare = text.replace(/\([^()]*\)( const)?$/, "");
 		let plain = "", depth = 0;
@@ -119,8 +119,8 @@
 			shorter.push(plain.slice(at));
 			at = plain.indexOf("::", at + 1);
 		}
-		return shorter.find((name) => name.length <= room) ||
-			`${[...text].slice(0, room - 1).join("")}…`;
+		return shorter.find((name) => name.length <= letters) ||
+			`${[...text].slice(0, letters - 1).join("")}…`;
 	}
 
 	// ---- drawing ----
@@ -131,10 +131,10 @@
 		group.classList.toggle("thin", pixels < 3);
 		group.append(make("rect", { x: x.toFixed(2), y, width: pixels.toFixed(2),
 			height: ROW - 1, rx: pixels > 6 ? 2 : 0 }));
-		const room = Math.floor((pixels - 7) / letter);
-		if (pixels >= TEXT_FROM && room >= 3) {
+		const letters = Math.floor((pixels - 7) / letter);
+		if (pixels >= TEXT_FROM && letters >= 3) {
 			const text = make("text", { x: (x + 4).toFixed(2), y: y + 12.5 });
-			text.textContent = shorten(name(i), room);
+			text.textContent = shorten(name(i), letters);
 			group.append(text);
 		}
 		group.classList.toggle("above", i < view && end[i] > view);

@@ -40,12 +40,12 @@ static const char *outcome_word(const struct ab_view *ab, uint32_t metric)
 	return metric < ab->deciding_count ? compare_outcome_name(outcome) : words[outcome];
 }
 
-static char *metric_number(char *buf, size_t room, const char *name, double value)
+static char *metric_number(char *buf, size_t capacity, const char *name, double value)
 {
 	if (str_equal(name, "memory"))
-		return paper_bytes(buf, room, value);
-	return str_equal(name, "faults") ? paper_count(buf, room, value)
-					 : paper_time(buf, room, value);
+		return paper_bytes(buf, capacity, value);
+	return str_equal(name, "faults") ? paper_count(buf, capacity, value)
+					 : paper_time(buf, capacity, value);
 }
 
 static void metric_row(struct table *table, const struct ab_view *ab, uint32_t metric)

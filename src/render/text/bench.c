@@ -163,7 +163,7 @@ static void ratio_text(
 			str_text(&slow), wall->a_count);
 		if (wall->pairs_needed)
 			paper_add(paper,
-				"; about %llu would be enough: `assay ab` measures until it knows",
+				"; about %llu would be enough: `assay ab` measures more pairs",
 				(unsigned long long)wall->pairs_needed);
 		paper_add(paper, "\n");
 	}

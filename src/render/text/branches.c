@@ -38,12 +38,12 @@ void branches_witness_add(struct str *out, const struct branches_view *view)
 	}
 }
 
-void branches_rate(char *buf, size_t room, double rate)
+void branches_rate(char *buf, size_t capacity, double rate)
 {
 	if (isnan(rate))
-		snprintf(buf, room, "-");
+		snprintf(buf, capacity, "-");
 	else
-		snprintf(buf, room, "%.2f %%", rate * 100);
+		snprintf(buf, capacity, "%.2f %%", rate * 100);
 }
 
 static void tally_cells(struct table *table, const struct branch_tally *tally)

@@ -30,7 +30,7 @@ static void table_targets(
 	bool narrow = width < WIDE;
 	/* What the other columns take with bounds of usual width. */
 	unsigned others = narrow ? OTHER_COLUMNS : OTHER_COLUMNS + SAMPLES_COLUMNS;
-	unsigned room = width > others + NAME_LEAST ? width - others : NAME_LEAST;
+	unsigned space_left = width > others + NAME_LEAST ? width - others : NAME_LEAST;
 
 	table_columns(&table, "target", "kind", ">25 %", ">50 %", ">75 %", ">gone");
 	if (!narrow)
@@ -41,7 +41,7 @@ static void table_targets(
 
 		str_auto struct str name = {0};
 
-		path_shorten(target->name, room, &name);
+		path_shorten(target->name, space_left, &name);
 		table_cell(
 			&table, INK_BOLD, "%s%s", str_text(&name), target->waits ? " (waits)" : "");
 		table_cell(&table, INK_PLAIN, "%s", causal_class_name(target->curve.class));

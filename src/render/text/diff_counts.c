@@ -7,9 +7,9 @@
 
 enum { AGENT_ROWS = 8 };
 
-static const char *value_text(char *buf, size_t room, double value, const char *unit)
+static const char *value_text(char *buf, size_t capacity, double value, const char *unit)
 {
-	return isnan(value) ? "-" : weight_text(buf, room, value, unit);
+	return isnan(value) ? "-" : weight_text(buf, capacity, value, unit);
 }
 
 static void interval_add(struct str *out, const struct diff_count_row *row)

@@ -20,14 +20,14 @@ static enum ink verdict_ink(const char *verdict)
 						: INK_DIM;
 }
 
-static char *time_text(char *out, size_t room, uint64_t time_ns)
+static char *time_text(char *out, size_t capacity, uint64_t time_ns)
 {
 	time_t seconds = (time_t)(time_ns / 1000000000);
 	struct tm parts = {0};
 
 	*out = '\0';
 	if (gmtime_r(&seconds, &parts))
-		strftime(out, room, "%Y-%m-%d %H:%M:%S UTC", &parts);
+		strftime(out, capacity, "%Y-%m-%d %H:%M:%S UTC", &parts);
 	return out;
 }
 

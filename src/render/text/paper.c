@@ -248,20 +248,20 @@ void table_done(struct table *table)
 	vec_done(&table->cells);
 }
 
-char *paper_count(char *buf, size_t room, double value)
+char *paper_count(char *buf, size_t capacity, double value)
 {
 	char digits[64];
 	size_t len, out = 0;
 
 	if (fabs(value) >= 1e15) {
-		snprintf(buf, room, "%.4g", value);
+		snprintf(buf, capacity, "%.4g", value);
 		return buf;
 	}
 	snprintf(digits, sizeof(digits), "%.0f", fabs(value));
 	len = strlen(digits);
-	if (value < 0 && out + 1 < room)
+	if (value < 0 && out + 1 < capacity)
 		buf[out++] = '-';
-	for (size_t i = 0; i < len && out + 2 < room; i++) {
+	for (size_t i = 0; i < len && out + 2 < capacity; i++) {
 		if (i && (len - i) % 3 == 0)
 			buf[out++] = ',';
 		buf[out++] = digits[i];
@@ -270,22 +270,22 @@ char *paper_count(char *buf, size_t room, double value)
 	return buf;
 }
 
-char *paper_time(char *buf, size_t room, double ns)
+char *paper_time(char *buf, size_t capacity, double ns)
 {
 	double size = fabs(ns);
 
 	if (size < 1e3)
-		snprintf(buf, room, "%.0f ns", ns);
+		snprintf(buf, capacity, "%.0f ns", ns);
 	else if (size < 1e6)
-		snprintf(buf, room, "%.1f us", ns / 1e3);
+		snprintf(buf, capacity, "%.1f us", ns / 1e3);
 	else if (size < 1e9)
-		snprintf(buf, room, "%.2f ms", ns / 1e6);
+		snprintf(buf, capacity, "%.2f ms", ns / 1e6);
 	else
-		snprintf(buf, room, "%.3f s", ns / 1e9);
+		snprintf(buf, capacity, "%.3f s", ns / 1e9);
 	return buf;
 }
 
-char *paper_bytes(char *buf, size_t room, double bytes)
+char *paper_bytes(char *buf, size_t capacity, double bytes)
 {
 	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
 	unsigned unit = 0;
@@ -294,6 +294,6 @@ char *paper_bytes(char *buf, size_t room, double bytes)
 		bytes /= 1024;
 		unit++;
 	}
-	snprintf(buf, room, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
+	snprintf(buf, capacity, unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
 	return buf;
 }

@@ -4,10 +4,10 @@
 
 #include <math.h>
 
-char *weight_text(char *buf, size_t room, double weight, const char *unit)
+char *weight_text(char *buf, size_t capacity, double weight, const char *unit)
 {
-	return str_equal(unit, "ns") ? paper_time(buf, room, weight)
-				     : paper_count(buf, room, weight);
+	return str_equal(unit, "ns") ? paper_time(buf, capacity, weight)
+				     : paper_count(buf, capacity, weight);
 }
 
 static void part(struct paper *paper, enum ink ink, const char *name, double share)

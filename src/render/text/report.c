@@ -149,10 +149,11 @@ static void tree_lines(struct paper *paper, const struct report_page *page)
 		const struct label *label = call_tree_label(tree, node);
 		double all = (double)tree->samples.total.weight;
 		unsigned indent = 2 * ((node->depth - 1) % 30); /* deeper ones start again */
-		unsigned room = width > indent + 20 + NAME_LEAST ? width - indent - 20 : NAME_LEAST;
+		unsigned space_left =
+			width > indent + 20 + NAME_LEAST ? width - indent - 20 : NAME_LEAST;
 		str_auto struct str name = {0};
 
-		name_shorten(label->name, room, &name);
+		name_shorten(label->name, space_left, &name);
 		paper_add(paper, "%6.1f %%", (double)node->total.weight / all * 100);
 		if (page->callers || !node->self.samples)
 			paper_add(paper, "          ");

@@ -89,7 +89,7 @@ void round_text(struct paper *paper, const struct round_view *view)
 	paper_add(paper, "  ");
 	paper_ink(paper, view->stop ? INK_GOOD : INK_BOLD, "%s", view->next);
 	paper_add(paper, "\n  (two sessions, not interleaved: advisory; `assay ab OLD -- NEW` is "
-			 "exact)\n\n");
+			 "more reliable)\n\n");
 }
 
 void round_agent(struct paper *paper, const struct round_view *view)

@@ -39,7 +39,7 @@ struct scale_axes scale_axes_of(const struct scale_view *view)
 {
 	const double far = (double)INFINITY;
 	struct scale_axes axes = {far, -far, far, -far, false};
-	double room;
+	double margin;
 
 	for (uint32_t i = 0; i < view->point_count; i++) {
 		struct interval range;
@@ -55,9 +55,9 @@ struct scale_axes scale_axes_of(const struct scale_view *view)
 		if (view->curve.best[i] > 0)
 			axes_take(
 				&axes, view->curve.x[i], view->curve.best[i], view->curve.best[i]);
-	room = fmax(0.02, (axes.y_hi - axes.y_lo) * 0.05);
-	axes.y_lo -= room;
-	axes.y_hi += room;
+	margin = fmax(0.02, (axes.y_hi - axes.y_lo) * 0.05);
+	axes.y_lo -= margin;
+	axes.y_hi += margin;
 	if (axes.y_hi - axes.y_lo < 0.3) { /* noise must not look like a mountain */
 		double middle = (axes.y_lo + axes.y_hi) / 2;
 

@@ -9,12 +9,12 @@
 
 enum { AGENT_ROWS = 5, SHARE_LEAST_PERMILLE = 5 };
 
-char *simulated_number(char *buf, size_t room, double value, const char *unit)
+char *simulated_number(char *buf, size_t capacity, double value, const char *unit)
 {
 	if (isnan(value))
-		snprintf(buf, room, "-");
+		snprintf(buf, capacity, "-");
 	else
-		snprintf(buf, room, "%.*f%s%s",
+		snprintf(buf, capacity, "%.*f%s%s",
 			value < 10    ? 2
 			: value < 100 ? 1
 				      : 0,

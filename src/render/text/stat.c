@@ -17,14 +17,14 @@ static const char *status_text(const struct stat_event *event)
 	return "not trusted";
 }
 
-static char *value_text(char *buf, size_t room, double value, const char *unit)
+static char *value_text(char *buf, size_t capacity, double value, const char *unit)
 {
 	if (str_equal(unit, "ns"))
-		return paper_time(buf, room, value);
+		return paper_time(buf, capacity, value);
 	if (*unit)
-		snprintf(buf, room, "%.2f %s", value, unit);
+		snprintf(buf, capacity, "%.2f %s", value, unit);
 	else
-		paper_count(buf, room, value);
+		paper_count(buf, capacity, value);
 	return buf;
 }
 
@@ -193,15 +193,15 @@ static void missing_metrics(struct paper *paper, const struct stat_view *view)
 		paper_wrap(paper, 2, INK_DIM, line.at);
 }
 
-static char *fact_value(char *buf, size_t room, const struct stat_fact *fact)
+static char *fact_value(char *buf, size_t capacity, const struct stat_fact *fact)
 {
 	if (str_equal(fact->unit, "ns"))
-		return paper_time(buf, room, fact->value);
+		return paper_time(buf, capacity, fact->value);
 	if (str_starts(fact->unit, "bytes"))
-		return paper_bytes(buf, room, fact->value);
+		return paper_bytes(buf, capacity, fact->value);
 	if (fact->value >= 1000 || fact->value == round(fact->value))
-		return paper_count(buf, room, fact->value);
-	snprintf(buf, room, "%.3g", fact->value);
+		return paper_count(buf, capacity, fact->value);
+	snprintf(buf, capacity, "%.3g", fact->value);
 	return buf;
 }
 

@@ -82,7 +82,7 @@ static void rows_text(struct paper *paper, const struct knob_view *view)
 {
 	table_auto struct table table = {0};
 
-	table_columns(&table, "group", "knob", ">files",
+	table_columns(&table, "group", "setting", ">files",
 		is_way_back(view) ? "value" : "now -> wanted", "state", "");
 	for (uint32_t i = 0, count; i < view->rows.count; i += count) {
 		const struct knob_row *row = &view->rows.at[i];

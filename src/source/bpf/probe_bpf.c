@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <time.h>
 
-#include "../probe/probe_room.h"
+#include "../probe/probe_parts.h"
 #include "probe.shared.h"
 
 extern const unsigned char probe_bpf_object[], probe_core_bpf_object[];

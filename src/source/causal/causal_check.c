@@ -20,10 +20,10 @@
 #include "threads.h"
 
 /* "/proc/PID/WHAT" */
-static const char *proc_path(pid_t pid, const char *what, char room[64])
+static const char *proc_path(pid_t pid, const char *what, char path[64])
 {
-	snprintf(room, 64, "/proc/%d/%s", (int)pid, what);
-	return room;
+	snprintf(path, 64, "/proc/%d/%s", (int)pid, what);
+	return path;
 }
 
 static int refuse(struct err *err, enum err_kind kind, int code, const char *hint)
@@ -168,18 +168,18 @@ int causal_check_process(pid_t pid, struct err *err)
 }
 
 /* A file that was replaced or lies in another root is still reached through /proc. */
-int causal_process_path(pid_t pid, char *ret_path, size_t room, struct err *err)
+int causal_process_path(pid_t pid, char *ret_path, size_t size, struct err *err)
 {
 	struct stat named, real;
 	char link[64];
-	ssize_t len = readlink(proc_path(pid, "exe", link), ret_path, room - 1);
+	ssize_t len = readlink(proc_path(pid, "exe", link), ret_path, size - 1);
 
 	if (len < 0)
 		return causal_check_process(pid, err) ?: causal_check_permission(pid, err);
 	ret_path[len] = '\0';
 	if (stat(ret_path, &named) < 0 || stat(link, &real) < 0 || named.st_ino != real.st_ino ||
 		named.st_dev != real.st_dev)
-		snprintf(ret_path, room, "%s", link);
+		snprintf(ret_path, size, "%s", link);
 	return 0;
 }
 

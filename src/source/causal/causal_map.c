@@ -73,7 +73,7 @@ static bool place_in(const struct causal_place *place, const struct mapping *map
 }
 
 static uint32_t place_add(const struct causal_place *place, const char *maps,
-	struct assay_causal_range *ret_ranges, uint32_t room)
+	struct assay_causal_range *ret_ranges, uint32_t capacity)
 {
 	mem_auto char *text = mem_copy_text(maps, strlen(maps));
 	struct file file = file_find(place->path);
@@ -81,7 +81,7 @@ static uint32_t place_add(const struct causal_place *place, const char *maps,
 	char *next = text;
 	struct mapping mapping;
 
-	for (char *line; found < room && (line = strsep(&next, "\n"));)
+	for (char *line; found < capacity && (line = strsep(&next, "\n"));)
 		if (mapping_read(line, &mapping) && file_is(&file, &mapping))
 			found += place_in(place, &mapping, &ret_ranges[found]);
 	free(file.path);
@@ -101,7 +101,7 @@ static int maps_read(pid_t pid, struct str *ret_maps, struct err *err)
 }
 
 int causal_map_places(pid_t pid, const struct causal_place *places, uint32_t count,
-	struct assay_causal_range *ret_ranges, uint32_t room, struct err *err)
+	struct assay_causal_range *ret_ranges, uint32_t capacity, struct err *err)
 {
 	str_auto struct str maps = {0};
 	uint32_t found = 0;
@@ -109,10 +109,10 @@ int causal_map_places(pid_t pid, const struct causal_place *places, uint32_t cou
 
 	if (r < 0)
 		return r;
-	for (uint32_t i = 0; i < count && found < room; i++) {
+	for (uint32_t i = 0; i < count && found < capacity; i++) {
 		if (places[i].path)
 			found += place_add(
-				&places[i], str_text(&maps), ret_ranges + found, room - found);
+				&places[i], str_text(&maps), ret_ranges + found, capacity - found);
 		else
 			ret_ranges[found++] = (struct assay_causal_range){
 				places[i].offset, places[i].offset + places[i].len};

@@ -108,10 +108,10 @@ int causal_map_descriptor(const struct causal *causal, const char *name);
 int causal_inject(struct causal *causal, pid_t pid, struct err *err);
 int causal_take_out(struct causal *causal, struct err *err);
 
-/* causal_map.c: addresses of `places` in process `pid`; how many of at most `room`, or a negative
- * errno. */
+/* causal_map.c: addresses of `places` in process `pid`; how many of at most `capacity`, or a
+ * negative errno. */
 int causal_map_places(pid_t pid, const struct causal_place *places, uint32_t count,
-	struct assay_causal_range *ret_ranges, uint32_t room, struct err *err);
+	struct assay_causal_range *ret_ranges, uint32_t capacity, struct err *err);
 
 /* Files that are mapped as code, in order of address; their paths are in `arena`. */
 int causal_map_code(pid_t pid, struct arena *arena, causal_code_vec *ret_code, struct err *err);

@@ -17,17 +17,17 @@
 
 enum { CPUINFO_LIMIT = 16 << 20 };
 
-static int root_read(const char *root, const char *path, char *line, size_t room)
+static int root_read(const char *root, const char *path, char *line, size_t capacity)
 {
 	char full[512];
 
 	line[0] = '\0';
 	snprintf(full, sizeof(full), "%s%s", root, path);
-	return io_read_line(full, line, room);
+	return io_read_line(full, line, capacity);
 }
 
 /* The value of the first "KEY : VALUE" line; false when there is none. */
-static bool cpuinfo_value(const char *text, const char *key, char *value, size_t room)
+static bool cpuinfo_value(const char *text, const char *key, char *value, size_t capacity)
 {
 	size_t len = strlen(key);
 
@@ -40,7 +40,7 @@ static bool cpuinfo_value(const char *text, const char *key, char *value, size_t
 		if (*after != ':')
 			continue;
 		after += 1 + strspn(after + 1, " \t");
-		snprintf(value, room, "%.*s", (int)strcspn(after, "\n"), after);
+		snprintf(value, capacity, "%.*s", (int)strcspn(after, "\n"), after);
 		return true;
 	}
 	return false;

@@ -149,13 +149,14 @@ static bool is_commit(const char *text)
 }
 
 /* refs/heads/x as a file, or as a line "SHA NAME" of packed-refs. */
-static bool git_resolve(const char *folder, const char *reference, char *ret_commit, size_t room)
+static bool git_resolve(
+	const char *folder, const char *reference, char *ret_commit, size_t capacity)
 {
 	str_auto struct str path = {0}, packed = {0};
 	char *rest, *line;
 
 	str_addf(&path, "%s/%s", folder, reference);
-	if (io_read_line(path.at, ret_commit, room) > 0 && is_commit(ret_commit))
+	if (io_read_line(path.at, ret_commit, capacity) > 0 && is_commit(ret_commit))
 		return true;
 	str_clear(&path);
 	str_addf(&path, "%s/packed-refs", folder);
@@ -168,7 +169,7 @@ static bool git_resolve(const char *folder, const char *reference, char *ret_com
 		if (!name || !str_equal(name + 1, reference))
 			continue;
 		*name = '\0';
-		snprintf(ret_commit, room, "%s", line);
+		snprintf(ret_commit, capacity, "%s", line);
 		return is_commit(ret_commit);
 	}
 	return false;
@@ -176,7 +177,7 @@ static bool git_resolve(const char *folder, const char *reference, char *ret_com
 
 /* What is checked out around the working directory.  Whether it was changed since would take a
  * walk over all its files, so that is not told. */
-static bool git_commit(char *ret_commit, size_t room)
+static bool git_commit(char *ret_commit, size_t capacity)
 {
 	char folder[PATH_MAX], head[512], common[PATH_MAX];
 	str_auto struct str path = {0};
@@ -187,12 +188,12 @@ static bool git_commit(char *ret_commit, size_t room)
 	if (io_read_line(path.at, head, sizeof(head)) <= 0)
 		return false;
 	if (!str_starts(head, "ref: ")) {
-		snprintf(ret_commit, room, "%.*s", (int)(room - 1), head);
+		snprintf(ret_commit, capacity, "%.*s", (int)(capacity - 1), head);
 		return is_commit(ret_commit);
 	}
 	if (strstr(head, ".."))
 		return false; /* never followed out of the folder */
-	if (git_resolve(folder, head + 5, ret_commit, room))
+	if (git_resolve(folder, head + 5, ret_commit, capacity))
 		return true;
 	str_clear(&path);
 	str_addf(&path, "%s/commondir", folder);
@@ -201,7 +202,7 @@ static bool git_commit(char *ret_commit, size_t room)
 	str_clear(&path);
 	str_addf(&path, "%s%s%s", common[0] == '/' ? "" : folder, common[0] == '/' ? "" : "/",
 		common);
-	return git_resolve(path.at, head + 5, ret_commit, room);
+	return git_resolve(path.at, head + 5, ret_commit, capacity);
 }
 
 static void put_times(struct facts *facts)

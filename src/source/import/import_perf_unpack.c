@@ -25,9 +25,9 @@ struct recording_unpack {
 	char rest[RECORD_LARGEST];
 };
 
-static struct recording_chunk *chunk_resize(struct recording_chunk *chunk, size_t room)
+static struct recording_chunk *chunk_resize(struct recording_chunk *chunk, size_t capacity)
 {
-	return mem_resize(chunk, 1, sizeof(*chunk) + room);
+	return mem_resize(chunk, 1, sizeof(*chunk) + capacity);
 }
 
 static struct recording_unpack *unpack_open(void)
@@ -66,17 +66,17 @@ static struct recording_chunk *chunk_fill(
 	struct recording *rec, struct recording_chunk *chunk, struct import_text packed)
 {
 	ZSTD_inBuffer in = {packed.at, packed.len, 0};
-	size_t room = chunk->len, piece = 0;
+	size_t capacity = chunk->len, piece = 0;
 	ZSTD_outBuffer out;
 
 	do {
 		size_t r;
 
-		if (chunk->len == room) {
-			room += room < UNPACK_STEP ? UNPACK_STEP : room;
-			chunk = chunk_resize(chunk, room);
+		if (chunk->len == capacity) {
+			capacity += capacity < UNPACK_STEP ? UNPACK_STEP : capacity;
+			chunk = chunk_resize(chunk, capacity);
 		}
-		out = (ZSTD_outBuffer){chunk->bytes + chunk->len, room - chunk->len, 0};
+		out = (ZSTD_outBuffer){chunk->bytes + chunk->len, capacity - chunk->len, 0};
 		r = ZSTD_decompressStream(rec->unpack->stream, &out, &in);
 		chunk->len += out.pos;
 		piece += out.pos;

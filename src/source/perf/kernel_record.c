@@ -220,12 +220,12 @@ bool kernel_sample_read(const struct perf_event_header *record, uint64_t sample_
 }
 
 /* A text in a record ends at its NUL, or where the trailer starts. */
-static void text_copy(char *to, size_t room, const char *from, const char *end)
+static void text_copy(char *to, size_t capacity, const char *from, const char *end)
 {
 	size_t len = from < end ? strnlen(from, (size_t)(end - from)) : 0;
 
-	if (len >= room)
-		len = room - 1;
+	if (len >= capacity)
+		len = capacity - 1;
 	memcpy(to, from, len);
 	to[len] = '\0';
 }

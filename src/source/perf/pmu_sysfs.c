@@ -20,7 +20,8 @@ static bool name_is_safe(const char *name)
 	return *name && *name != '.' && !strchr(name, '/') && strlen(name) < 100;
 }
 
-static int pmu_read(const char *pmu, const char *folder, const char *file, char *line, size_t room)
+static int pmu_read(
+	const char *pmu, const char *folder, const char *file, char *line, size_t capacity)
 {
 	char path[512];
 
@@ -28,7 +29,7 @@ static int pmu_read(const char *pmu, const char *folder, const char *file, char 
 		return -ENOENT;
 	snprintf(path, sizeof(path), PMU_DEVICES "/%s/%s%s%s", pmu, folder, file ? "/" : "",
 		file ? file : "");
-	return io_read_line(path, line, room);
+	return io_read_line(path, line, capacity);
 }
 
 int pmu_type(const char *pmu, uint32_t *ret_type)
@@ -185,7 +186,7 @@ int pmu_encode(struct arena *arena, const char *pmu, const char *terms, struct e
 	return 0;
 }
 
-bool pmu_find_event(const char *event, char *ret_pmu, size_t room)
+bool pmu_find_event(const char *event, char *ret_pmu, size_t capacity)
 {
 	DIR *folder = opendir(PMU_DEVICES);
 	const struct dirent *entry;
@@ -195,7 +196,7 @@ bool pmu_find_event(const char *event, char *ret_pmu, size_t room)
 	while (folder && !found && (entry = readdir(folder))) {
 		found = pmu_read(entry->d_name, "events", event, line, sizeof(line)) > 0;
 		if (found)
-			snprintf(ret_pmu, room, "%s", entry->d_name);
+			snprintf(ret_pmu, capacity, "%s", entry->d_name);
 	}
 	if (folder)
 		closedir(folder);

@@ -5,7 +5,7 @@
  * multiples of 8 and so is the ring: an aligned 8 bytes never run over the end, so header and
  * trailer of a record can be read without copying it.
  * The page with both numbers is also the kernel's: each write of data_tail takes the cache line
- * away from the CPU that samples, so room is given back in steps of RELEASE_BYTES. */
+ * away from the CPU that samples, so space is given back in steps of RELEASE_BYTES. */
 #include "source/ring.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
  * write into it.  An event that is inherited must be bound to a CPU to have a ring at all.
  *
  * A stack copy takes its full size in the ring although the kernel copies only what is there, so
- * it costs room and not time; the size follows from the ring.  How large a ring may be is known
+ * it costs space and not time; the size follows from the ring.  How large a ring may be is known
  * only when it is mapped, and the copy's size is fixed when the event is opened: so everything is
  * opened anew with half the size until it fits. */
 #include <errno.h>

@@ -77,7 +77,7 @@ int tracefs_event_id(int tracefs, const char *system, const char *name, struct e
 	return (int)id;
 }
 
-static void nearest_in(DIR *folder, const char *name, char *nearest, size_t room)
+static void nearest_in(DIR *folder, const char *name, char *nearest, size_t capacity)
 {
 	const struct dirent *entry;
 
@@ -86,11 +86,12 @@ static void nearest_in(DIR *folder, const char *name, char *nearest, size_t room
 		const char *better = entry->d_name[0] == '.' ? NULL : str_nearest(name, two);
 
 		if (better && better != nearest)
-			snprintf(nearest, room, "%s", better);
+			snprintf(nearest, capacity, "%s", better);
 	}
 }
 
-void tracefs_nearest(int tracefs, const char *system, const char *name, char *nearest, size_t room)
+void tracefs_nearest(
+	int tracefs, const char *system, const char *name, char *nearest, size_t capacity)
 {
 	char path[256];
 	DIR *folder;
@@ -105,6 +106,6 @@ void tracefs_nearest(int tracefs, const char *system, const char *name, char *ne
 			close(fd);
 		return;
 	}
-	nearest_in(folder, name, nearest, room);
+	nearest_in(folder, name, nearest, capacity);
 	closedir(folder);
 }

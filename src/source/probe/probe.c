@@ -8,7 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "probe_room.h"
+#include "probe_parts.h"
 #include "source/emit.h"
 
 /* In the order shown: counters, samples, kernel side, inside the target, settings. */

@@ -16,7 +16,7 @@
 
 #include "base/io.h"
 #include "base/str.h"
-#include "probe_room.h"
+#include "probe_parts.h"
 
 void probe_paranoid(const struct probe *probe, struct finding *ret_finding)
 {
@@ -206,17 +206,17 @@ void probe_seccomp(const struct probe *probe, struct finding *ret_finding)
 		str_text(&blocked));
 }
 
-static void hypervisor_name(char *name, size_t room)
+static void hypervisor_name(char *name, size_t capacity)
 {
 #if defined(__x86_64__)
 	unsigned a, words[3] = {0};
 
 	__cpuid(0x40000000, a, words[0], words[1], words[2]);
-	snprintf(name, room, "%.12s", (const char *)words);
+	snprintf(name, capacity, "%.12s", (const char *)words);
 #else
 	name[0] = '\0';
-	if (io_read_line("/sys/hypervisor/type", name, room) < 0)
-		io_read_line("/sys/class/dmi/id/sys_vendor", name, room);
+	if (io_read_line("/sys/hypervisor/type", name, capacity) < 0)
+		io_read_line("/sys/class/dmi/id/sys_vendor", name, capacity);
 #endif
 }
 

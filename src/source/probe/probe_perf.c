@@ -12,7 +12,7 @@
 #include "../perf/event_fd.h"
 #include "base/io.h"
 #include "base/str.h"
-#include "probe_room.h"
+#include "probe_parts.h"
 
 enum { RING_CPUS = 8 }; /* the limit is per CPU, so a few of them tell */
 

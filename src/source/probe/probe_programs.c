@@ -15,7 +15,7 @@
 #include "base/helper.h"
 #include "base/io.h"
 #include "base/str.h"
-#include "probe_room.h"
+#include "probe_parts.h"
 #include "source/preload.h"
 
 void probe_preload(const struct probe *probe, struct finding *ret_finding)

@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/cursor.h"
 #include "base/sorted.h"
-#include "probe_room.h"
+#include "probe_parts.h"
 
 enum {
 	RING_PAGES = 64,

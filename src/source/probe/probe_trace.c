@@ -16,7 +16,7 @@
 #include "../perf/event_fd.h"
 #include "base/io.h"
 #include "base/str.h"
-#include "probe_room.h"
+#include "probe_parts.h"
 #include "source/tracefs.h"
 
 static int count_read(int fd, uint64_t *ret_count)

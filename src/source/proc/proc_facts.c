@@ -51,13 +51,13 @@ static void fact_either(struct facts *facts, const char *name, const char *unit,
 		fact_put(facts, name, unit, witness, value);
 }
 
-static void reason_write(char *out, size_t room, const char *file, int code)
+static void reason_write(char *out, size_t capacity, const char *file, int code)
 {
 	*out = '\0';
 	if (code == ENOENT)
-		snprintf(out, room, "this kernel or container has no %s", file);
+		snprintf(out, capacity, "this kernel or container has no %s", file);
 	else if (code)
-		snprintf(out, room, "%s: %s", file, err_words(code));
+		snprintf(out, capacity, "%s: %s", file, err_words(code));
 }
 
 /* ---- threads ---- */
@@ -90,17 +90,17 @@ static struct thread_sums threads_sum(const struct proc_watch *watch)
 
 /* Why nothing about threads is known, or "". */
 static void threads_reason(const struct proc_watch *watch, const struct thread_sums *sums,
-	const struct proc_watch_end *end, char *out, size_t room)
+	const struct proc_watch_end *end, char *out, size_t capacity)
 {
 	double seen = end->cpu_ns ? (double)sums->all.on_cpu_ns / (double)end->cpu_ns : 1;
 
 	*out = '\0';
 	if (watch->schedstat_errno)
-		reason_write(out, room, "/proc/PID/task/TID/schedstat", watch->schedstat_errno);
+		reason_write(out, capacity, "/proc/PID/task/TID/schedstat", watch->schedstat_errno);
 	else if (!sums->worker)
-		snprintf(out, room, "the program ended before it could be read");
+		snprintf(out, capacity, "the program ended before it could be read");
 	else if (seen < SEEN_LEAST)
-		snprintf(out, room,
+		snprintf(out, capacity,
 			"saw only %.0f %% of its CPU time: its processes end faster than they can "
 			"be read",
 			100 * seen);

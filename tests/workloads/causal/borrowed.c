@@ -12,14 +12,14 @@ __attribute__((noinline)) static unsigned long spin(unsigned long left, unsigned
 /* A frame of its own, and a value that lives across the call. */
 __attribute__((noinline)) static unsigned long middle(unsigned long left, unsigned long *keep)
 {
-	volatile unsigned char room[200];
+	volatile unsigned char capacity[200];
 	unsigned long half = left / 2, x;
 
-	room[left % sizeof(room)] = 1;
+	capacity[left % sizeof(capacity)] = 1;
 	x = spin(half, *keep);
 	x ^= spin(left - half, x);
 	*keep = x;
-	return x + room[left % sizeof(room)];
+	return x + capacity[left % sizeof(capacity)];
 }
 
 unsigned long borrowed_work(unsigned long iterations)

@@ -126,7 +126,7 @@ struct shape {
 	const char *name;
 	void *(*first)(void *), *(*second)(void *);
 	enum way way;
-	unsigned room; /* in the queue at first */
+	unsigned capacity; /* in the queue at first */
 };
 
 static void *split(void *shape)
@@ -294,10 +294,10 @@ int main(int argc, char **argv)
 		percent_b = (unsigned)atoi(argv[4]);
 	}
 	pthread_barrier_init(&barrier, NULL, 2);
-	counts[0] = shape->room;
+	counts[0] = shape->capacity;
 	if (pipe(pipes[0]) < 0 || pipe(pipes[1]) < 0)
 		return 1;
-	for (unsigned i = 0; shape->way == WAY_PIPE && i < shape->room; i++)
+	for (unsigned i = 0; shape->way == WAY_PIPE && i < shape->capacity; i++)
 		up(WAY_PIPE, 0);
 	pthread_create(&thread, NULL, shape->first, (void *)(size_t)shape);
 	if (shape->second)

@@ -7,11 +7,11 @@ static OUT_OF_LINE void small(int n);
 
 static OUT_OF_LINE void large(int n)
 {
-	volatile char room[300];
+	volatile char capacity[300];
 
-	room[n] = (char)n;
+	capacity[n] = (char)n;
 	small(n - 1);
-	sum += room[n];
+	sum += capacity[n];
 }
 
 static OUT_OF_LINE void small(int n)

@@ -15,20 +15,20 @@ static OUT_OF_LINE int leaf(int a, int b)
 
 static OUT_OF_LINE int grows(int n)
 {
-	char *room = alloca((size_t)n * 16 + 1);
+	char *capacity = alloca((size_t)n * 16 + 1);
 
-	memset(room, n, (size_t)n * 16 + 1);
+	memset(capacity, n, (size_t)n * 16 + 1);
 	BARRIER();
-	return leaf(room[n / 2], n) + (n ? grows(n - 1) : 0);
+	return leaf(capacity[n / 2], n) + (n ? grows(n - 1) : 0);
 }
 
 static OUT_OF_LINE int aligned(int n)
 {
-	volatile char room[128] __attribute__((aligned(64)));
+	volatile char capacity[128] __attribute__((aligned(64)));
 
-	room[n] = (char)n;
-	sum += leaf(room[n], n);
-	return room[n] + leaf(n, n);
+	capacity[n] = (char)n;
+	sum += leaf(capacity[n], n);
+	return capacity[n] + leaf(n, n);
 }
 
 struct many { /* handed over on the stack */

@@ -32,9 +32,10 @@ enum { HELPER_NOT_STARTED = 127, HELPER_KILLED = 128 /* plus the signal */ };
  * limit, or another negative errno. */
 int helper_run(const struct helper_options *options, struct err *err);
 
-/* What argv[0], found in PATH, prints within two seconds: cut to `room` - 1 bytes.  As
+/* What argv[0], found in PATH, prints within two seconds: cut to `capacity` - 1 bytes.  As
  * helper_run(). */
-int helper_ask(const char *const *argv, const char *const *settings, char *ret_output, size_t room);
+int helper_ask(
+	const char *const *argv, const char *const *settings, char *ret_output, size_t capacity);
 
 /* The two ends of helper_run(), for who waits in another way.  Limit and interrupts are then the
  * caller's. */

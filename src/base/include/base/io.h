@@ -19,8 +19,8 @@ int io_read_at(int dir_fd, const char *path, size_t limit, struct str *text);
 int io_read(const char *path, size_t limit, struct str *text, struct err *err);
 
 /* One small file of /proc or /sys without its last newline: length, or negative errno.  Cut to
- * `room` - 1 bytes. */
-int io_read_line(const char *path, char *line, size_t room);
+ * `capacity` - 1 bytes. */
+int io_read_line(const char *path, char *line, size_t capacity);
 
 /* All of `bytes` to `fd`, through short writes and EINTR.  0 or negative errno. */
 int io_write_all(int fd, const void *bytes, size_t len);

@@ -15,8 +15,8 @@ struct map_slot;
 struct map {
 	struct map_slot *slots;
 	uint32_t count;
-	uint32_t room; /* a power of two, or 0 */
-	uint64_t seed; /* of the slots, random */
+	uint32_t capacity; /* a power of two, or 0 */
+	uint64_t seed;	   /* of the slots, random */
 	struct arena keys;
 };
 

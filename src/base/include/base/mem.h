@@ -10,9 +10,9 @@
 /* Like reallocarray(), never NULL.  Free with free(). */
 void *mem_resize(void *old, size_t count, size_t size) __attribute__((returns_nonnull));
 
-/* Double the room of an array of `*room` items (8 at first), never NULL; past 2^31 items the tool
- * ends as if memory had run out. */
-void *mem_grow(void *old, uint32_t *room, size_t size);
+/* Double the capacity of an array of `*capacity` items (8 at first), never NULL; past 2^31 items
+ * the tool ends as if memory had run out. */
+void *mem_grow(void *old, uint32_t *capacity, size_t size);
 
 /* `count * size` zeroed bytes, never NULL.  Free with free(). */
 void *mem_new(size_t count, size_t size) __attribute__((returns_nonnull));

@@ -12,7 +12,7 @@
 struct str {
 	char *at;
 	size_t len;
-	size_t room;
+	size_t capacity;
 };
 
 void str_add(struct str *str, const char *text);

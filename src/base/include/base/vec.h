@@ -18,14 +18,14 @@
 	struct {                                                                                   \
 		type *at;                                                                          \
 		uint32_t count;                                                                    \
-		uint32_t room;                                                                     \
+		uint32_t capacity;                                                                 \
 	}
 
 /* Make room for one more item; ends the tool when 2^31 items are passed (see mem.h). */
 #define vec_grow(vec)                                                                              \
 	do {                                                                                       \
-		if ((vec)->count == (vec)->room)                                                   \
-			(vec)->at = mem_grow((vec)->at, &(vec)->room, sizeof(*(vec)->at));         \
+		if ((vec)->count == (vec)->capacity)                                               \
+			(vec)->at = mem_grow((vec)->at, &(vec)->capacity, sizeof(*(vec)->at));     \
 	} while (0)
 
 #define vec_push(vec, ...)                                                                         \
@@ -48,5 +48,5 @@
 	do {                                                                                       \
 		free((vec)->at);                                                                   \
 		(vec)->at = NULL;                                                                  \
-		(vec)->count = (vec)->room = 0;                                                    \
+		(vec)->count = (vec)->capacity = 0;                                                \
 	} while (0)

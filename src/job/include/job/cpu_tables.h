@@ -40,4 +40,4 @@ int cpu_tables_add_fitting(const struct cpu_tables *tables, const char *const *s
 bool cpu_tables_know_set(const struct cpu_tables *tables, const char *name);
 
 /* "Intel Sapphire Rapids", or which model it is that has no table; `out` is filled. */
-void cpu_tables_name(const struct cpu_tables *tables, char *out, size_t room);
+void cpu_tables_name(const struct cpu_tables *tables, char *out, size_t capacity);

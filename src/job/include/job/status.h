@@ -3,7 +3,7 @@
 
 enum exit_status {
 	EXIT_DONE = 0,
-	EXIT_REGRESSION = 1, /* regression or budget broken */
+	EXIT_REGRESSION = 1, /* regression or budget exceeded */
 	EXIT_USAGE = 2,
 	EXIT_INCONCLUSIVE = 3,
 	EXIT_NOT_COMPARABLE = 4,

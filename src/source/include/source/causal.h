@@ -133,7 +133,7 @@ int causal_admit(struct causal *causal, pid_t pid, struct err *err);
  * whether it can be attached to: ERR_TARGET there is none, ERR_UNAVAILABLE with the reason.  Its
  * program's file, through /proc when its name does not lead to it any more. */
 int causal_check_process(pid_t pid, struct err *err);
-int causal_process_path(pid_t pid, char *ret_path, size_t room, struct err *err);
+int causal_process_path(pid_t pid, char *ret_path, size_t capacity, struct err *err);
 bool causal_process_is_static(pid_t pid);
 
 /* Bind to it and put the handler in: one of its threads stands still for some milliseconds. Later

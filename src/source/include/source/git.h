@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 /* `user.name` of the configuration into `name`; false when there is none. */
-bool git_user(char *name, size_t room);
+bool git_user(char *name, size_t capacity);
 
 /* The commit that is checked out; false: no working tree, or no git. */
-bool git_head(char *commit, size_t room);
+bool git_head(char *commit, size_t capacity);
 
 /* Whether tracked files were changed since; false: it could not be found out within two seconds. */
 bool git_is_dirty(bool *ret_dirty);

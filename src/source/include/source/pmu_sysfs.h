@@ -18,4 +18,4 @@ int pmu_encode(struct arena *arena, const char *pmu, const char *terms, struct e
 	struct err *err);
 
 /* A PMU that names this event in sysfs; its name in `ret_pmu`.  False when there is none. */
-bool pmu_find_event(const char *event, char *ret_pmu, size_t room);
+bool pmu_find_event(const char *event, char *ret_pmu, size_t capacity);

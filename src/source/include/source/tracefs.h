@@ -13,4 +13,5 @@ int tracefs_open(struct err *err);
 int tracefs_event_id(int tracefs, const char *system, const char *name, struct err *err);
 
 /* The name in SYSTEM nearest to `name` into `nearest`, "" when there is none. */
-void tracefs_nearest(int tracefs, const char *system, const char *name, char *nearest, size_t room);
+void tracefs_nearest(
+	int tracefs, const char *system, const char *name, char *nearest, size_t capacity);

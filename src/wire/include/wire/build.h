@@ -12,12 +12,12 @@
 
 struct wire_builder {
 	struct wire_record *record;
-	uint32_t room;
+	uint32_t capacity;
 	uint32_t used;
 };
 
-/* Zero the fixed part and start.  `room` is at most WIRE_LARGEST, `space` aligned for 8. */
-struct wire_builder wire_begin(void *space, uint32_t room, enum wire_type type, uint32_t fixed);
+/* Zero the fixed part and start.  `capacity` is at most WIRE_LARGEST, `space` aligned for 8. */
+struct wire_builder wire_begin(void *space, uint32_t capacity, enum wire_type type, uint32_t fixed);
 
 /* Put `text` (NULL or "": nothing) behind the record and point `field`, a member of it, at it. */
 void wire_add_text(struct wire_builder *b, struct wire_text *field, const char *text);

@@ -62,7 +62,7 @@ struct hotspot {
 	const char *why;		  /* the cause, or that it is not known */
 };
 
-#define HOTSPOT_SCORE_WORTH 2.0 /* and more is worth handing on */
+#define HOTSPOT_SCORE_WORTH 2.0 /* and more is worth acting on */
 
 enum answer_kind {
 	ANSWER_CHANGE,	     /* change this first */

@@ -18,4 +18,4 @@ void branches_agent(struct paper *paper, const struct branches_page *page);
 void branches_witness_add(struct str *out, const struct branches_view *view);
 /* "prog.c:12 work -> lib.c:3 helper". */
 void branches_place_add(struct str *out, const struct branch_site *site, unsigned columns);
-void branches_rate(char *buf, size_t room, double rate); /* "1.25 %", "-": not known */
+void branches_rate(char *buf, size_t capacity, double rate); /* "1.25 %", "-": not known */

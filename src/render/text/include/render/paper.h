@@ -67,6 +67,6 @@ void table_done(struct table *table);
 #define table_auto __attribute__((cleanup(table_done)))
 
 /* Numbers for people, in a caller's buffer (which is returned): "12,345", "1.23 ms", "45.6 MiB". */
-char *paper_count(char *buf, size_t room, double value);
-char *paper_time(char *buf, size_t room, double ns);
-char *paper_bytes(char *buf, size_t room, double bytes);
+char *paper_count(char *buf, size_t capacity, double value);
+char *paper_time(char *buf, size_t capacity, double ns);
+char *paper_bytes(char *buf, size_t capacity, double bytes);

@@ -26,7 +26,7 @@ void report_agent(struct paper *paper, const struct report_page *page);
 void quality_line(struct paper *paper, const struct profile_quality *quality);
 
 /* A weight in its unit: "1.23 s", "12,345". */
-char *weight_text(char *buf, size_t room, double weight, const char *unit);
+char *weight_text(char *buf, size_t capacity, double weight, const char *unit);
 
 /* "function", "line" ...: what a row is. */
 const char *report_by_word(enum profile_by by);

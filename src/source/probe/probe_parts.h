@@ -1,4 +1,4 @@
-/* probe_room.h - what the probe_*.c files share; not seen outside this room. */
+/* probe_parts.h - what the probe_*.c files share; not seen outside this room. */
 #pragma once
 
 #include <stdbool.h>
