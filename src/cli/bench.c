@@ -59,7 +59,7 @@ static int amount_read(
 	if (value && *rest == 'B' && str_equal(option, "bytes"))
 		rest++;
 	if (!value || errno || *rest) {
-		err_set(err, ERR_USAGE, EINVAL, "--%s cannot be '%s'", option, text);
+		err_set(err, ERR_USAGE, EINVAL, "invalid --%s '%s'", option, text);
 		return err_hint(err, "write how many one run handles: 1000, 5K, 2M%s",
 			str_equal(option, "bytes") ? ", 64MiB" : "");
 	}

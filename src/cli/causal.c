@@ -104,13 +104,18 @@ static int files_write(const struct cli *cli, const struct run *run, const struc
 {
 	str_auto struct str coz = {0}, markdown = {0}, svg = {0};
 	const char *target = run_text(run, run->target);
-	struct causal_log log;
 	int r;
 
-	causal_log_make(run, arena, &log);
-	causal_coz(&coz, &log);
-	causal_markdown(&markdown, view, target);
-	causal_svg(&svg, view, target);
+	if (cli_has(cli, "coz")) {
+		struct causal_log log;
+
+		causal_log_make(run, arena, &log);
+		causal_coz(&coz, &log);
+	}
+	if (cli_has(cli, "markdown"))
+		causal_markdown(&markdown, view, target);
+	if (cli_has(cli, "svg"))
+		causal_svg(&svg, view, target);
 	r = cli_write(cli, "coz", &coz, err);
 	if (r >= 0)
 		r = cli_write(cli, "markdown", &markdown, err);

@@ -9,7 +9,6 @@
 #include "render/flame.h"
 
 #define FLAME_FILE "assay.flame.svg"
-enum { FLAME_NODES = 1 << 18 }; /* more than are drawn, of any run */
 
 struct flame_job {
 	struct cli *cli;

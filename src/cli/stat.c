@@ -73,7 +73,7 @@ static int interval_choose(const struct cli *cli, uint64_t *ret_ns, struct err *
 		*ret_ns = 0;
 	if (*ret_ns >= 1000000)
 		return 0;
-	err_set(err, ERR_USAGE, EINVAL, "-I cannot be '%s'", text);
+	err_set(err, ERR_USAGE, EINVAL, "invalid -I '%s'", text);
 	return err_hint(err, "write at least 1 ms: -I 100 or -I 2s");
 }
 

@@ -94,7 +94,7 @@ static int option_add(
 		return -EINVAL;
 	}
 	if (value && spec->choices && !choice_is_valid(spec->choices, value)) {
-		err_set(err, ERR_USAGE, EINVAL, "--%s cannot be '%s'", spec->name, value);
+		err_set(err, ERR_USAGE, EINVAL, "invalid --%s '%s'", spec->name, value);
 		err_hint(err, "use one of %s", spec->choices);
 		return -EINVAL;
 	}
@@ -294,7 +294,7 @@ int cli_number(const struct cli *cli, const char *name, uint64_t low, uint64_t h
 	uint64_t value = fallback;
 
 	if (text && (str_to_u64(text, &value) < 0 || value < low || value > high)) {
-		err_set(err, ERR_USAGE, EINVAL, "--%s cannot be '%s'", name, text);
+		err_set(err, ERR_USAGE, EINVAL, "invalid --%s '%s'", name, text);
 		err_hint(err, "use a whole number from %llu to %llu", (unsigned long long)low,
 			(unsigned long long)high);
 		return -EINVAL;
@@ -321,7 +321,7 @@ int cli_duration(const struct cli *cli, const char *name, uint64_t fallback_ns, 
 	uint64_t ns = fallback_ns;
 
 	if (text && (str_to_duration(text, &ns) < 0 || ns == 0)) {
-		err_set(err, ERR_USAGE, EINVAL, "--%s cannot be '%s'", name, text);
+		err_set(err, ERR_USAGE, EINVAL, "invalid --%s '%s'", name, text);
 		err_hint(err, "write a duration such as 500ms, 25s or 2m");
 		return -EINVAL;
 	}
@@ -347,7 +347,7 @@ int cli_share(const struct cli *cli, const char *name, double *ret_share, struct
 		*ret_share = value;
 		return 0;
 	}
-	err_set(err, ERR_USAGE, EINVAL, "--%s cannot be '%s'", name, text);
+	err_set(err, ERR_USAGE, EINVAL, "invalid --%s '%s'", name, text);
 	err_hint(err, "write a share between 0 and 1: 1%% or 0.01");
 	return -EINVAL;
 }

@@ -278,8 +278,8 @@ static int leave(struct causal_runner *c, struct err *err)
 
 	if (r < 0)
 		r = emit_note(c->sink, "left-behind", why.text,
-			"the process continues at full speed, but keeps an unused signal handler "
-			"or its memory");
+			"the process continues at full speed, but assay's unused signal handler or "
+			"shared memory stays in it");
 	if (r >= 0)
 		r = execution_emit(&c->execution, c->sink);
 	return r < 0 ? err_set(err, ERR_OUTPUT, EIO, "cannot store the execution") : 0;

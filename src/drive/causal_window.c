@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "causal_parts.h"
+#include "drive/urgency.h"
 #include "source/emit.h"
 #include "wire/record.h"
 
@@ -57,11 +58,10 @@ static int wait_once(
 int causal_wait_ns(struct causal_runner *c, uint64_t ns, struct err *err)
 {
 	uint64_t until = clock_monotonic_ns() + ns;
-	sigset_t all, before;
+	sigset_t before;
 	int r = 0;
 
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &before);
+	urgency_block_signals(&before);
 	do
 		r = wait_once(c, until, &before, err);
 	while (r >= 0 && !c->ended && !c->execution.stopped && clock_monotonic_ns() < until);

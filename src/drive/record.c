@@ -146,11 +146,10 @@ static int loop(struct recording *c, const sigset_t *signals, struct err *err)
 
 static int wait_for_end(struct recording *c, struct err *err)
 {
-	sigset_t all, before;
+	sigset_t before;
 	int r;
 
-	sigfillset(&all);
-	sigprocmask(SIG_BLOCK, &all, &before);
+	urgency_block_signals(&before);
 	r = loop(c, &before, err);
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	/* A signal that came together with the target's end is delivered only now. */

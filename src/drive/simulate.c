@@ -316,8 +316,8 @@ static int emit_execution(const struct simulation *s)
 static int refuse_instruction(const struct simulate_log *log, struct err *err)
 {
 	err_set(err, ERR_UNAVAILABLE, ENOTSUP,
-		"valgrind cannot simulate an instruction of this program (%s); the program itself "
-		"is fine",
+		"valgrind cannot simulate an instruction of this program (%s); this is a "
+		"limit of valgrind",
 		*log->instruction ? log->instruction : "unknown");
 	err_hint(err,
 		"build it without -march=native (valgrind does not support AVX-512), or use `assay "

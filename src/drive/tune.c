@@ -81,7 +81,7 @@ static void item_strayed(struct tune *tune, struct tune_item *item, const char *
 	int r;
 
 	item->state = TUNE_FAILED;
-	item->reason = arena_format(&tune->texts, "the kernel changed %s to %s", now, item->want);
+	item->reason = arena_format(&tune->texts, "the kernel changed %s to %s", item->want, now);
 	r = tune_journal_append(tune,
 		(struct tune_line){.event = "done", .path = item->path, .new = now}, &ignored);
 	if (r < 0)

@@ -6,7 +6,7 @@
 
 static void show_progress(void *context, const char *doing, const char *name)
 {
-	job_progress(context, "%s %s", doing, name);
+	job_progress(*(const struct job_host **)context, "%s %s", doing, name);
 }
 
 static void submodules_note(struct ab_job *ab, const struct revision *one)
@@ -24,18 +24,17 @@ static void submodules_note(struct ab_job *ab, const struct revision *one)
 static int revisions_add(struct ab_job *ab, struct err *err)
 {
 	const struct ab_job_options *asked = &ab->options;
-	struct job_host host = *ab->job.host;
 	struct revisions_options options = {
 		.names = {asked->bench.texts[0], asked->bench.program[0]},
 		.build = asked->build,
-		.interrupted = host.interrupted,
+		.interrupted = ab->job.host->interrupted,
 		.progress = show_progress,
-		.context = &host,
+		.context = &ab->job.host,
 	};
 	str_auto struct str target = {0};
 	int r = revisions_open(&options, &ab->revisions, &ab->build_log, err);
 
-	job_progress(&host, NULL);
+	job_progress(ab->job.host, NULL);
 	if (ab->build_log.len && !str_ends(str_text(&ab->build_log), "\n"))
 		str_add_char(&ab->build_log, '\n');
 	for (unsigned i = 0; r >= 0 && i < REVISIONS; i++) {

@@ -67,7 +67,7 @@ static const char *decimal_text(const struct decimal *number, struct arena *aren
 
 static int refused(struct err *err, const char *option, const char *text, const char *hint)
 {
-	err_set(err, ERR_USAGE, EINVAL, "--%s cannot be '%s'", option, text);
+	err_set(err, ERR_USAGE, EINVAL, "invalid --%s '%s'", option, text);
 	return err_hint(err, "%s", hint);
 }
 

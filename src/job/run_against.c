@@ -36,8 +36,8 @@ static struct run *before_load(struct run_job *job, const char *name)
 	struct run *run = NULL;
 	struct err ignored = {0};
 
-	(void)store_load(
-		arena_format(&job->arena, "%s/%s", job->against_path, name), &run, &ignored);
+	(void)job_load_run(job->host, arena_format(&job->arena, "%s/%s", job->against_path, name),
+		&run, &ignored);
 	return run;
 }
 

@@ -84,7 +84,8 @@ static int flame_write(struct run_job *job, const struct run *profile, struct er
 	flame_view_auto struct flame_view view = {0};
 	struct io_writer writer;
 	struct stream out = {.write = io_writer_write, .context = &writer};
-	int r = call_tree_make(profile, &(struct call_tree_options){0}, &tree, err);
+	int r = call_tree_make(
+		profile, &(struct call_tree_options){.nodes = FLAME_NODES}, &tree, err);
 
 	if (r >= 0)
 		r = io_writer_open(&writer, directory_path(&job->directory, "flame.svg"), err);

@@ -158,7 +158,7 @@ int run_input_take(struct run_job *job, struct err *err)
 		comes = input_spool(job, err);
 	else if (comes == 0)
 		run_add_note(job->front, "no-input",
-			"stdin is open but empty for 10 s: the program gets no input",
+			"nothing arrived on stdin for 10 s, so the program gets no input",
 			"use --input FILE, or </dev/null, to set its stdin");
 	job->stopped = comes == -EINTR; /* nothing was measured yet, and that is the report */
 	return comes == -EINTR ? 0 : comes;

@@ -210,7 +210,7 @@ static int measure(struct site_job *job, const struct site_plan *plan, struct er
 	if (r < 0)
 		return r;
 	job->interrupted = r > 0;
-	job->run->partial = r > 0;
+	job->run->partial |= r > 0;
 	ingest_end(&job->ingest);
 	job_take_fingerprint(job->run, &ignored);
 	job_name_run(job->host, job->run, (struct ingest_naming){.ingest = &job->ingest});

@@ -334,7 +334,6 @@ static int engine_choose(struct topdown_job *job, struct pmu_report *report, str
 int topdown_job_do(struct topdown_job *job, const struct topdown_options *options,
 	const struct job_host *host, struct err *err)
 {
-	struct pmu_report report = {0};
 	int r;
 
 	*job = (struct topdown_job){.host = host,
@@ -344,13 +343,13 @@ int topdown_job_do(struct topdown_job *job, const struct topdown_options *option
 		.facts = {.tier_reason = "", .cpu = ""}};
 	job->ingest.run = job->run;
 	job->clock_ingest.run = job->clock;
-	r = engine_choose(job, &report, err);
+	r = engine_choose(job, &job->pmu, err);
 	if (r >= 0)
 		r = advice_book_load(&job->advice, err);
 	if (r >= 0)
 		r = binary_find(options->program[0], &job->arena, &job->path, err);
 	if (r < 0)
 		return r;
-	return job->engine == ENGINE_PMU ? topdown_measure(job, &report, err)
+	return job->engine == ENGINE_PMU ? topdown_measure(job, &job->pmu, err)
 					 : topdown_simulate(job, err);
 }

@@ -206,7 +206,7 @@ def team(kind, *words):
                  status=(0, 3))[0]
 
 
-@measured("one lock around all work is seen, and work without one is not blamed")
+@measured("one lock around all work is seen, and work without one is not blamed", alone=True)
 def _():
     if len(os.sched_getaffinity(0)) < 2:
         skip("one CPU: threads cannot scale")

@@ -64,14 +64,14 @@ static void what_is_no_scan_is_refused_with_the_word_that_is_wrong(void **state)
 	static const struct {
 		const char *low, *high, *step, *text;
 	} wrong[] = {
-		{"x", "2", NULL, "--parameter-scan cannot be 'x'"},
-		{"1", "2.", "", "--parameter-step cannot be ''"},
-		{"1", ".5", NULL, "--parameter-scan cannot be '.5'"},
-		{"1", "2", "0", "--parameter-step cannot be '0'"},
-		{"1", "2", "-1", "--parameter-step cannot be '-1'"},
-		{"2", "1", NULL, "--parameter-scan cannot be '1'"},
-		{"1", "1001", NULL, "--parameter-scan cannot be '1001'"},
-		{"1", "1.0000000001", NULL, "--parameter-scan cannot be '1.0000000001'"},
+		{"x", "2", NULL, "invalid --parameter-scan 'x'"},
+		{"1", "2.", "", "invalid --parameter-step ''"},
+		{"1", ".5", NULL, "invalid --parameter-scan '.5'"},
+		{"1", "2", "0", "invalid --parameter-step '0'"},
+		{"1", "2", "-1", "invalid --parameter-step '-1'"},
+		{"2", "1", NULL, "invalid --parameter-scan '1'"},
+		{"1", "1001", NULL, "invalid --parameter-scan '1001'"},
+		{"1", "1.0000000001", NULL, "invalid --parameter-scan '1.0000000001'"},
 	};
 	struct fixture f = {0};
 

@@ -18,7 +18,10 @@ struct flame_side {
 	double share, self_share; /* of the run's weight */
 };
 
-enum { FLAME_CHANGE_MOST = 4 };
+enum {
+	FLAME_CHANGE_MOST = 4,
+	FLAME_NODES = 1 << 18, /* of the tree: more than are drawn, of any run */
+};
 
 struct flame_box {
 	const struct label *label; /* NULL: the root, "all" */
