@@ -2,6 +2,7 @@
 PREFIX ?= /usr/local
 DESTDIR ?=
 BUILD := build
+SETUP ?= # options of meson setup: .ci/run has --werror
 UNDER ?= # what the tests are run under: .ci/run has tools/bare-path
 SHELL := /bin/bash
 .SHELLFLAGS := -o pipefail -c
@@ -15,7 +16,7 @@ NINJA = ninja -C $(BUILD) --quiet | { grep -v '^ninja: no work to do' || true; }
 
 all: ## build; the program stands at build/assay
 	@tools/setup build
-	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) >/dev/null || \
+	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) $(SETUP) >/dev/null || \
 		{ cat $(BUILD)/meson-logs/meson-log.txt; exit 1; }
 	@test ! -f $(BUILD)/setup-changed || \
 		{ meson setup --reconfigure $(BUILD) >/dev/null && rm $(BUILD)/setup-changed; }
