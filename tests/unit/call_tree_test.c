@@ -188,9 +188,28 @@ static void a_bound_on_nodes_leaves_out_the_lightest_and_says_so(void **state)
 			}
 		}
 		assert_int_equal(tree.left_out > 0, tree.nodes.count < whole.nodes.count);
+		assert_in_range(tree.left_out, 0, whole.nodes.count - tree.nodes.count);
 		bounded += tree.left_out > 0;
 	}
 	assert_in_range(bounded, 4, 20);
+}
+
+/* Seven stacks go on from one function's lines, but only one box is missing below it. */
+static void boxes_that_are_left_out_are_counted_and_not_the_stacks(void **state)
+{
+	run_auto struct run *run = profile_text_run("event cpu-clock ns\n"
+						    "100 main;wide\n"
+						    "1 main;f:1;leaf\n1 main;f:2;leaf\n"
+						    "1 main;f:3;leaf\n1 main;f:4;leaf\n"
+						    "1 main;f:5;leaf\n1 main;f:6;leaf\n"
+						    "1 main;f:7;leaf\n");
+	call_tree_auto struct call_tree tree = {0};
+
+	(void)state;
+	make(&tree, run, (struct call_tree_options){.nodes = 2});
+	assert_non_null(node_at(&tree, "main;f"));
+	assert_null(node_at(&tree, "main;f;leaf"));
+	assert_int_equal(tree.left_out, 1);
 }
 
 static void children_are_put_in_order(void **state)
@@ -277,6 +296,7 @@ int main(void)
 		cmocka_unit_test(callers_of_a_function_lead_outwards_from_its_outermost_call),
 		cmocka_unit_test(frames_beyond_the_depth_are_counted_as_cut),
 		cmocka_unit_test(a_bound_on_nodes_leaves_out_the_lightest_and_says_so),
+		cmocka_unit_test(boxes_that_are_left_out_are_counted_and_not_the_stacks),
 		cmocka_unit_test(children_are_put_in_order),
 		cmocka_unit_test(a_tree_by_line_tells_lines_of_one_function_apart),
 		cmocka_unit_test(a_deep_recursion_is_one_chain),

@@ -211,6 +211,21 @@ static void weights_that_differ_make_fewer_trials(void **state)
 	assert_true(fabs(view.b.trials - 500.0 * 500 / (50 + 50 * 81)) < 1e-9);
 }
 
+/* A folded file has one row per stack, with the number of its samples. */
+static void a_row_of_many_samples_is_as_many_trials(void **state)
+{
+	run_auto struct run *one = profile_text_run("event samples\n60 main;f\n40 main;g\n");
+	run_auto struct run *merged =
+		profile_text_run("event samples\nperiod 60\n1 main;f\nperiod 40\n1 main;g\n");
+	diff_profile_auto struct diff_view view = {0};
+
+	(void)state;
+	merged->events.at[0].flags |= EVENT_MERGED;
+	make(&view, one, merged, &(struct diff_options){0});
+	assert_true(fabs(view.a.trials - 100) < 1e-9);
+	assert_true(fabs(view.b.trials - 100) < 1e-9);
+}
+
 /* ---- calibration ---- */
 
 enum { FUNCTIONS = 40, SAMPLES = 2000, ROUNDS = 300 };
@@ -336,6 +351,7 @@ int main(void)
 		cmocka_unit_test(what_cannot_be_compared_is_refused_with_the_reasons),
 		cmocka_unit_test(without_periods_or_whole_runs_there_is_no_cost),
 		cmocka_unit_test(weights_that_differ_make_fewer_trials),
+		cmocka_unit_test(a_row_of_many_samples_is_as_many_trials),
 		cmocka_unit_test(two_recordings_of_the_same_program_show_no_change),
 		cmocka_unit_test(a_real_change_is_found_and_its_interval_holds_it),
 	};

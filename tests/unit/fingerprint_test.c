@@ -237,6 +237,7 @@ static void a_line_that_is_no_rule_is_refused_with_its_place(void **state)
 
 		assert_int_equal(fingerprint_rules_add(&rules, "t", lines[i], &err), -EINVAL);
 		assert_true(str_starts(err.text, "t:1: expected a rule like "));
+		assert_non_null(strstr(err.text, lines[i]));
 		assert_int_equal(rules.rows.count, 0);
 	}
 }

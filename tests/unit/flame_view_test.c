@@ -19,9 +19,9 @@ struct pair {
 	struct flame_view view;
 };
 
-static void tree_make(struct call_tree *tree, struct run **run, const char *text)
+static void tree_make(struct call_tree *tree, struct run **run, const char *text, uint32_t nodes)
 {
-	struct call_tree_options options = {0};
+	struct call_tree_options options = {.nodes = nodes};
 	struct err err = {0};
 
 	*run = profile_text_run(text);
@@ -34,9 +34,9 @@ static void pair_make(struct pair *pair, const char *a, const char *b)
 	struct flame_view_options options = {0};
 
 	*pair = (struct pair){0};
-	tree_make(&pair->a, &pair->run_a, a);
+	tree_make(&pair->a, &pair->run_a, a, 0);
 	if (b)
-		tree_make(&pair->b, &pair->run_b, b);
+		tree_make(&pair->b, &pair->run_b, b, 0);
 	if (b)
 		flame_view_compare(&pair->a, &pair->b, &options, &pair->view);
 	else
@@ -174,6 +174,25 @@ static void a_comparison_loses_nothing(void **state)
 	assert_true(pair.view.boxes.at[0].b.total.samples == 18);
 }
 
+/* B has too many boxes to follow f, so nobody knows that it does not call g there. */
+static void what_one_side_did_not_follow_has_not_changed(void **state)
+{
+	pair_auto struct pair pair = {0};
+	const struct flame_box *f;
+
+	(void)state;
+	tree_make(&pair.a, &pair.run_a, "event cpu-clock ns\n800 main;f;g\n200 main;h\n", 0);
+	tree_make(&pair.b, &pair.run_b,
+		"event cpu-clock ns\n300 main;f;g\n400 main;h\n300 main;i\n", 2);
+	assert_true(pair.b.least && pair.b.left_out);
+	flame_view_compare(&pair.a, &pair.b, &(struct flame_view_options){0}, &pair.view);
+	f = box_find(&pair.view, "f");
+	assert_true(f && f->change < 0); /* of f itself both are known */
+	assert_null(box_find(&pair.view, "g"));
+	assert_int_equal(pair.view.left_out, 3); /* g, i, and what B left out below f */
+	assert_true(pair.view.is_more && pair.view.narrowest > 0.4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -183,6 +202,7 @@ int main(void)
 		cmocka_unit_test(a_comparison_joins_by_name_and_by_the_modules_file_name),
 		cmocka_unit_test(chance_is_no_change),
 		cmocka_unit_test(a_comparison_loses_nothing),
+		cmocka_unit_test(what_one_side_did_not_follow_has_not_changed),
 	};
 
 	return cmocka_run_group_tests_name("flame_view", tests, NULL, NULL);

@@ -178,7 +178,12 @@ static void every_line_of_the_rules_is_read(void **state)
 	assert_int_equal(simulated_rules_parse("t", "core-cpi x\n", &rules, &err), -EINVAL);
 	assert_string_equal(err.text, "t:1: not a number: 'x'");
 	assert_int_equal(simulated_rules_parse("t", "# c\nunknown 3\n", &rules, &err), -EINVAL);
-	assert_string_equal(err.text, "t:2: no rule, or a second one: 'unknown'");
+	assert_string_equal(err.text, "t:2: unknown rule 'unknown'");
+	assert_int_equal(
+		simulated_rules_parse("t", "core-cpi 3\ncore-cpi 4\n", &rules, &err), -EINVAL);
+	assert_string_equal(err.text, "t:2: duplicate rule 'core-cpi'");
+	assert_int_equal(simulated_rules_parse("t", "core-cpi 0\n", &rules, &err), -EINVAL);
+	assert_string_equal(err.text, "t:1: must be above 0: '0'");
 	assert_int_equal(simulated_rules_parse("t", "core-cpi 3\n", &rules, &err), -EINVAL);
 	assert_string_equal(err.text, "t:1: a rule is missing in 't'");
 }

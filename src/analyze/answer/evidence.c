@@ -20,11 +20,12 @@ const char *evidence_kind_word(enum evidence_kind kind)
 void evidence_view_causal(struct evidence *evidence, struct arena *arena)
 {
 	const struct run *run = evidence->piece[EVIDENCE_CAUSAL].run;
-	struct causal_view *view = arena_take(arena, sizeof(*view));
+	struct causal_view *view;
 	struct err err = {0};
 
 	if (!run)
 		return;
+	view = arena_take(arena, sizeof(*view));
 	if (causal_view_make(run, NULL, arena, view, &err) < 0)
 		evidence->causal_reason = arena_format(arena, "%s", err.text);
 	else if (!view->point)

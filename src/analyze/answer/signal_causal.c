@@ -183,9 +183,10 @@ static struct leaf timer_leaf(struct leaf_reader *reader, const struct causal_vi
 bool leaf_causal(struct leaf_reader *reader, const char *name, struct leaf *ret_leaf)
 {
 	const struct causal_view *view = reader->evidence->causal;
+	const char *reason = reader->evidence->causal_reason;
 
 	if (!view)
-		*ret_leaf = leaf_unknown(reader->evidence->causal_reason, "NULL");
+		*ret_leaf = leaf_unknown(reason ? reason : "no experiments were made", "NULL");
 	else if (str_equal(name, "worth"))
 		*ret_leaf = number_leaf(reader, view, is_worth);
 	else if (str_equal(name, "waits_worth"))

@@ -71,11 +71,13 @@ int fingerprint_rules_add(
 	char *row;
 
 	while ((row = text_row_next(&reader))) {
+		const char *whole = arena_copy(reader.arena, row); /* parsing cuts it up */
+
 		if (!parse_row(row, &rule))
 			return text_refuse(&reader, reader.line,
 				"expected a rule like \"GROUP.NAME BLOCK|WARN|INFO [OPTIONS] "
 				"WHY\", not",
-				row);
+				whole);
 		vec_push(&rules->rows, rule);
 	}
 	return 0;

@@ -38,17 +38,21 @@ int simulated_rules_parse(
 
 	*rules = (struct simulated_rules){0};
 	while ((row = text_row_next(&reader))) {
-		struct text_pair pair = {text_word_next(&row), str_trim(row), reader.line};
+		const char *key = text_word_next(&row); /* moves `row` on */
+		struct text_pair pair = {key, str_trim(row), reader.line};
 		unsigned i = 0;
 
 		while (i < count && !str_equal(known[i].name, pair.key))
 			i++;
-		if (i == count || *known[i].value != 0)
-			return text_refuse(
-				&reader, pair.line, "no rule, or a second one:", pair.key);
+		if (i == count)
+			return text_refuse(&reader, pair.line, "unknown rule", pair.key);
+		if (*known[i].value != 0)
+			return text_refuse(&reader, pair.line, "duplicate rule", pair.key);
 		if (text_number(&reader, &pair, known[i].value) < 0)
 			return -EINVAL;
-		taken += *known[i].value > 0;
+		if (!(*known[i].value > 0))
+			return text_refuse(&reader, pair.line, "must be above 0:", pair.value);
+		taken++;
 	}
 	return taken == count ? 0 : text_refuse(&reader, reader.line, "a rule is missing in", name);
 }

@@ -233,10 +233,16 @@ static void light_leave(struct builder *b)
 	}
 	if (!b->tree->least)
 		return;
-	vec_foreach (const struct step, step, &b->steps)
-		if (b->tree->nodes.at[step->node].total.weight > b->tree->least)
+	vec_foreach (const struct step, step, &b->steps) {
+		struct call_tree_node *node = &b->tree->nodes.at[step->node];
+
+		if (node->total.weight > b->tree->least) {
 			b->steps.at[kept++] = *step;
-	b->tree->left_out += b->steps.count - kept;
+			continue;
+		}
+		b->tree->left_out += !node->is_end; /* many stacks may go on from one node */
+		node->is_end = true;
+	}
 	b->steps.count = kept;
 }
 
@@ -247,7 +253,8 @@ static void tree_build(struct builder *b)
 	vec_push(&tree->nodes, (struct call_tree_node){0});
 	table_grow(b);
 	if (!b->root && tree->samples.no_stack.samples) {
-		struct call_tree_node *node = &tree->nodes.at[tree_child(b, 0, LABEL_NO_STACK)];
+		uint32_t at = tree_child(b, 0, LABEL_NO_STACK); /* may move the nodes */
+		struct call_tree_node *node = &tree->nodes.at[at];
 
 		node->called = true;
 		node->self = node->total = tree->nodes.at[0].total = tree->samples.no_stack;

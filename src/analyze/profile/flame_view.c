@@ -120,6 +120,12 @@ static void children_join(struct walker *w, const struct pair *of)
 			vec_push(&w->children, (struct pair){ABSENT, b, of->depth + 1});
 }
 
+/* Too light for a tree of too many nodes: what is below it is not known, which is not nothing. */
+static bool is_end(const struct call_tree *tree, uint32_t node)
+{
+	return node != ABSENT && tree->least && tree->nodes.at[node].total.weight <= tree->least;
+}
+
 static void children_of(struct walker *w, const struct pair *of)
 {
 	w->children.count = 0;
@@ -138,6 +144,17 @@ static double width_followed(const struct call_tree *tree)
 				   : 0;
 }
 
+/* One side would compare its calls with nothing. */
+static void children_leave_out(const struct walker *w, struct flame_view *view)
+{
+	vec_foreach (const struct pair, pair, &w->children) {
+		double width = nextafter(box_make(w, pair).width, 2);
+
+		view->left_out++;
+		view->narrowest = width > view->narrowest ? width : view->narrowest;
+	}
+}
+
 static void boxes_collect(struct walker *w, struct flame_view *view)
 {
 	double least = (width_followed(w->a) + width_followed(w->b)) / (w->b ? 2 : 1);
@@ -149,11 +166,16 @@ static void boxes_collect(struct walker *w, struct flame_view *view)
 
 		if (least > 0 && box.width <= least) {
 			view->left_out++;
-			view->narrowest = nextafter(least, 2);
+			if (view->narrowest < nextafter(least, 2))
+				view->narrowest = nextafter(least, 2);
 			continue;
 		}
 		vec_push(&view->boxes, box);
 		children_of(w, &pair);
+		if (w->b && (is_end(w->a, pair.a) || is_end(w->b, pair.b))) {
+			children_leave_out(w, view);
+			continue;
+		}
 		for (uint32_t i = w->children.count; i; i--)
 			vec_push(&w->todo, w->children.at[i - 1]);
 	}

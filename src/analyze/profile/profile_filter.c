@@ -221,7 +221,8 @@ static void sample_take(const struct run *run, struct profile_samples *sums,
 	profile_cost_add(at, &cost);
 
 	profile_cost_add(&sums->total, &cost);
-	sums->weight_squares += (double)cost.weight * (double)cost.weight;
+	/* Of `count` samples that share the weight. */
+	sums->weight_squares += (double)cost.weight * (double)cost.weight / (double)count;
 	profile_cost_add(&sums->by_thread[sample->thread], &cost);
 	sums->truncated += sample->flags & SAMPLE_TRUNCATED ? count : 0;
 	sums->broken += sample->flags & SAMPLE_BROKEN ? count : 0;
@@ -246,7 +247,7 @@ static const char *weight_unit(const char *name, const char *unit)
 	for (unsigned i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
 		if (str_starts(name, clocks[i]))
 			return "ns";
-	return *unit ? unit : *name && !str_equal(name, "samples") ? name : "events";
+	return *unit ? unit : profile_event_is_told(name) ? name : "events";
 }
 
 static void samples_describe(const struct run *run, const struct survey *survey, row_id event,

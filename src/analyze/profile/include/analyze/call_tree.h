@@ -32,6 +32,7 @@ struct call_tree_node {
 	uint32_t first_child, next_sibling; /* 0: none */
 	uint32_t depth;			    /* of the root 0 */
 	bool called;			    /* false: wherever it stands here, it was inlined */
+	bool is_end;			    /* too light: stacks that go on from it end here */
 	/* self: stacks that end here; total: with everything below. */
 	struct profile_cost self, total;
 };
@@ -42,7 +43,7 @@ struct call_tree {
 	struct profile_samples samples;	     /* what was let through; the root may hold less */
 	uint64_t cut;			     /* samples that lost frames beyond `depth` */
 	/* Where there are more than `nodes`: what was not heavier than this was not followed, which
-	 * left out so many nodes and all below them.  0, 0: everything is here. */
+	 * left out one node or more below each of `left_out` nodes.  0, 0: everything is here. */
 	uint64_t least;
 	uint32_t left_out;
 	uint32_t deepest; /* the largest depth of a node */
