@@ -63,6 +63,7 @@ int run_against_compare(struct run_job *job, struct err *err)
 		.after = &job->manifest,
 		.after_run = job->evidence.piece[EVIDENCE_BASELINE].run,
 		.next_score = job->manifest.promise.score,
+		.next_gain_lo = job->manifest.promise.lo,
 	};
 
 	job->before_run = before_load(job, "baseline.assay");

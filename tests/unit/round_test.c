@@ -184,6 +184,22 @@ static void it_says_when_to_stop(void **state)
 	end(&f);
 }
 
+static void a_gain_that_an_experiment_proves_is_worth_a_round_whatever_its_score(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		begin(&f, 20, 100, 80);
+		f.input.next_score = 1.8;
+		f.input.next_gain_lo = i == 0 ? 0.05 : i == 1 ? 0.049 : (double)NAN;
+		make(&f);
+		assert_int_equal(f.view.stop, i > 0);
+		assert_non_null(strstr(f.view.next, i ? "below 2" : "continue"));
+		end(&f);
+	}
+}
+
 static void three_runs_promise_no_interval_and_no_verdict(void **state)
 {
 	struct fixture f;
@@ -271,6 +287,8 @@ int main(void)
 		cmocka_unit_test(ratios_are_multiplied_never_added),
 		cmocka_unit_test(a_slower_program_is_told_to_be_undone),
 		cmocka_unit_test(it_says_when_to_stop),
+		cmocka_unit_test(
+			a_gain_that_an_experiment_proves_is_worth_a_round_whatever_its_score),
 		cmocka_unit_test(three_runs_promise_no_interval_and_no_verdict),
 		cmocka_unit_test(without_a_baseline_nothing_is_claimed),
 		cmocka_unit_test(rounds_come_back_and_torn_lines_cost_only_themselves),

@@ -138,7 +138,7 @@ static void next_choose(const struct round_input *input, struct round_view *view
 	} else if (!isfinite(input->next_score)) {
 		view->stop = true;
 		view->next = "stop here: no place is first now";
-	} else if (input->next_score < HOTSPOT_SCORE_WORTH) {
+	} else if (!hotspot_is_worth(input->next_score, input->next_gain_lo)) {
 		view->stop = true;
 		view->next = "stop here: the next candidate scores below 2";
 	} else {

@@ -265,7 +265,7 @@ static void recommendations(struct str *out, const struct answer_view *view)
 		const struct hotspot *spot = &view->hotspots[i];
 		const char *advice = spot->because ? spot->because->advice : "";
 
-		if (spot->score < HOTSPOT_SCORE_WORTH && spot != view->first)
+		if (!hotspot_is_worth(spot->score, spot->gain_lo) && spot != view->first)
 			continue;
 		str_addf(out, "%u. ", ++number);
 		markdown_code(out, spot->location, false);

@@ -65,7 +65,7 @@ void history_markdown(struct str *out, const struct round_line_view *lines, uint
 		"# History\n\nTimes are medians of wall time. A ratio is the time after over the "
 		"time before; compounded is the product of all ratios. Promised is the ratio that "
 		"the earlier run predicted. Stop when a round gains less than 5 %, or when the "
-		"next candidate scores below 2.\n");
+		"next candidate scores below 2 and no experiment proves a gain of 5 % for it.\n");
 	for (uint32_t i = 0; i < count; i++) {
 		bool known = false;
 

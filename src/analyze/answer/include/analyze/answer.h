@@ -62,7 +62,13 @@ struct hotspot {
 	const char *why;		  /* the cause, or that it is not known */
 };
 
-#define HOTSPOT_SCORE_WORTH 2.0 /* and more is worth acting on */
+#define HOTSPOT_SCORE_WORTH 2.0 /* and more is worth acting on; so is a gain */
+#define HOTSPOT_GAIN_WORTH 0.05 /* that an experiment proves, whatever the score */
+
+static inline bool hotspot_is_worth(double score, double gain_lo)
+{
+	return score >= HOTSPOT_SCORE_WORTH || gain_lo >= HOTSPOT_GAIN_WORTH;
+}
 
 enum answer_kind {
 	ANSWER_CHANGE,	     /* change this first */

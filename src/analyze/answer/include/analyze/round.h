@@ -34,6 +34,7 @@ struct round_input {
 	const struct manifest *before, *after;
 	const struct run *before_run, *after_run; /* their baselines; NULL: not measured */
 	double next_score;			  /* of what is first now; NAN: nothing is */
+	double next_gain_lo; /* lower bound that an experiment proves for it; NAN: none does */
 	/* What the experiments before say about the speed-up that the place really got, when that
 	 * is known; else NULL, and the promise of `before` stands as it was made. */
 	const struct causal_gain *reached;
