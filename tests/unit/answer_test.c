@@ -502,6 +502,48 @@ static void every_form_says_the_place_the_gain_and_what_was_not_measured(void **
 	scene_done(&scene);
 }
 
+/* Waits are not sampled: there is no share, and no "not measured of the CPU time". */
+static void a_place_without_a_share_is_not_a_share_of_anything(void **state)
+{
+	struct hotspot wait = {.rank = 1,
+		.location = "prog.c:9",
+		.function = "wait_long",
+		.call = "wait_long()",
+		.file = "prog.c",
+		.metric = "wall time",
+		.value = (double)NAN,
+		.category = HOTSPOT_LOCK,
+		.gain = 0.01,
+		.gain_lo = -0.02,
+		.gain_hi = 0.04,
+		.gain_at = 0.5,
+		.score = 3};
+	struct hotspot untried = wait;
+	struct scene scene = scene_of(TWO_PLACES);
+	str_auto struct str report = {0}, table = {0};
+	struct answer_page page = {.view = &scene.view,
+		.evidence = &scene.evidence,
+		.target = "./prog",
+		.directory = "d",
+		.run_id = "1"};
+
+	(void)state;
+	untried.gain = (double)NAN;
+	scene_answer(&scene);
+	scene.view.hotspots = &untried;
+	scene.view.hotspot_count = 1;
+	scene.view.flat = &wait;
+	scene.view.flat_count = 1;
+	answer_markdown(&report, &page);
+	hotspot_markdown(&table, &page);
+	assert_null(strstr(report.at, "not measured of"));
+	assert_null(strstr(table.at, "not measured of"));
+	assert_non_null(strstr(table.at, "| lock | not measured | not tried |"));
+	assert_non_null(strstr(report.at, "`wait_long`: gain 1.0 % (-2.0 to 4.0)"));
+	assert_non_null(strstr(report.at, "Expected: unknown.\n"));
+	scene_done(&scene);
+}
+
 /* That a place pays is where, and not why it is slow there. */
 static void an_experiment_is_no_cause_and_what_the_counters_excluded_is_said(void **state)
 {
@@ -525,9 +567,12 @@ static void an_experiment_is_no_cause_and_what_the_counters_excluded_is_said(voi
 	scene.rows[0] = row_of("loads wait", "memory", HYPOTHESIS_REJECTS, (double)NAN);
 	scene.rows[0].witnesses = both;
 	scene.rows[0].witness_count = 2;
+	scene.rows[0].decider = &both[1];
+	scene.rows[0].by_counters = true;
 	scene.rows[1] = row_of("faults", "fault", HYPOTHESIS_REJECTS, (double)NAN);
 	scene.rows[1].witnesses = &samples;
 	scene.rows[1].witness_count = 1;
+	scene.rows[1].decider = &samples;
 	scene.ledger = (struct ledger_view){.rows = scene.rows, .count = 2};
 	scene_answer(&scene);
 	assert_non_null(scene.view.first);
@@ -618,6 +663,7 @@ int main(void)
 		cmocka_unit_test(a_program_without_an_end_tells_its_rates_all_the_same),
 		cmocka_unit_test(a_name_of_cpp_is_said_without_parameters_and_quoted_for_the_shell),
 		cmocka_unit_test(every_form_says_the_place_the_gain_and_what_was_not_measured),
+		cmocka_unit_test(a_place_without_a_share_is_not_a_share_of_anything),
 		cmocka_unit_test(an_experiment_is_no_cause_and_what_the_counters_excluded_is_said),
 		cmocka_unit_test(a_supported_explanation_is_the_cause_unless_it_is_only_a_place),
 		cmocka_unit_test(what_was_not_sampled_is_never_shown_as_a_number),

@@ -72,9 +72,33 @@ static void two_witnesses_that_agree_support(void **state)
 
 	(void)state;
 	assert_int_equal(view.rows[0].verdict, HYPOTHESIS_SUPPORTS);
+	assert_string_equal(view.rows[0].decider->witness, "samples");
+	assert_false(view.rows[0].by_counters);
 	assert_true(view.rows[0].share == 0.25);
 	assert_string_equal(
 		view.rows[0].why, "samples: 25 % of it (a >= 10 %, b < 5); rusage: 20 (c > 10)");
+}
+
+/* Both reject it: the number of the counters is the one to print. */
+static void counters_that_decide_are_the_deciders(void **state)
+{
+	arena_auto struct arena arena = {0};
+	hypothesis_book_auto struct hypothesis_book *book = NULL;
+	signals_auto struct signals signals = {0};
+	str_auto struct str text = {0};
+	struct ledger_view view;
+	struct err err = {0};
+
+	(void)state;
+	str_add(&text, two_witnesses);
+	memcpy(strstr(text.at, "witness rusage"), "witness pmu   ", strlen("witness rusage"));
+	assert_int_equal(hypothesis_book_parse("test", text.at, &book, &err), 0);
+	vec_push(&signals.rows, ((struct signal){"a", "share", "w", "p", "q", "m", "", 0.001}));
+	vec_push(&signals.rows, ((struct signal){"c", "", "w", "p", "q", "m", "", 0}));
+	ledger_evaluate(book, &signals, &arena, &view);
+	assert_int_equal(view.rows[0].verdict, HYPOTHESIS_REJECTS);
+	assert_string_equal(view.rows[0].decider->witness, "pmu");
+	assert_true(view.rows[0].by_counters);
 }
 
 static void one_witness_alone_is_inconclusive(void **state)
@@ -85,6 +109,7 @@ static void one_witness_alone_is_inconclusive(void **state)
 	(void)state;
 	assert_int_equal(view.rows[0].verdict, HYPOTHESIS_INCONCLUSIVE);
 	assert_non_null(strstr(view.rows[0].why, "only one method"));
+	assert_string_equal(view.rows[0].decider->witness, "samples"); /* it is for it */
 	assert_non_null(strstr(view.rows[0].untested, "c: not measured here"));
 	view = JUDGE(&arena, {"a", 0.25}, {"b", 1}, {"c", 5});
 	assert_int_equal(view.rows[0].verdict, HYPOTHESIS_INCONCLUSIVE);
@@ -229,7 +254,7 @@ static void doubtful_rules_are_refused(void **state)
 	refused(HEAD "witness w\nsupports a >= 1\nsays x\nwitness w\nsupports a < 1\nsays x\n",
 		"a second witness");
 	refused(HEAD "witness w\nsupports a >= 1\nsays x\neffort 9\n", "a second key");
-	refused(HEAD "enough 9\nwitness w\nsupports a >= 1\nsays x\n", "not a small number");
+	refused(HEAD "enough 9\nwitness w\nsupports a >= 1\nsays x\n", "expected 1 to 3, not '9'");
 	refused(HEAD "witness w\nsupports a >= 1\nsays x\n\n" HEAD
 		     "witness w\nsupports a >= 1\nsays x\n",
 		"a second hypothesis");
@@ -335,6 +360,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_witnesses_that_agree_support),
+		cmocka_unit_test(counters_that_decide_are_the_deciders),
 		cmocka_unit_test(one_witness_alone_is_inconclusive),
 		cmocka_unit_test(witnesses_that_contradict_each_other_are_a_conflict),
 		cmocka_unit_test(what_was_not_measured_is_untested_and_never_rejected),

@@ -331,7 +331,7 @@ static void doubtful_quantities_are_refused(void **state)
 	refused(START "signals m n\napart 20\nfloor 1\n", "a share between 0 and 1");
 	refused(START "signals m n\napart 0\nfloor 1\n", "a share between 0 and 1");
 	refused(START "signals m n\napart nan\nfloor 1\n", "not a number");
-	refused(START "signals m n\napart 0.2\nfloor -1\n", "not a number: '-1'");
+	refused(START "signals m n\napart 0.2\nfloor -1\n", "must not be negative: '-1'");
 	refused(START "signals m n\napart 0.2\nfloor many\n", "not a number: 'many'");
 	refused(START "signals m n\napart 0.2\nfloor 1\nunless c\n", "FORMULA >= NUMBER");
 	refused(START "signals m n\napart 0.2\nfloor 1\nunless c > 1\nunless c > 1\nunless c > 1\n"

@@ -203,7 +203,7 @@ static void a_gain_that_an_experiment_proves_is_worth_a_round_whatever_its_score
 static void three_runs_promise_no_interval_and_no_verdict(void **state)
 {
 	struct fixture f;
-	str_auto struct str text = {0};
+	str_auto struct str text = {0}, page = {0};
 	struct paper paper = {.out = &text};
 
 	(void)state;
@@ -215,13 +215,15 @@ static void three_runs_promise_no_interval_and_no_verdict(void **state)
 	round_text(&paper, &f.view);
 	assert_null(strstr(text.at, "nan"));
 	assert_null(strstr(text.at, "inf"));
+	round_markdown(&page, &f.view);
+	assert_null(strstr(page.at, "all rounds together"));
 	end(&f);
 }
 
 static void without_a_baseline_nothing_is_claimed(void **state)
 {
 	struct fixture f;
-	str_auto struct str text = {0};
+	str_auto struct str text = {0}, page = {0};
 	struct jsonw w = {.out = &text};
 
 	(void)state;
@@ -235,6 +237,9 @@ static void without_a_baseline_nothing_is_claimed(void **state)
 	jsonw_end_object(&w);
 	assert_non_null(strstr(text.at, "\"ratio\": null"));
 	assert_non_null(strstr(text.at, "\"ratio_reason\""));
+	assert_non_null(strstr(text.at, "\"class\": null"));
+	round_markdown(&page, &f.view);
+	assert_null(strstr(page.at, "COMPARABLE"));
 	end(&f);
 }
 

@@ -42,11 +42,11 @@ const char answer_not_yet[] = "not available in this version";
 
 static const struct answer_missing never[] = {
 	{"waits off the CPU (stacks, wakers)", answer_not_yet,
-		"assay causal --waits FUNCTION tries one wait"},
-	{"locks (holders, waiters, wait times)", answer_not_yet, ""},
+		"assay causal --waits FUNCTION tries one wait", true},
+	{"locks (holders, waiters, wait times)", answer_not_yet, "", true},
 	{"allocations (sites, sizes, lifetimes)", answer_not_yet,
-		"heaptrack or valgrind --tool=dhat"},
-	{"block I/O (queue, device)", answer_not_yet, ""},
+		"heaptrack or valgrind --tool=dhat", true},
+	{"block I/O (queue, device)", answer_not_yet, "", true},
 };
 
 static void missing_make(
@@ -65,9 +65,12 @@ static void missing_make(
 
 	for (unsigned i = 0; i < EVIDENCE_KINDS; i++)
 		if (!evidence->piece[i].run)
-			rows[view->missing_count++] = (struct answer_missing){titles[i],
-				evidence->piece[i].reason ? evidence->piece[i].reason : "",
-				evidence->piece[i].fix ? evidence->piece[i].fix : ""};
+			rows[view->missing_count++] = (struct answer_missing){
+				.what = titles[i],
+				.reason =
+					evidence->piece[i].reason ? evidence->piece[i].reason : "",
+				.fix = evidence->piece[i].fix ? evidence->piece[i].fix : "",
+			};
 	memcpy(rows + view->missing_count, never, sizeof(never));
 	view->missing_count += (uint32_t)fixed;
 	view->missing = rows;
@@ -229,7 +232,7 @@ static const char *refute_of(const struct hotspot *spot, bool can_try, struct ar
 	if (!can_try)
 		return "make it faster: if the program takes as long as before, this was wrong";
 	return arena_format(arena,
-		"assay causal --progress auto -f %s shows a flat curve, so it is off the critical "
+		"a flat curve in `assay causal --progress auto -f %s`: it is then off the critical "
 		"path",
 		command_place(spot, true, arena));
 }

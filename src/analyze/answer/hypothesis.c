@@ -383,6 +383,29 @@ static double share_of(const struct hypothesis *h, const struct signals *signals
 	return (double)NAN;
 }
 
+static bool is_of_counters(const struct ledger_witness *witness)
+{
+	return str_equal(witness->witness, "simulation") || str_equal(witness->witness, "pmu");
+}
+
+static void decider_choose(struct ledger_row *row)
+{
+	const struct ledger_witness *first = NULL, *open = NULL;
+
+	for (uint32_t i = 0; i < row->witness_count && !row->by_counters; i++) {
+		const struct ledger_witness *witness = &row->witnesses[i];
+		bool decided = witness->verdict == row->verdict;
+
+		row->by_counters = decided && is_of_counters(witness);
+		if (decided && (row->by_counters || !first))
+			first = witness;
+		if (witness->verdict == HYPOTHESIS_SUPPORTS)
+			open = witness;
+	}
+	row->decider = first ? first : open;
+	row->by_counters = row->decider && is_of_counters(row->decider);
+}
+
 static void row_make(const struct judge *judge, const struct hypothesis *h, struct ledger_row *row)
 {
 	struct arena *arena = judge->arena;
@@ -405,6 +428,7 @@ static void row_make(const struct judge *judge, const struct hypothesis *h, stru
 	verdict_settle(row, h->enough, arena);
 	row->untested = untested_make(h, row, arena);
 	row->why = why_make(row, arena);
+	decider_choose(row);
 }
 
 /* ---- all ---- */

@@ -15,7 +15,7 @@
 
 static const char *const categories[] = {"cpu", "memory", "branch", "lock", "io", "off_cpu",
 	"allocation", "syscall", "fault", "starvation", "noise"};
-enum { CATEGORIES = sizeof(categories) / sizeof(*categories) };
+enum { CATEGORIES = sizeof(categories) / sizeof(*categories), NUMBER_MOST = 3 };
 
 /* "FORMULA >= NUMBER": the last < or > is the comparison. */
 static int comparison_parse(struct text_reader *reader, const struct text_pair *pair, char *text,
@@ -140,7 +140,7 @@ static int pair_take(struct text_reader *reader, const struct text_pair *pair, s
 }
 
 static int number_take(struct text_reader *reader, const struct text_block *block, const char *key,
-	unsigned most, unsigned fallback, unsigned *ret_number)
+	unsigned fallback, unsigned *ret_number)
 {
 	const char *text = text_block_value(block, key);
 	uint64_t number;
@@ -148,8 +148,8 @@ static int number_take(struct text_reader *reader, const struct text_block *bloc
 	*ret_number = fallback;
 	if (!text)
 		return 0;
-	if (str_to_u64(text, &number) < 0 || number < 1 || number > most)
-		return text_refuse(reader, block->pairs[0].line, "not a small number:", text);
+	if (str_to_u64(text, &number) < 0 || number < 1 || number > NUMBER_MOST)
+		return text_refuse(reader, block->pairs[0].line, "expected 1 to 3, not", text);
 	*ret_number = (unsigned)number;
 	return 0;
 }
@@ -174,9 +174,9 @@ static int head_take(
 		return text_refuse(reader, block->pairs[0].line, "unknown role", role);
 	if (str_index(categories, CATEGORIES, h->category) == CATEGORIES)
 		return text_refuse(reader, block->pairs[0].line, "unknown category", h->category);
-	r = number_take(reader, block, "effort", 3, 2, &effort);
+	r = number_take(reader, block, "effort", 2, &effort);
 	h->effort = effort;
-	return r < 0 ? r : number_take(reader, block, "enough", 3, 2, &h->enough);
+	return r < 0 ? r : number_take(reader, block, "enough", 2, &h->enough);
 }
 
 static int hypothesis_add(

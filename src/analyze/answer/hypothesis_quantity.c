@@ -18,7 +18,7 @@ static int number_parse(struct text_reader *reader, const struct text_block *blo
 	int r = text_number(reader, pair, ret_number);
 
 	return r == 0 && *ret_number < 0
-		       ? text_refuse(reader, pair->line, "not a number:", pair->value)
+		       ? text_refuse(reader, pair->line, "must not be negative:", pair->value)
 		       : r;
 }
 

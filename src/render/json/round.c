@@ -30,7 +30,8 @@ void round_json(struct jsonw *w, const struct round_view *view)
 	jsonw_put_text(w, "outcome",
 		view->has_baselines ? compare_outcome_name(view->verdict.outcome) : "inconclusive");
 	jsonw_put_bool(w, "advisory", true);
-	jsonw_put_text(w, "class", fingerprint_class_name(view->class));
+	jsonw_put_text_or(
+		w, "class", view->has_baselines ? fingerprint_class_name(view->class) : NULL, none);
 	jsonw_put_bool(w, "output_changed", view->output_changed);
 	jsonw_put_number(w, "before_ns", round(view->before_ns), none);
 	jsonw_put_number(w, "after_ns", round(view->after_ns), none);

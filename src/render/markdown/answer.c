@@ -9,20 +9,14 @@
 
 #include "render/answer.h"
 
-enum { ROWS_SHOWN = 6, FLAT_SHOWN = 3, RECOMMENDED = 3 };
+enum { RECOMMENDED = 3 };
 
-static void gain_add(struct str *out, double gain, double lo, double hi, double at)
+static void share_add(struct str *out, const struct hotspot *spot)
 {
-	str_addf(out, "%.1f %% (%.1f to %.1f) when it is %.0f %% faster", 100 * gain, 100 * lo,
-		100 * hi, 100 * at);
-}
-
-static void share_add(struct str *out, double share)
-{
-	if (isnan(share))
+	if (isnan(spot->value)) /* waits are not sampled */
 		str_add(out, "not measured");
 	else
-		str_addf(out, "%.1f %%", 100 * share);
+		str_addf(out, "%.1f %% of the %s", 100 * spot->value, spot->metric);
 }
 
 static void hotspot_row(struct str *out, const struct hotspot *spot)
@@ -32,12 +26,12 @@ static void hotspot_row(struct str *out, const struct hotspot *spot)
 	str_add(out, " ");
 	markdown_code(out, spot->function, true);
 	str_addf(out, " | %s | ", hotspot_category_word(spot->category));
-	share_add(out, spot->value);
-	str_addf(out, " of the %s | ", spot->metric);
+	share_add(out, spot);
+	str_add(out, " | ");
 	if (isnan(spot->gain))
 		str_add(out, "not tried");
 	else
-		gain_add(out, spot->gain, spot->gain_lo, spot->gain_hi, spot->gain_at);
+		answer_gain(out, spot->gain, spot->gain_lo, spot->gain_hi, spot->gain_at);
 	str_add(out, " | ");
 	hotspot_agreement(out, spot);
 	str_add(out, spot->agree ? ": " : "");
@@ -66,8 +60,9 @@ void hotspot_markdown(struct str *out, const struct answer_page *page)
 		hotspot_rows(out, view->flat, view->flat_count);
 	}
 	str_add(out,
-		"\nScore = impact x confidence / effort; act on what scores 2.0 or more. Change "
-		"one thing at a time. queries.sql has the query of each number.\n");
+		"\nScore = impact x confidence / effort; act on what scores 2.0 or more, or has a "
+		"proven gain of 5 % or more. Change one thing at a time. queries.sql has every "
+		"number that has a query; gains: `assay causal --show causal.assay`.\n");
 }
 
 /* ---- report.md ---- */
@@ -82,7 +77,7 @@ static void summary(struct str *out, const struct answer_page *page)
 	if (isnan(view->gain))
 		str_addf(out, "not measured: %s", view->gain_reason);
 	else
-		gain_add(out, view->gain, view->gain_lo, view->gain_hi, view->gain_at);
+		answer_gain(out, view->gain, view->gain_lo, view->gain_hi, view->gain_at);
 	str_addf(out, "\n- How sure: %s", view->confidence ? view->confidence : "low");
 	if (view->first) {
 		str_add(out, "; independent methods that agree: ");
@@ -100,7 +95,8 @@ static void summary(struct str *out, const struct answer_page *page)
 
 static void places(struct str *out, const struct answer_view *view)
 {
-	uint32_t shown = view->hotspot_count < ROWS_SHOWN ? view->hotspot_count : ROWS_SHOWN;
+	uint32_t shown =
+		view->hotspot_count < ANSWER_ROWS_SHOWN ? view->hotspot_count : ANSWER_ROWS_SHOWN;
 
 	str_add(out, "\n## Hotspots\n\n");
 	if (shown)
@@ -109,7 +105,7 @@ static void places(struct str *out, const struct answer_view *view)
 		str_add(out, "None found.\n");
 	if (view->flat_count)
 		str_add(out, "\nHot, but not worth changing:\n\n");
-	for (uint32_t i = 0; i < view->flat_count && i < FLAT_SHOWN; i++) {
+	for (uint32_t i = 0; i < view->flat_count && i < ANSWER_FLAT_SHOWN; i++) {
 		const struct hotspot *spot = &view->flat[i];
 
 		str_add(out, "- ");
@@ -117,43 +113,22 @@ static void places(struct str *out, const struct answer_view *view)
 		str_add(out, " ");
 		markdown_code(out, spot->function, false);
 		str_add(out, ": ");
-		share_add(out, spot->value);
-		str_addf(out, " of the %s, gain ", spot->metric);
-		gain_add(out, spot->gain, spot->gain_lo, spot->gain_hi, spot->gain_at);
+		if (!isnan(spot->value)) {
+			share_add(out, spot);
+			str_add(out, ", ");
+		}
+		str_add(out, "gain ");
+		answer_gain(out, spot->gain, spot->gain_lo, spot->gain_hi, spot->gain_at);
 		str_add(out, "\n");
 	}
-	if (shown < view->hotspot_count || view->flat_count > FLAT_SHOWN)
+	if (shown < view->hotspot_count || view->flat_count > ANSWER_FLAT_SHOWN)
 		str_add(out, "\nThe others are in hotspot_table.md.\n");
-}
-
-static bool is_of_counters(const struct ledger_witness *witness)
-{
-	return str_equal(witness->witness, "simulation") || str_equal(witness->witness, "pmu");
-}
-
-/* A witness that has the row's verdict, one of the counters where there is one.  Nobody decided an
- * open row: then one that is for it. */
-static const struct ledger_witness *decider_of(const struct ledger_row *row)
-{
-	const struct ledger_witness *first = NULL, *open = NULL;
-
-	for (uint32_t i = 0; i < row->witness_count; i++) {
-		const struct ledger_witness *witness = &row->witnesses[i];
-
-		if (witness->verdict == row->verdict && is_of_counters(witness))
-			return witness;
-		if (witness->verdict == row->verdict && !first)
-			first = witness;
-		if (witness->verdict == HYPOTHESIS_SUPPORTS)
-			open = witness;
-	}
-	return first ? first : open;
 }
 
 /* One line: what was tried, and the number that decided it. */
 static void tried_row(struct str *out, const struct ledger_row *row)
 {
-	const struct ledger_witness *witness = decider_of(row);
+	const struct ledger_witness *witness = row->decider;
 
 	str_addf(out, "- %s: ", row->title);
 	if (row->verdict == HYPOTHESIS_UNTESTED)
@@ -175,16 +150,15 @@ static void tried(struct str *out, const struct ledger_view *ledger,
 	bool any = false;
 
 	for (uint32_t i = 0; ledger && i < ledger->count; i++) {
-		const struct ledger_witness *witness = decider_of(&ledger->rows[i]);
-		bool counters = witness && is_of_counters(witness);
+		const struct ledger_row *row = &ledger->rows[i];
 
-		if (ledger->rows[i].verdict != verdict ||
-			(by != BY_ANY && counters != (by == BY_COUNTERS)))
+		if (row->verdict != verdict ||
+			(by != BY_ANY && row->by_counters != (by == BY_COUNTERS)))
 			continue;
 		if (!any)
 			str_addf(out, "\n%s:\n\n", title);
 		any = true;
-		tried_row(out, &ledger->rows[i]);
+		tried_row(out, row);
 	}
 }
 
@@ -271,11 +245,13 @@ static void recommendations(struct str *out, const struct answer_view *view)
 		markdown_code(out, spot->location, false);
 		str_addf(out, " (%s): %s. Expected: ", hotspot_category_word(spot->category),
 			*advice ? advice : "do less there, or do it less often");
-		if (isnan(spot->gain)) {
-			str_add(out, "unknown; at most its share, ");
-			share_add(out, spot->value);
+		if (!isnan(spot->gain)) {
+			answer_gain(out, spot->gain, spot->gain_lo, spot->gain_hi, spot->gain_at);
+		} else if (isnan(spot->value)) {
+			str_add(out, "unknown");
 		} else {
-			gain_add(out, spot->gain, spot->gain_lo, spot->gain_hi, spot->gain_at);
+			str_add(out, "unknown; at most its share, ");
+			share_add(out, spot);
 		}
 		str_add(out, ".\n");
 	}
@@ -297,12 +273,12 @@ static void missing(struct str *out, const struct answer_view *view)
 	for (uint32_t i = 0; i < view->missing_count; i++) {
 		const struct answer_missing *m = &view->missing[i];
 
-		if (m->reason != answer_not_yet)
+		if (!m->not_yet)
 			str_addf(out, "- %s: %s%s%s\n", m->what, m->reason, *m->fix ? "; " : "",
 				m->fix);
 	}
 	for (uint32_t i = 0; i < view->missing_count; i++)
-		if (view->missing[i].reason == answer_not_yet) {
+		if (view->missing[i].not_yet) {
 			str_addf(out, "%s%s", later ? "; " : "- ", view->missing[i].what);
 			later = true;
 		}
@@ -333,8 +309,8 @@ void answer_markdown(struct str *out, const struct answer_page *page)
 	str_add(out, "# Performance of ");
 	markdown_code(out, page->target, false);
 	str_addf(out,
-		"\n\nRun %s. queries.sql has every measured number with its query; report.json has "
-		"all of this for programs.\n",
+		"\n\nRun %s. queries.sql has every number that has a query; gains: `assay causal "
+		"--show causal.assay`. report.json has all of this for programs.\n",
 		page->run_id);
 	summary(out, page);
 	if (page->round)

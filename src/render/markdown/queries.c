@@ -71,9 +71,9 @@ void queries_sql(struct str *out, const struct answer_page *page)
 	const struct answer_view *view = page->view;
 
 	str_addf(out,
-		"-- Every number of run %s with its query.  In this directory\n--     sqlite3 < "
-		"queries.sql\n-- prints them all as NAME|VALUE.  Bounds of gains: assay causal "
-		"--show causal.assay\n",
+		"-- Every number of run %s that has a query.  In this directory\n--     sqlite3 < "
+		"queries.sql\n-- prints them all as NAME|VALUE.  Gains: assay causal --show "
+		"causal.assay\n",
 		page->run_id);
 	for (unsigned i = 0; i < EVIDENCE_KINDS; i++) {
 		const struct evidence_piece *piece = &page->evidence->piece[i];

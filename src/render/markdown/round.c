@@ -13,11 +13,13 @@ void round_markdown(struct str *out, const struct round_view *view)
 	round_moved_words(out, view);
 	str_add(out, "\n- ");
 	round_promise_words(out, view);
-	str_add(out, "\n- the machines: ");
-	round_machine_words(out, view);
+	if (view->has_baselines) {
+		str_add(out, "\n- the machines: ");
+		round_machine_words(out, view);
+	}
 	if (view->output_changed)
 		str_add(out, "\n- the output differs from the earlier run");
-	if (isfinite(view->compounded))
+	if (isfinite(view->compounded) && view->verdict.outcome != COMPARE_INCONCLUSIVE)
 		str_addf(out,
 			"\n- all rounds together: %.3f of the time of round 0, %.2f times as "
 			"fast",

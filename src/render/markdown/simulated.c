@@ -25,9 +25,9 @@ void simulated_markdown(
 
 		str_addf(out, "| %.1f %% | %s | %s | %s | %s | ", site->time_share * 100,
 			verdict_category_title(site->category),
-			simulated_number(a, sizeof(a), site->ll_mpki, ""),
-			simulated_number(b, sizeof(b), site->ns_per_ll_miss, ""),
-			simulated_number(c, sizeof(c), site->mispredict_mpki, ""));
+			simulated_number(a, sizeof(a), site->ll_mpki),
+			simulated_number(b, sizeof(b), site->ns_per_ll_miss),
+			simulated_number(c, sizeof(c), site->mispredict_mpki));
 		markdown_code(out, site->row.function, true);
 		str_add(out, " |\n");
 	}

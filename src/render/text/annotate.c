@@ -19,14 +19,15 @@ enum {
 	NAME_WIDTH = 16,  /* of an event's name above its columns */
 	TAB_COLUMNS = 8,
 	TOP_LINES = 6,
+	EVENTS_SHOWN = 4, /* side by side */
 };
 
 struct sheet {
 	struct paper *paper;
 	const struct annotate_view *view;
-	bool calls[ANNOTATE_EVENTS_SHOWN];   /* something is called from here */
-	unsigned gap[ANNOTATE_EVENTS_SHOWN]; /* blanks before, so that the name has room */
-	uint32_t events;		     /* that have a column */
+	bool calls[EVENTS_SHOWN];   /* something is called from here */
+	unsigned gap[EVENTS_SHOWN]; /* blanks before, so that the name has room */
+	uint32_t events;	    /* that have a column */
 };
 
 static enum ink heat_ink(double share)
@@ -101,7 +102,8 @@ const char *annotate_source(const struct annotate_view *view, uint32_t file, uin
 	return line && line <= from->line_count ? from->lines[line - 1] : NULL;
 }
 
-const struct annotate_line *annotate_line_of(
+/* The row of a line, NULL when it has no cost. */
+static const struct annotate_line *line_of(
 	const struct annotate_view *view, uint32_t file, uint32_t line)
 {
 	uint32_t low = 0, high = view->line_count;
@@ -214,7 +216,7 @@ static void source_row(struct sheet *sheet, uint32_t file, uint32_t line)
 {
 	const struct annotate_view *view = sheet->view;
 	const char *text = annotate_source(view, file, line);
-	const struct annotate_line *row = annotate_line_of(view, file, line);
+	const struct annotate_line *row = line_of(view, file, line);
 
 	if (!line)
 		return;
@@ -232,7 +234,7 @@ static void instructions_text(struct sheet *sheet, bool all)
 	const struct annotate_view *view = sheet->view;
 	mem_auto bool *hot = mem_new(view->instruction_count + 1, sizeof(*hot));
 	mem_auto bool *shown = mem_new(view->instruction_count + 1, sizeof(*shown));
-	struct profile_cost sum[ANNOTATE_EVENTS_SHOWN] = {0};
+	struct profile_cost sum[EVENTS_SHOWN] = {0};
 	const struct annotate_instruction *before = NULL;
 	uint32_t left_out = 0;
 
@@ -275,7 +277,7 @@ static void outside_text(struct sheet *sheet)
 
 static void line_row(struct sheet *sheet, uint32_t file, uint32_t line)
 {
-	const struct annotate_line *row = annotate_line_of(sheet->view, file, line);
+	const struct annotate_line *row = line_of(sheet->view, file, line);
 	const char *text = annotate_source(sheet->view, file, line);
 
 	share_cells(sheet, row ? row->self : NULL, row ? row->below : NULL, false);
@@ -298,7 +300,7 @@ static void file_lines(struct sheet *sheet, uint32_t from, uint32_t to, bool all
 	const struct annotate_view *view = sheet->view;
 	uint32_t file = view->lines[from].file, known = view->files[file].line_count;
 	uint32_t first = view->lines[from].line, last = view->lines[to - 1].line;
-	struct profile_cost sum[ANNOTATE_EVENTS_SHOWN] = {0};
+	struct profile_cost sum[EVENTS_SHOWN] = {0};
 	uint32_t left_out = 0, count;
 	mem_auto bool *hot = NULL, *shown = NULL;
 
@@ -311,7 +313,7 @@ static void file_lines(struct sheet *sheet, uint32_t from, uint32_t to, bool all
 		hot[view->lines[i].line - first] = view->lines[i].hot;
 	rows_near(hot, count, all, shown);
 	for (uint32_t line = first; line <= last; line++) {
-		const struct annotate_line *row = annotate_line_of(view, file, line);
+		const struct annotate_line *row = line_of(view, file, line);
 
 		if (!shown[line - first]) {
 			if (row)
@@ -469,8 +471,7 @@ static void sheet_columns(struct sheet *sheet)
 {
 	const struct annotate_view *view = sheet->view;
 
-	sheet->events = view->event_count < ANNOTATE_EVENTS_SHOWN ? view->event_count
-								  : ANNOTATE_EVENTS_SHOWN;
+	sheet->events = view->event_count < EVENTS_SHOWN ? view->event_count : EVENTS_SHOWN;
 	for (uint32_t i = 0; i < view->line_count; i++)
 		for (uint32_t e = 0; e < sheet->events; e++)
 			sheet->calls[e] |= view->lines[i].below[e].samples > 0;

@@ -7,7 +7,7 @@
 
 #include "render/shorten.h"
 
-enum { ROWS_SHOWN = 6, FLAT_SHOWN = 3, EXPLAINED_SHOWN = 4, LABEL_WIDTH = 12, FUNCTION_WIDTH = 32 };
+enum { EXPLAINED_SHOWN = 4, LABEL_WIDTH = 12, FUNCTION_WIDTH = 32 };
 
 void signal_value(struct str *out, const struct signal *signal)
 {
@@ -25,7 +25,13 @@ void signal_value(struct str *out, const struct signal *signal)
 		str_addf(out, "%.4g%s%s", signal->value, *signal->unit ? " " : "", signal->unit);
 }
 
-void hotspot_gain(struct str *out, const struct hotspot *spot)
+void answer_gain(struct str *out, double gain, double lo, double hi, double at)
+{
+	str_addf(out, "%.1f %% (%.1f to %.1f) when it is %.0f %% faster", 100 * gain, 100 * lo,
+		100 * hi, 100 * at);
+}
+
+static void hotspot_gain(struct str *out, const struct hotspot *spot)
 {
 	if (isnan(spot->gain))
 		return;
@@ -52,7 +58,7 @@ void hotspot_mechanisms(struct str *out, const struct hotspot *spot)
 		}
 }
 
-uint32_t ledger_count(const struct ledger_view *ledger, enum hypothesis_verdict verdict)
+static uint32_t ledger_count(const struct ledger_view *ledger, enum hypothesis_verdict verdict)
 {
 	uint32_t count = 0;
 
@@ -117,9 +123,7 @@ static void answer_words(struct paper *paper, const struct answer_view *view)
 	labelled(paper, "answer", view->sentence);
 	labelled(paper, "why", view->why);
 	if (!isnan(view->gain)) {
-		str_addf(&gain, "%.1f %% (%.1f to %.1f) when it is %.0f %% faster",
-			100 * view->gain, 100 * view->gain_lo, 100 * view->gain_hi,
-			100 * view->gain_at);
+		answer_gain(&gain, view->gain, view->gain_lo, view->gain_hi, view->gain_at);
 		labelled(paper, "gain", gain.at);
 	} else if (view->kind == ANSWER_CHANGE) {
 		str_addf(&gain, "not measured: %s", view->gain_reason);
@@ -169,7 +173,7 @@ static void flat_words(struct paper *paper, const struct answer_view *view)
 	if (!view->flat_count)
 		return;
 	paper_ink(paper, INK_BOLD, "\nHot, but not worth changing\n");
-	for (uint32_t i = 0; i < view->flat_count && i < FLAT_SHOWN; i++) {
+	for (uint32_t i = 0; i < view->flat_count && i < ANSWER_FLAT_SHOWN; i++) {
 		const struct hotspot *spot = &view->flat[i];
 
 		paper_add(paper, "  %s  %s  ", spot->location, spot->call);
@@ -215,7 +219,7 @@ static void missing_words(struct paper *paper, const struct answer_view *view)
 		str_auto struct str line = {0};
 		const struct answer_missing *m = &view->missing[i];
 
-		if (strcmp(m->reason, answer_not_yet) == 0) {
+		if (m->not_yet) {
 			str_addf(&later, "%s%s", later.len ? "; " : "", m->what);
 			continue;
 		}
@@ -223,7 +227,7 @@ static void missing_words(struct paper *paper, const struct answer_view *view)
 		paper_wrap(paper, 2, INK_PLAIN, line.at);
 	}
 	if (later.len) {
-		str_add(&later, ": not available in this version");
+		str_addf(&later, ": %s", answer_not_yet);
 		paper_wrap(paper, 2, INK_DIM, later.at);
 	}
 }
@@ -236,7 +240,8 @@ void answer_text(struct paper *paper, const struct answer_page *page)
 	if (view->hotspot_count) {
 		paper_add(paper, "\n");
 		hotspot_rows(paper, view->hotspots,
-			view->hotspot_count < ROWS_SHOWN ? view->hotspot_count : ROWS_SHOWN);
+			view->hotspot_count < ANSWER_ROWS_SHOWN ? view->hotspot_count
+								: ANSWER_ROWS_SHOWN);
 	}
 	flat_words(paper, view);
 	ledger_words(paper, view->ledger);
@@ -267,7 +272,7 @@ void answer_agent(struct paper *paper, const struct answer_page *page)
 	paper_add(paper, "confidence: %s\n", view->confidence ? view->confidence : "low");
 	if (*view->refute)
 		paper_add(paper, "refuted by: %s\n", view->refute);
-	for (uint32_t i = 0; i < view->hotspot_count && i < ROWS_SHOWN; i++) {
+	for (uint32_t i = 0; i < view->hotspot_count && i < ANSWER_ROWS_SHOWN; i++) {
 		const struct hotspot *spot = &view->hotspots[i];
 
 		paper_add(paper, "%u. %s %s %s ", spot->rank, spot->location, spot->call,
@@ -279,7 +284,7 @@ void answer_agent(struct paper *paper, const struct answer_page *page)
 		paper_add(
 			paper, " agree %u/%u score %.1f\n", spot->agree, spot->asked, spot->score);
 	}
-	for (uint32_t i = 0; i < view->flat_count && i < FLAT_SHOWN; i++)
+	for (uint32_t i = 0; i < view->flat_count && i < ANSWER_FLAT_SHOWN; i++)
 		paper_add(paper, "not worth changing: %s %s\n", view->flat[i].location,
 			view->flat[i].call);
 	for (uint32_t i = 0; view->ledger && i < view->ledger->count && i < 8; i++) {

@@ -9,16 +9,12 @@
 
 enum { AGENT_ROWS = 5, SHARE_LEAST_PERMILLE = 5 };
 
-char *simulated_number(char *buf, size_t capacity, double value, const char *unit)
+char *simulated_number(char *buf, size_t capacity, double value)
 {
 	if (isnan(value))
 		snprintf(buf, capacity, "-");
 	else
-		snprintf(buf, capacity, "%.*f%s%s",
-			value < 10    ? 2
-			: value < 100 ? 1
-				      : 0,
-			value, *unit ? " " : "", unit);
+		snprintf(buf, capacity, "%.*f", value < 10 ? 2 : value < 100 ? 1 : 0, value);
 	return buf;
 }
 
@@ -46,17 +42,16 @@ static void function_row(struct table *table, const struct simulated_site *site)
 	table_cell(table, INK_PLAIN, "%s",
 		paper_count(buf, sizeof(buf), (double)site->row.counts[SIMULATED_INSTRUCTIONS]));
 	table_cell(table, INK_PLAIN, "%s",
-		simulated_number(buf, sizeof(buf), site->ns_per_instruction, ""));
-	table_cell(table, INK_PLAIN, "%s", simulated_number(buf, sizeof(buf), site->l1_mpki, ""));
-	table_cell(table, INK_PLAIN, "%s", simulated_number(buf, sizeof(buf), site->ll_mpki, ""));
+		simulated_number(buf, sizeof(buf), site->ns_per_instruction));
+	table_cell(table, INK_PLAIN, "%s", simulated_number(buf, sizeof(buf), site->l1_mpki));
+	table_cell(table, INK_PLAIN, "%s", simulated_number(buf, sizeof(buf), site->ll_mpki));
+	table_cell(table, INK_PLAIN, "%s",
+		simulated_number(buf, sizeof(buf), of_many(site->ns_per_ll_miss, site->ll_mpki)));
+	table_cell(
+		table, INK_PLAIN, "%s", simulated_number(buf, sizeof(buf), site->mispredict_mpki));
 	table_cell(table, INK_PLAIN, "%s",
 		simulated_number(
-			buf, sizeof(buf), of_many(site->ns_per_ll_miss, site->ll_mpki), ""));
-	table_cell(table, INK_PLAIN, "%s",
-		simulated_number(buf, sizeof(buf), site->mispredict_mpki, ""));
-	table_cell(table, INK_PLAIN, "%s",
-		simulated_number(buf, sizeof(buf),
-			of_many(site->ns_per_mispredict, site->mispredict_mpki), ""));
+			buf, sizeof(buf), of_many(site->ns_per_mispredict, site->mispredict_mpki)));
 	table_cell(table, INK_WARN, "%s", verdict_category_word(site->category));
 	table_cell(table, INK_PLAIN, "%s", site->row.function);
 }

@@ -80,9 +80,9 @@ const char *answer_kind_word(enum answer_kind kind);
 
 struct answer_missing {
 	const char *what, *reason, *fix;
+	bool not_yet; /* assay does not collect it, on no machine: the reason is answer_not_yet */
 };
 
-/* The reason of what assay does not collect yet, on no machine. */
 extern const char answer_not_yet[];
 
 /* A field of the machine's fingerprint. */

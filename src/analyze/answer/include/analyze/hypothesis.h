@@ -76,6 +76,10 @@ struct ledger_row {
 	bool noisy;	       /* the machine was not quiet: see the row `noise` */
 	struct ledger_witness *witnesses;
 	uint32_t witness_count;
+	/* One that has the row's verdict, of the counters where there is one; nobody decided an
+	 * open row: then one that is for it.  NULL: there is none. */
+	const struct ledger_witness *decider;
+	bool by_counters; /* the decider is the simulator or the PMU */
 };
 
 struct ledger_view {

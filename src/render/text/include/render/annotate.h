@@ -15,11 +15,5 @@ void annotate_text(
 void annotate_agent(
 	struct paper *paper, const struct annotate_view *view, const struct annotate_page *page);
 
-enum { ANNOTATE_EVENTS_SHOWN = 4 }; /* side by side in text */
-
 /* The text of a source line, NULL when it is not there. */
 const char *annotate_source(const struct annotate_view *view, uint32_t file, uint32_t line);
-
-/* The row of a line, NULL when it has no cost. */
-const struct annotate_line *annotate_line_of(
-	const struct annotate_view *view, uint32_t file, uint32_t line);

@@ -23,7 +23,9 @@ void answer_agent(struct paper *paper, const struct answer_page *page);
 /* A value of a signal for people: "12.3 %", "1.25 s", "4.1 MiB", "812". */
 void signal_value(struct str *out, const struct signal *signal);
 
-void hotspot_gain(struct str *out, const struct hotspot *spot);
+enum { ANSWER_ROWS_SHOWN = 6, ANSWER_FLAT_SHOWN = 3 };
+
+/* "12.3 % (8.0 to 16.5) when it is 50 % faster" */
+void answer_gain(struct str *out, double gain, double lo, double hi, double at);
 void hotspot_agreement(struct str *out, const struct hotspot *spot);
 void hotspot_mechanisms(struct str *out, const struct hotspot *spot);
-uint32_t ledger_count(const struct ledger_view *ledger, enum hypothesis_verdict verdict);

@@ -20,7 +20,7 @@ void simulated_agent(
 enum { SIMULATED_ROWS = 8 }; /* functions on a page */
 uint32_t simulated_rows_shown(const struct simulated_view *view, uint32_t most);
 /* A number of a table, "-" where it is not known. */
-char *simulated_number(char *buf, size_t capacity, double value, const char *unit);
+char *simulated_number(char *buf, size_t capacity, double value);
 void simulated_costs_line(struct str *out, const struct simulated_costs *costs);
 void simulated_loop_line(struct str *out, const struct hot_loop *loop);
 /* What no simulator sees. */
