@@ -74,8 +74,8 @@ static int none_meant(const struct cli *cli, const struct ledger_place *place,
 			place->run_id);
 		err_hint(err, "`assay ledger --last 100` lists its runs");
 	} else {
-		err_set(err, ERR_USAGE, ENOENT, "%s has no run (%u unreadable lines)", place->path,
-			history->skipped);
+		err_set(err, ERR_USAGE, ENOENT, "%s has no run (%u unreadable line%s)", place->path,
+			history->skipped, history->skipped == 1 ? "" : "s");
 		err_hint(err, "assay run -- PROGRAM adds one");
 	}
 	return -ENOENT;

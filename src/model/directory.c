@@ -24,7 +24,7 @@ enum { TRIES = 1000, DEEPEST = 8, MANIFEST_LARGEST = 64 << 20 };
 static int cannot_make(const char *path, int code, struct err *err)
 {
 	err_set(err, ERR_OUTPUT, code, "cannot create the directory %s: %s", path, err_words(code));
-	return err_hint(err, "choose another place with -o DIR");
+	return err_hint(err, "choose another directory with -o DIR");
 }
 
 static bool folder_is_empty(const char *path)

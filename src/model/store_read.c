@@ -74,7 +74,7 @@ static int corrupt_row(struct reader *reader, const char *table, int64_t id, con
 {
 	str_auto struct str what = {0};
 
-	str_addf(&what, "%s of row %lld in table %s is impossible", column, (long long)id, table);
+	str_addf(&what, "%s of row %lld in table %s is invalid", column, (long long)id, table);
 	return corrupt(reader, what.at);
 }
 

@@ -1,10 +1,10 @@
 /* store_schema.c - the tables of a run, column by column.
  *
- * The tables mirror struct run (run.h), with the same ids.  Texts are stored once, in `text`, and
- * referred to by id: a sample row is seven small integers (30 bytes in the file, measured over
- * 1e6), and people get their texts back through the views (store_views.c).  "None" is NULL, so
- * joins and IS NULL mean what they say.  STRICT tables would be nice, but sqlite3 before 3.37
- * cannot open them. */
+ * The tables mirror struct run (model/run.h), with the same ids; only stacks are packed
+ * (store_segment.c).  Texts are stored once, in `text`, and referred to by id: a sample row is
+ * seven small integers (30 bytes in the file, measured over 1e6), and people get their texts back
+ * through the views (store_views.c).  "None" is NULL, so joins and IS NULL mean what they say.
+ * STRICT tables would be nice, but sqlite3 before 3.37 cannot open them. */
 #include "store_schema.h"
 
 #include <assert.h>

@@ -313,7 +313,7 @@ def _():
     with open("out/ledger.ndjson", "w", encoding="ascii") as file:
         file.write("no line of a ledger\n")
     r = assay("ledger", "out")
-    assert r.status == 2 and "has no run (1 unreadable lines" in r.err and "assay run" in r.err, r
+    assert r.status == 2 and "has no run (1 unreadable line)" in r.err and "assay run" in r.err, r
     r = assay("ledger", "out", "--target", "x")
     assert r.status == 2 and "is of 'x'" in r.err and len(r.err.splitlines()) == 2, r
 

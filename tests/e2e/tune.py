@@ -103,7 +103,7 @@ def _():
     assert agent.out.splitlines()[-1].endswith("assay tune apply"), agent
 
 
-@case("without a terminal and without --yes nothing was changed, and the way out is told")
+@case("without a terminal and without --yes nothing changes, and the way out is told")
 def _():
     root, env = tree()
     before = values(root)
@@ -160,7 +160,7 @@ def _():
     assert r.status == 0 and {x["state"] for x in rows_of(r).values()} == {"reverted"}, r
     assert values(root) == before
     r = assay("tune", "revert", env=env)
-    assert r.status == 0 and "nothing was changed" in r.out, r
+    assert r.status == 0 and "no setting is changed now" in r.out, r
 
 
 def killed_at_write(count, *words, env=None):
@@ -217,7 +217,7 @@ def _():
     assert r.status == 0 and row["state"] == "left" and row["old"] == "60", r
     assert json.loads(r.out)["warnings"][0]["code"] == "tune-left", r
     assert values(root) == {**before, root + SWAPPINESS: "33"}
-    assert "nothing was changed" in assay("tune", "status", env=env).out
+    assert "no setting is changed now" in assay("tune", "status", env=env).out
 
 
 @case("a knob that had to be named is counted and told like the others")
@@ -286,7 +286,7 @@ def _():
                 os.kill(int(pid), signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        wait_for(lambda: assay("tune", "status", env=env).out.startswith("status: nothing"),
+        wait_for(lambda: assay("tune", "status", env=env).out.startswith("status: no setting"),
                  "the journal's end")
 
 
@@ -322,7 +322,7 @@ def _():
     tuned = values(root)
     put(root, "proc/sys/kernel/random/boot_id", "44-55")
     r = assay("tune", "status", env=env)
-    assert "earlier boot" in r.out and "status: nothing was changed" in r.out, r
+    assert "earlier boot" in r.out and "status: no setting is changed now" in r.out, r
     r = assay("tune", "revert", env=env)
     assert r.status == 0 and "earlier boot" in r.out, r
     tuned[root + "/proc/sys/kernel/random/boot_id"] = "44-55"
@@ -398,7 +398,8 @@ class RealMachine:
                 self.before[path] = line_of(path)
         if os.getuid() != 0 or not self.before:
             skip("no knob of this machine is ours to write")
-        if assay("tune", "status", "--agent").out.splitlines()[0] != "status: nothing was changed":
+        status = assay("tune", "status", "--agent").out
+        if not status.startswith("status: no setting is changed now\n"):
             skip("this machine is tuned already")
         return self
 
@@ -559,7 +560,7 @@ def in_namespace(script, env):
     return run(unshare, "-m", "sh", "-ec", script, env=env)
 
 
-@case("a read-only /proc is told as denied, with the way out, and nothing was changed")
+@case("a read-only /proc is told as denied, with the way out, and nothing changes")
 def _():
     root, env = tree()
     before = values(root)
@@ -570,7 +571,7 @@ def _():
     assert values(root) == before
 
 
-@case("with a full disk for the journal nothing was changed, and exit status 7")
+@case("with a full disk for the journal nothing changes, and exit status 7")
 def _():
     root, env = tree()
     before = values(root)

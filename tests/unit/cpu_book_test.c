@@ -443,9 +443,9 @@ static const struct {
 	{"", "no event in"},
 	{"event A 0x1\n", "the first block"},
 	{HEAD HEAD, "t.txt:10: the first block"},
-	{HEAD "event A\n", "t.txt:10: expected event as"},
-	{HEAD "event A 12\n", "expected event as"},
-	{HEAD "event A 0x1 often\n", "expected event as"},
+	{HEAD "event A\n", "t.txt:10: event: expected"},
+	{HEAD "event A 12\n", "event: expected"},
+	{HEAD "event A 0x1 often\n", "event: expected"},
 	{HEAD "event A 0x1\nevent a 0x2\n", "t.txt:11: the name is already used"},
 	{HEAD "event width 0x1\n", "the name is already used"},
 	{HEAD EVENTS "set s\nevents {A,Q}\nmeaning m\n", "the table has no event 'Q'"},
@@ -459,8 +459,8 @@ static const struct {
 	{HEAD EVENTS "set s\nevents A,,B\nmeaning m\n", "unexpected text"},
 	{HEAD EVENTS "set s\nevents A\nmeaning m\n\nset s\nevents A\nmeaning m\n", "a second set"},
 	{HEAD EVENTS "set precise\nevents A,B,C,S\nmeaning m\n", "more than three"},
-	{HEAD EVENTS "value v A / Q\n", "no line above describes: 'Q'"},
-	{HEAD EVENTS "value v\n", "expected value as"},
+	{HEAD EVENTS "value v A / Q\n", "undefined name 'Q'"},
+	{HEAD EVENTS "value v\n", "value: expected"},
 	{HEAD EVENTS "value v A +\n", "the formula is wrong"},
 	{HEAD EVENTS NODE "value v A\n", "values must come before"},
 	{HEAD EVENTS NODE NODE, "the name is already used: 'n'"},
@@ -470,9 +470,9 @@ static const struct {
 		"no advice for 'luck'"},
 	{HEAD EVENTS "node n\nparent -\nformula A\nadvice core\nmeaning m\nsource s\n"
 		     "investigate 15\n",
-		"expected investigate as"},
+		"investigate: expected"},
 	{HEAD EVENTS "node n\nparent -\nformula n\nadvice core\nmeaning m\nsource s\n",
-		"no line above describes: 'n'"},
+		"undefined name 'n'"},
 	{HEAD EVENTS "node n\nparent -\nadvice core\nmeaning m\nsource s\n",
 		"lacks the key 'formula'"},
 	{HEAD EVENTS NODE "node k\nparent n\nformula A\nbasis cycles\nadvice core\n"
@@ -517,7 +517,7 @@ static void a_for_line_that_is_not_understood_or_taken_is_refused(void **state)
 			lines[i]);
 
 		assert_int_equal(cpu_book_add(&book, "t.txt", text, &err), -EINVAL);
-		assert_non_null(strstr(err.text, "t.txt:3: expected for as"));
+		assert_non_null(strstr(err.text, "t.txt:3: for: expected"));
 	}
 }
 

@@ -279,11 +279,11 @@ static void modes_are_never_mixed(void **state)
 
 	assert_false(row.known);
 	assert_string_equal(
-		row.reason, "instructions and cycles:u count different mode and cannot be mixed");
+		row.reason, "instructions and cycles:u count different modes and cannot be mixed");
 	row = one(state, &arena, "ghz", clock, COUNT(clock));
 	assert_false(row.known);
 	assert_string_equal(
-		row.reason, "cycles:u and task-clock:u count different mode and cannot be mixed");
+		row.reason, "cycles:u and task-clock:u count different modes and cannot be mixed");
 }
 
 static void each_mode_that_is_complete_gets_its_own_row(void **state)
@@ -400,11 +400,11 @@ static void a_malformed_text_is_refused_with_its_line(void **state)
 		{"name x\nformula a\nunit u\nmeaning m\nhealthy 1\ninvestigate < 2\n",
 			"t:1: expected a threshold like \"> NUMBER\", not '1'"},
 		{"name x\nformula a\nunit u\nmeaning m\nwhen cpu_ns\n",
-			"t:5: expected when as \"FORMULA > NUMBER\", not 'cpu_ns'"},
+			"t:5: when: expected \"FORMULA > NUMBER\", not 'cpu_ns'"},
 		{"name x\nformula a\nunit u\nmeaning m\nrange 1 0\n",
-			"t:5: expected range as \"LOW HIGH\", not '1 0'"},
+			"t:5: range: expected \"LOW HIGH\", not '1 0'"},
 		{"name\n", "t:1: missing value for the key 'name'"},
-		{"alias a\n", "t:1: expected alias as \"NAME OTHER\", not 'a'"},
+		{"alias a\n", "t:1: alias: expected \"NAME OTHER\", not 'a'"},
 		{"name x\nformula a\nunit u\nmeaning m\n\n# c\nname x\nformula a\nunit u\nmeaning m",
 			"t:7: a second metric 'x'"},
 	};

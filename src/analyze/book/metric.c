@@ -262,7 +262,7 @@ static bool row_mixed(
 		return false;
 	row->reason = arena_format(computer->arena,
 		"%s and %s count different %s and cannot be mixed", first->input->name,
-		other->input->name, str_equal(first->core, other->core) ? "mode" : "cores");
+		other->input->name, str_equal(first->core, other->core) ? "modes" : "cores");
 	return true;
 }
 

@@ -78,8 +78,7 @@ static int when_parse(
 	while (len && text[len - 1] != '<' && text[len - 1] != '>')
 		len--;
 	if (!len || limit_parse(text + len - 1, &metric->limit) < 0)
-		return refuse(
-			reader, pair->line, "expected when as \"FORMULA > NUMBER\", not", text);
+		return refuse(reader, pair->line, "when: expected \"FORMULA > NUMBER\", not", text);
 	text = str_trim(arena_text(arena, text, len - 1));
 	return formula_parse(arena, text, &metric->when, reader->text.err);
 }
@@ -92,8 +91,7 @@ static int range_parse(
 	metric->low = strtod(pair->value, &middle);
 	metric->high = strtod(middle, &end);
 	if (middle == pair->value || end == middle || *end || !(metric->low < metric->high))
-		return refuse(
-			reader, pair->line, "expected range as \"LOW HIGH\", not", pair->value);
+		return refuse(reader, pair->line, "range: expected \"LOW HIGH\", not", pair->value);
 	return 0;
 }
 
@@ -175,7 +173,7 @@ static int aliases_add(struct reader *reader, const struct text_block *block)
 
 		if (!*other || strpbrk(other, " \t"))
 			return refuse(reader, block->pairs[i].line,
-				"expected alias as \"NAME OTHER\", not", value);
+				"alias: expected \"NAME OTHER\", not", value);
 		vec_push(&reader->book->aliases,
 			(struct metric_alias){
 				arena_text(&reader->book->arena, value, len), other, reader->core});

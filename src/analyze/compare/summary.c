@@ -1,8 +1,7 @@
 /* summary.c - see summary.h.
  *
  * What the order tells comes first; then the values are sorted where they are, so that 100,000 of
- * them take no copy (of the warm-up at most).  100,000 values take about 35 ms, most of it the sort
- * and the median of their 5e9 averages. */
+ * them take no copy (of the warm-up at most). */
 #include "analyze/summary.h"
 
 #include <math.h>

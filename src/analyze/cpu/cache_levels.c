@@ -237,7 +237,7 @@ static void rate_check(const struct metric_result *result, struct cache_level_ro
 		return;
 	row->rate = row->mpki = (double)NAN;
 	row->rate_reason = row->mpki_reason =
-		"almost no misses were counted: the counter does not work";
+		"almost no misses were counted: the counter probably does not work";
 }
 
 static void level_missing(const struct site_summary *summary, struct cache_level_row *row)

@@ -135,7 +135,7 @@ static int event_read(struct cpu_draft *draft, const struct text_pair *pair)
 	}
 	if (r < 0 || seen < 2)
 		return refuse(draft, pair->line,
-			"expected event as \"NAME 0xCODE [config1=0xCODE] [FLAGS]\", not",
+			"event: expected \"NAME 0xCODE [config1=0xCODE] [FLAGS]\", not",
 			pair->value);
 	r = name_check(draft, pair->line, event.name);
 	if (r == 0)
@@ -171,7 +171,7 @@ static int formula_read(
 		return refuse(draft, line, "the formula is wrong:", why.text);
 	for (uint32_t i = 0; i < formula->names_count; i++)
 		if (!name_is_known(draft, formula->names[i]))
-			return refuse(draft, line, "no line above describes:", formula->names[i]);
+			return refuse(draft, line, "undefined name", formula->names[i]);
 	if (!value->alternatives_count++)
 		value->formula = text;
 	return 0;
@@ -189,7 +189,7 @@ static int value_read(struct cpu_draft *draft, const struct text_pair *pair)
 
 	if (!*formula)
 		return refuse(
-			draft, pair->line, "expected value as \"NAME FORMULA\", not", pair->value);
+			draft, pair->line, "value: expected \"NAME FORMULA\", not", pair->value);
 	if (draft->nodes.count)
 		return refuse(draft, pair->line, "values must come before the nodes:", value.name);
 	if (last && str_equal(last->name, value.name))
@@ -229,7 +229,7 @@ static int threshold_read(
 		*ret_threshold = strtod(pair->value + 2, &end);
 	if (!end || end == pair->value + 2 || *end || !(*ret_threshold > 0 && *ret_threshold < 1))
 		return refuse(draft, pair->line,
-			"expected investigate as \"> SHARE\" with a share between 0 and 1, not",
+			"investigate: expected \"> SHARE\" with a share between 0 and 1, not",
 			pair->value);
 	return 0;
 }

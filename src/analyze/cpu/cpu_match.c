@@ -110,7 +110,7 @@ int cpu_rule_add(struct cpu_draft *draft, const struct text_pair *pair)
 
 	if (rule_parse(text, &rule) < 0)
 		return text_refuse(&draft->reader, pair->line,
-			"expected for as \"VENDOR FAMILY MODEL[-MODEL] [pmu NAME]\" or \"arm "
+			"for: expected \"VENDOR FAMILY MODEL[-MODEL] [pmu NAME]\" or \"arm "
 			"IMPLEMENTER PART [rXpY-rXpY]\", not",
 			pair->value);
 	vec_foreach (const struct cpu_rule, other, &draft->book->rules)

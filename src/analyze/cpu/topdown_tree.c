@@ -180,8 +180,8 @@ static void cells_distrust(struct tree_work *work)
 		cell->counted->value = (double)NAN;
 		cell->counted->status = "not_trusted";
 		cell->counted->reason =
-			"it reads 0 although every real program causes some: this PMU only "
-			"pretends to count it";
+			"it reads 0, which no running program does: this PMU does not really "
+			"count it";
 	}
 }
 

@@ -54,7 +54,7 @@ static int condition_holds(const struct doctor_view *view, const char *at, const
 		at += strspn(at, " ");
 	}
 	at += *at == ':';
-	*ret_text = known ? at + strspn(at, " ") : "not known: not every combination was tried";
+	*ret_text = known ? at + strspn(at, " ") : "unknown: not every capability was tried";
 	return known ? holds : -1;
 }
 

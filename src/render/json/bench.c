@@ -208,8 +208,8 @@ void bench_json(struct jsonw *w, const struct bench_view *view)
 	jsonw_put_text(w, "cache_state", view->cache_state ? view->cache_state : "warm");
 	jsonw_put_text_or(w, "output_sha256", view->output_sha256,
 		"the output was not compared, or differed");
-	jsonw_put_text_or(
-		w, "failure_stderr", view->failure_stderr, "no run failed, or it printed nothing");
+	jsonw_put_text_or(w, "failure_stderr", view->failure_stderr,
+		"no failed run ended the benchmark, or it printed nothing");
 	jsonw_key(w, "comparisons"); /* indices in `commands` */
 	jsonw_begin_array(w);
 	for (uint32_t i = 0; i < view->ratio_count; i++)

@@ -89,7 +89,7 @@ void job_json(struct jsonw *w, const struct job_view *view)
 		round_json(w, view->round);
 		jsonw_end_object(w);
 	} else {
-		jsonw_put_missing(w, "round", "not compared with a run before: --against latest");
+		jsonw_put_missing(w, "round", "not compared with an earlier run: --against latest");
 	}
 }
 

@@ -20,7 +20,8 @@ static void row_json(struct jsonw *w, const struct knob_row *row)
 	jsonw_put_text_or(w, "wanted", row->want, unread);
 	jsonw_put_text_or(w, "old", row->old, "nothing was written");
 	jsonw_put_bool(w, "optional", row->optional);
-	jsonw_put_text_or(w, "by", row->by, "nothing was written, or the kernel did not say");
+	jsonw_put_text_or(w, "by", row->by,
+		"nothing was written, or the journal does not say who approved it");
 	jsonw_put_count(w, "time_ns", row->time_ns, "nothing was written");
 	if (knob) {
 		jsonw_put_text(w, "why", knob->why);
@@ -94,7 +95,7 @@ void tune_json(struct jsonw *w, const struct knob_view *view)
 	jsonw_put_text(w, "journal", view->journal);
 	jsonw_put_u64(w, "void_changes", view->void_changes);
 	jsonw_put_text_or(w, "journal_id", view->journal_id,
-		str_equal(view->action, "status") ? "nothing was changed"
+		str_equal(view->action, "status") ? "no setting is changed now"
 						  : "see `assay tune status`");
 	rows_json(w, "rows", view);
 	if (view->snapshot)

@@ -1,4 +1,4 @@
-/* causal.c - see causal.h: one small chart per target, all on the same scale, so that steep and
+/* causal.c - see svg.h: one small chart per target, all on the same scale, so that steep and
  * flat are seen at once.  Self-contained; follows the reader's light or dark. */
 #include "render/svg.h"
 

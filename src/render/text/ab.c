@@ -182,8 +182,9 @@ static void neighbours_text(struct paper *paper, const struct ab_view *ab)
 
 		if (!left[i])
 			continue;
-		str_addf(&line, "%c left processes running in %u runs, which ran beside %s",
-			"AB"[i], left[i], i ? "A and B" : "B and A");
+		str_addf(&line,
+			"%c left processes running in %u run%s; they kept running beside %s",
+			"AB"[i], left[i], left[i] == 1 ? "" : "s", i ? "A and B" : "B and A");
 		paper_wrap(paper, 2, INK_WARN, str_text(&line));
 	}
 	if (ab->load_changed) {

@@ -65,7 +65,7 @@ static void types_table(struct paper *paper, const struct branches_view *view)
 	vec_foreach (const struct branch_type_row, row, &view->types) {
 		tally_cells(&table, &row->tally);
 		table_cell(&table, INK_PLAIN, "%s",
-			row->type ? branch_type_name(row->type) : "not told");
+			row->type ? branch_type_name(row->type) : "unknown");
 	}
 	tally_cells(&table, &view->all);
 	table_cell(&table, INK_BOLD, "%s", "all");

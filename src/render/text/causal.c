@@ -97,7 +97,7 @@ static void head_add(struct paper *paper, const struct causal_view *view)
 	for (uint32_t i = 0; i < view->point_count; i++)
 		if (!view->points[i].is_chosen && view->points[i].visits > 0)
 			paper_add(paper,
-				"  other progress points: '%s', %s/s (choose with --progress)\n",
+				"  other progress point: '%s', %s/s (choose with --progress)\n",
 				view->points[i].name,
 				paper_count(rate, sizeof(rate), view->points[i].per_second));
 }

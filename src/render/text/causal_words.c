@@ -1,4 +1,4 @@
-/* causal_words.c - see causal_parts.h. */
+/* causal_words.c - see render/causal.h. */
 #include "render/causal.h"
 
 static const struct causal_gain *gain_to_tell(const struct causal_target_view *target)

@@ -124,15 +124,17 @@ static void verdict_lines(struct paper *paper, const struct diff_page *page)
 {
 	const struct diff_view *view = page->view;
 	uint32_t same = view->counts[DIFF_SAME] + view->counts[DIFF_POSSIBLE];
+	double chance = ceil(0.05 * (double)(view->rows.count - view->counts[DIFF_CHANGED]));
+	bool one = view->counts[DIFF_POSSIBLE] == 1;
 
 	paper_ink(paper, INK_BOLD, "%u changed", view->counts[DIFF_CHANGED]);
 	paper_add(paper, ", %u not distinguishable from noise", same);
 	if (view->counts[DIFF_POSSIBLE])
 		paper_add(paper,
-			"; %u of these are outside their own 95 %% interval, and chance explains "
-			"about %.0f",
-			view->counts[DIFF_POSSIBLE],
-			ceil(0.05 * (double)(view->rows.count - view->counts[DIFF_CHANGED])));
+			"; %u of these %s outside %s own 95 %% interval, about %.0f %s expected "
+			"by chance",
+			view->counts[DIFF_POSSIBLE], one ? "is" : "are", one ? "its" : "their",
+			chance, chance > 1 ? "are" : "is");
 	paper_add(paper, "%s\n", same && !page->all ? " (--all lists them)" : "");
 }
 

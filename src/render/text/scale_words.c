@@ -150,9 +150,9 @@ static void threads_law_words(const struct scale_threads *threads, struct str *o
 			str_addf(out, " (%.3g .. %.3g)", threads->peak.lo, threads->peak.hi);
 		str_addf(out, ": %.4g runs per second.", threads->peak_rate);
 	} else if (fit->contention >= 1) {
-		str_add(out, "; more threads gain nothing.");
+		str_add(out, "; more threads do not help.");
 	} else if (fit->contention > 0) {
-		str_addf(out, "; no number of threads gains more than %.3g times.", limit);
+		str_addf(out, "; no number of threads is more than %.3g times as fast.", limit);
 	} else {
 		str_add(out, ".");
 	}
@@ -244,7 +244,7 @@ static void threads_advice(const struct scale_view *view, struct str *out)
 		str_add(out, "The CPU time never exceeded one CPU: the program ignores the thread "
 			     "count, or one lock serializes all its work.");
 	else if (threads->kind == SCALE_THREADS_LINEAR)
-		str_add(out, "More CPUs help.");
+		str_add(out, "More CPUs should help.");
 	else if (threads->kind == SCALE_THREADS_CONTENTION)
 		str_add(out, "Find the bottleneck: a lock that is held long, a serial part.");
 	else

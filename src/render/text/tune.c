@@ -199,7 +199,7 @@ static void counts_line(struct paper *paper, const struct knob_view *view)
 		between = count ? ", " : between;
 	}
 	if (!*between)
-		paper_add(paper, is_way_back(view) ? "nothing was changed" : "nothing to do");
+		paper_add(paper, is_way_back(view) ? "no setting is changed now" : "nothing to do");
 	if (optional)
 		paper_add(paper, "; %u more would change if named with --only", optional);
 	paper_add(paper, "\n");
