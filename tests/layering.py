@@ -39,7 +39,7 @@ FOLDERS = {
         "profile": {"book"},
         "cpu": {"book", "profile"},
         "compare": {"book", "profile", "cpu"},
-        "causal": {"book"},
+        "causal": set(),
         "answer": {"book", "profile", "cpu", "compare", "causal"},
     },
     "render": {"text": set(), "json": {"text"}, "markdown": {"text"}, "svg": {"text"},

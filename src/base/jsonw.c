@@ -216,6 +216,12 @@ void jsonw_put_number(struct jsonw *w, const char *key, double value, const char
 		jsonw_put_missing(w, key, reason);
 }
 
+void jsonw_put_known_number(
+	struct jsonw *w, const char *key, bool known, double value, const char *reason)
+{
+	jsonw_put_number(w, key, known ? value : (double)NAN, reason);
+}
+
 void jsonw_put_text_or(struct jsonw *w, const char *key, const char *text, const char *reason)
 {
 	if (text)

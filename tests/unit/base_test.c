@@ -216,6 +216,8 @@ static void what_is_not_known_is_null_with_its_reason(void **state)
 	jsonw_put_count(&w, "no_c", 0, "why");
 	jsonw_put_known(&w, "k", true, 0, "why");
 	jsonw_put_known(&w, "no_k", false, 4, "why");
+	jsonw_put_known_number(&w, "d", true, 0.5, "why");
+	jsonw_put_known_number(&w, "no_d", false, 0.5, "why");
 	jsonw_open_object(&w, "o");
 	jsonw_put_texts(&w, "names", names, 2);
 	jsonw_end_object(&w);
@@ -223,7 +225,8 @@ static void what_is_not_known_is_null_with_its_reason(void **state)
 	assert_string_equal(str_text(&text),
 		"{\"n\":2,\"no_n\":null,\"no_n_reason\":\"why\",\"t\":\"\",\"no_t\":null,"
 		"\"no_t_reason\":\"why\",\"c\":3,\"no_c\":null,\"no_c_reason\":\"why\","
-		"\"k\":0,\"no_k\":null,\"no_k_reason\":\"why\",\"o\":{\"names\":[\"a\",\"b\"]}}");
+		"\"k\":0,\"no_k\":null,\"no_k_reason\":\"why\",\"d\":0.5,\"no_d\":null,"
+		"\"no_d_reason\":\"why\",\"o\":{\"names\":[\"a\",\"b\"]}}");
 }
 
 static void json_stays_valid_whatever_bytes_come_in(void **state)

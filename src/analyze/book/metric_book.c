@@ -186,14 +186,13 @@ static int block_take(void *to, struct text_reader *text, const struct text_bloc
 	struct reader *reader = to;
 	const char *first = block->pairs[0].key;
 
-	(void)text;
 	if (str_equal(first, "name"))
 		return metric_add(reader, block);
 	if (str_equal(first, "set"))
 		return set_add(reader, block);
 	if (str_equal(first, "alias"))
 		return aliases_add(reader, block);
-	return refuse(reader, block->pairs[0].line, "no block starts with", first);
+	return text_refuse(text, block->pairs[0].line, "no block starts with", first);
 }
 
 int metric_book_add_core(struct metric_book *book, const char *core, const char *name,

@@ -41,8 +41,7 @@ static void point_make(struct scale_view *view, uint32_t index, uint64_t size)
 {
 	const struct bench_command *command = &view->bench->commands[index];
 	struct scale_point *point = &view->points[index], *first = &view->points[0];
-	bool cpu = view->options.metric == SCALE_CPU && !view->options.threads;
-	const struct summary *time = cpu ? &command->cpu : &command->wall;
+	const struct summary *time = scale_is_of_cpu_time(view) ? &command->cpu : &command->wall;
 	const struct summary_percentile *p95 = &time->percentiles[SUMMARY_P95];
 	const struct summary_percentile *p95_first =
 		index ? &first->time->percentiles[SUMMARY_P95] : p95;

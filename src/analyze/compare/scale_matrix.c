@@ -15,8 +15,7 @@ static void column_fill(const struct scale_view *view, const struct scale_matrix
 	uint32_t column, double *scratch)
 {
 	const struct bench_command *command = view->points[matrix->points[column]].command;
-	bool cpu = view->options.metric == SCALE_CPU && !view->options.threads;
-	enum bench_measure measure = cpu ? BENCH_CPU_NS : BENCH_WALL_NS;
+	enum bench_measure measure = scale_is_of_cpu_time(view) ? BENCH_CPU_NS : BENCH_WALL_NS;
 	uint32_t round = 0, count = 0, row = 0;
 
 	for (uint32_t i = 0; i < command->run_count && row < matrix->rows; i++) {

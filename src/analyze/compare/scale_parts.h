@@ -4,6 +4,12 @@
 #include "analyze/scale.h"
 #include "base/random.h"
 
+/* Threads are judged by wall time, whatever the metric. */
+static inline bool scale_is_of_cpu_time(const struct scale_view *view)
+{
+	return view->options.metric == SCALE_CPU && !view->options.threads;
+}
+
 /* Row u, column i: the median time of point i over the u-th piece of the measurement.  Up to 60
  * pieces; a round is one piece when there are no more rounds than that. */
 struct scale_matrix {

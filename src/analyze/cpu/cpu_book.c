@@ -351,9 +351,8 @@ static int block_read(void *to, struct text_reader *reader, const struct text_bl
 	struct cpu_draft *draft = to;
 	const char *first = block->pairs[0].key;
 
-	(void)reader;
 	if (str_equal(first, "cpu") == draft->has_head)
-		return refuse(draft, block->pairs[0].line,
+		return text_refuse(reader, block->pairs[0].line,
 			"the first block, and no other, must start with \"cpu\", not", first);
 	if (str_equal(first, "cpu"))
 		return head_read(draft, block);
@@ -366,7 +365,7 @@ static int block_read(void *to, struct text_reader *reader, const struct text_bl
 	if (str_equal(first, "node"))
 		return node_read(draft, block);
 	if (!str_equal(first, "name") && !str_equal(first, "alias"))
-		return refuse(draft, block->pairs[0].line, "no block starts with", first);
+		return text_refuse(reader, block->pairs[0].line, "no block starts with", first);
 	metrics_keep(draft, block);
 	return 0;
 }

@@ -104,14 +104,17 @@ static int block_take(void *to, struct text_reader *reader, const struct text_bl
 	return 0;
 }
 
+/* The way out of a text that was refused. */
+static int way_out(int r, struct err *err)
+{
+	return r < 0 ? err_hint(err, "docs/metrics.md describes the texts of data/advice") : r;
+}
+
 int advice_book_add(struct advice_book *book, const char *name, const char *text, struct err *err)
 {
 	struct text_reader reader = {&book->arena, name, text, 0, err};
-	int r = text_read(&reader, block_take, book);
 
-	if (r < 0)
-		err_hint(err, "docs/metrics.md describes the texts of data/advice");
-	return r;
+	return way_out(text_read(&reader, block_take, book), err);
 }
 
 int advice_book_load(struct advice_book *book, struct err *err)
@@ -122,7 +125,7 @@ int advice_book_load(struct advice_book *book, struct err *err)
 		if (!book->of[i].filled)
 			r = err_set(err, ERR_USAGE, ENOENT,
 				"data/advice has no text for the category %s", category_words[i]);
-	return r;
+	return way_out(r, err);
 }
 
 void advice_book_done(struct advice_book *book)

@@ -77,7 +77,7 @@ static void percentiles_json(struct jsonw *w, const struct summary *s)
 
 		jsonw_begin_object(w);
 		jsonw_put_double(w, "share", one->share);
-		jsonw_put_number(w, "value", one->worst_of_all ? (double)NAN : one->value, few);
+		jsonw_put_known_number(w, "value", !one->worst_of_all, one->value, few);
 		jsonw_put_number(w, "lo", one->interval.lo, few);
 		jsonw_put_number(w, "hi", one->interval.hi, few);
 		jsonw_put_u64(w, "runs_needed", one->needed);

@@ -7,12 +7,6 @@
 
 static const char no_samples[] = "the file does not record the number of samples";
 
-static void known_number(
-	struct jsonw *json, const char *key, bool known, double value, const char *reason)
-{
-	jsonw_put_number(json, key, known ? value : (double)NAN, reason);
-}
-
 static void gain_json(struct jsonw *json, const struct causal_gain *gain)
 {
 	const char *why = gain->trials ? "too few pairs or visits for a bound"
@@ -20,9 +14,9 @@ static void gain_json(struct jsonw *json, const struct causal_gain *gain)
 
 	jsonw_begin_object(json);
 	jsonw_put_double(json, "speedup", gain->speedup);
-	known_number(json, "gain", gain->is_known, gain->gain, why);
-	known_number(json, "lo", gain->is_known, gain->lo, why);
-	known_number(json, "hi", gain->is_known, gain->hi, why);
+	jsonw_put_known_number(json, "gain", gain->is_known, gain->gain, why);
+	jsonw_put_known_number(json, "lo", gain->is_known, gain->lo, why);
+	jsonw_put_known_number(json, "hi", gain->is_known, gain->hi, why);
 	jsonw_put_u64(json, "n", gain->trials);
 	jsonw_put_double(json, "visits", gain->visits);
 	jsonw_put_double(json, "hits", gain->hits);
@@ -33,9 +27,9 @@ static void slope_json(struct jsonw *json, const struct causal_curve *curve)
 {
 	static const char why[] = "too few pairs for a bound";
 
-	known_number(json, "slope", curve->slope_is_known, curve->slope, why);
-	known_number(json, "slope_lo", curve->slope_is_known, curve->slope_lo, why);
-	known_number(json, "slope_hi", curve->slope_is_known, curve->slope_hi, why);
+	jsonw_put_known_number(json, "slope", curve->slope_is_known, curve->slope, why);
+	jsonw_put_known_number(json, "slope_lo", curve->slope_is_known, curve->slope_lo, why);
+	jsonw_put_known_number(json, "slope_hi", curve->slope_is_known, curve->slope_hi, why);
 	jsonw_put_number(json, "max_gain", curve->best ? curve->best->gain : (double)NAN, why);
 }
 
@@ -58,8 +52,8 @@ static void target_json(
 	jsonw_put_text(json, "kind", target->waits ? "waits" : "cpu");
 	slope_json(json, &target->curve);
 	jsonw_put_text(json, "class", causal_class_name(target->curve.class));
-	jsonw_put_number(json, "sample_share",
-		target->samples > 0 ? target->sample_share : (double)NAN, no_samples);
+	jsonw_put_known_number(
+		json, "sample_share", target->samples > 0, target->sample_share, no_samples);
 	jsonw_put_u64(json, "pairs", target->curve.trials);
 	jsonw_put_text(json, "sentence", str_text(&sentence));
 	jsonw_open_array(json, "points");
@@ -106,7 +100,7 @@ static void guards_json(struct jsonw *json, const struct causal_view *view)
 			causal_doubt_sentence(&text, guard);
 		jsonw_begin_object(json);
 		jsonw_put_text(json, "name", causal_doubt_name(guard->doubt));
-		known_number(json, "value", guard->is_known, guard->value, no_samples);
+		jsonw_put_known_number(json, "value", guard->is_known, guard->value, no_samples);
 		jsonw_put_bool(json, "bad", guard->is_bad);
 		jsonw_put_text(json, "text", text.len ? text.at : NULL);
 		jsonw_end_object(json);

@@ -57,7 +57,7 @@ static void item_json(
 	jsonw_put_double(w, "p_unadjusted", one->p);
 	jsonw_put_double(w, "alpha", one->alpha);
 	jsonw_put_double(w, "min_effect", one->min_effect);
-	jsonw_put_number(w, "noise_iqr", item->noise.iqr > 0 ? item->noise.iqr : (double)NAN,
+	jsonw_put_known_number(w, "noise_iqr", item->noise.iqr > 0, item->noise.iqr,
 		"the history has fewer than 8 measurements of it here, or they never vary");
 	jsonw_put_u64(w, "history_entries", item->noise.entries);
 	jsonw_put_u64(w, "baseline_runs", one->a_count);

@@ -10,13 +10,8 @@
 static void put_seconds(
 	struct jsonw *w, const char *key_ns, const char *key_s, double seconds, const char *reason)
 {
-	if (isfinite(seconds)) {
-		jsonw_put_u64(w, key_ns, (uint64_t)llround(1e9 * seconds));
-		jsonw_put_double(w, key_s, seconds);
-	} else {
-		jsonw_put_missing(w, key_ns, reason);
-		jsonw_put_missing(w, key_s, reason);
-	}
+	jsonw_put_number(w, key_ns, round(1e9 * seconds), reason);
+	jsonw_put_number(w, key_s, seconds, reason);
 }
 
 void plan_json(struct jsonw *w, const struct plan_page *page)

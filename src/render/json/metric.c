@@ -1,8 +1,6 @@
 /* metric.c - the "metrics" of every document that has some. */
 #include "parts.h"
 
-#include <math.h>
-
 #include "analyze/metric.h"
 
 void metric_results_json(
@@ -14,7 +12,7 @@ void metric_results_json(
 
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", row->metric->name);
-		jsonw_put_number(w, "value", row->known ? row->value : (double)NAN, row->reason);
+		jsonw_put_known_number(w, "value", row->known, row->value, row->reason);
 		jsonw_put_text(w, "unit", row->metric->unit);
 		jsonw_put_text(w, "assessment", metric_assessment_word(row->assessment));
 		jsonw_put_text_or(w, "threshold", str_or_null(row->metric->threshold),

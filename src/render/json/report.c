@@ -3,8 +3,6 @@
  * readers of JSON can follow. */
 #include "render/profile_json.h"
 
-#include <math.h>
-
 #include "parts.h"
 #include "render/report.h"
 
@@ -114,48 +112,4 @@ void report_json(struct jsonw *w, const struct report_page *page)
 		tree_json(w, page);
 	else
 		profile_json(w, page->profile);
-}
-
-/* A count that came as a double to be able to say "not measured". */
-static void put_count(struct jsonw *w, const char *key, double value, const char *reason)
-{
-	if (isnan(value))
-		jsonw_put_missing(w, key, reason);
-	else
-		jsonw_put_u64(w, key, (uint64_t)value);
-}
-
-static void events_json(struct jsonw *w, const struct profile_quality *quality)
-{
-	jsonw_put_text(w, "event", quality->event);
-	jsonw_put_text(w, "event_note", str_or_null(quality->event_note));
-	jsonw_put_bool(w, "precise", quality->precise);
-	jsonw_put_texts(w, "other_events", quality->other_events.at, quality->other_events.count);
-}
-
-void quality_json(struct jsonw *w, const struct profile_quality *quality)
-{
-	static const char none[] = "the filters leave no sample";
-	static const char uncounted[] = "the recorder did not count it";
-	static const char unmeasured[] = "the recorder did not measure its CPU time";
-
-	jsonw_open_object(w, "quality");
-	jsonw_put_u64(w, "samples", quality->samples);
-	jsonw_put_bool(w, "filtered", quality->filtered);
-	events_json(w, quality);
-	put_count(w, "lost_samples", quality->lost_samples, uncounted);
-	put_count(w, "lost_records", quality->lost_records, uncounted);
-	jsonw_put_number(w, "lost_share", quality->lost_share, uncounted);
-	jsonw_put_number(w, "truncated_share", quality->truncated_share, none);
-	jsonw_put_number(w, "broken_share", quality->broken_share, none);
-	jsonw_put_number(w, "unknown_share", quality->unknown_share, none);
-	jsonw_put_number(w, "kernel_share", quality->kernel_share, none);
-	jsonw_put_number(w, "rate_hz", quality->rate_hz, "it needs two samples at different times");
-	jsonw_put_u64(w, "span_ns", quality->span_ns);
-	put_count(w, "recorder_cpu_ns", quality->recorder_cpu_ns, unmeasured);
-	put_count(w, "target_cpu_ns", quality->target_cpu_ns, unmeasured);
-	jsonw_put_number(w, "overhead_share", quality->overhead_share, unmeasured);
-	jsonw_put_u64(w, "addresses", quality->locations);
-	jsonw_put_u64(w, "unnamed_addresses", quality->unnamed_locations);
-	jsonw_end_object(w);
 }

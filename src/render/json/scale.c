@@ -45,11 +45,10 @@ static void law_json(struct jsonw *w, const struct scale_view *view)
 	jsonw_put_text_or(w, "law", law->fitted ? scale_law_name(law) : NULL, few);
 	candidates_json(w, law);
 	jsonw_put_text_or(w, "runner_up", law->fitted ? law_name(law->runner_up) : NULL, few);
-	jsonw_put_number(
-		w, "support_share", law->fitted ? law->support[law->best] : (double)NAN, few);
-	jsonw_put_number(w, "evidence", law->fitted ? law->evidence : (double)NAN,
+	jsonw_put_known_number(w, "support_share", law->fitted, law->support[law->best], few);
+	jsonw_put_known_number(w, "evidence", law->fitted, law->evidence,
 		"the growth may be chance, or there is no law");
-	jsonw_put_number(w, "slope", law->fitted ? law->fit.slope : (double)NAN, few);
+	jsonw_put_known_number(w, "slope", law->fitted, law->fit.slope, few);
 	jsonw_put_number(w, "slope_lo", law->slope.lo, few);
 	jsonw_put_number(w, "slope_hi", law->slope.hi, few);
 	jsonw_put_number(w, "tail_slope", law->tail_slope, few);
@@ -57,11 +56,10 @@ static void law_json(struct jsonw *w, const struct scale_view *view)
 	jsonw_put_number(w, "tail_slope_hi", law->tail.hi, few);
 	jsonw_put_number(w, "growth_lo", law->growth.lo, few);
 	jsonw_put_number(w, "growth_hi", law->growth.hi, few);
-	jsonw_put_number(
-		w, "start_ns", law->fitted ? round(law->fit.lines[law->best].a) : (double)NAN, few);
-	jsonw_put_number(w, "doubling_times", law->fitted ? law->doubling : (double)NAN, few);
-	jsonw_put_number(w, "tenfold_times", law->fitted ? law->tenfold : (double)NAN, few);
-	jsonw_put_number(w, "tenfold_ns", law->fitted ? round(law->tenfold_ns) : (double)NAN, few);
+	jsonw_put_known_number(w, "start_ns", law->fitted, round(law->fit.lines[law->best].a), few);
+	jsonw_put_known_number(w, "doubling_times", law->fitted, law->doubling, few);
+	jsonw_put_known_number(w, "tenfold_times", law->fitted, law->tenfold, few);
+	jsonw_put_known_number(w, "tenfold_ns", law->fitted, round(law->tenfold_ns), few);
 	jsonw_put_bool(w, "tenfold_extrapolated", true);
 	jsonw_put_bool(w, "misfit", law->misfit);
 	jsonw_put_text_or(w, "cpu_law", view->cpu_is_clear ? scale_law_name(&view->cpu) : NULL,
@@ -90,24 +88,23 @@ static void threads_json(struct jsonw *w, const struct scale_view *view)
 {
 	static const char three[] = "it needs three thread counts with a CPU for each thread";
 	const struct scale_threads *t = &view->threads;
-	double none = (double)NAN;
 	bool compared = t->fit_count >= 2;
 
 	jsonw_put_text(w, "law", scale_threads_name(t->kind));
-	jsonw_put_number(w, "contention", t->fitted ? t->fit.contention : none, few);
-	jsonw_put_number(w, "contention_lo", t->fitted ? t->contention.lo : none, few);
-	jsonw_put_number(w, "contention_hi", t->fitted ? t->contention.hi : none, few);
-	jsonw_put_number(w, "coherency", t->fitted ? t->fit.coherency : none, three);
-	jsonw_put_number(w, "coherency_lo", t->fitted ? t->coherency.lo : none, three);
-	jsonw_put_number(w, "coherency_hi", t->fitted ? t->coherency.hi : none, three);
-	jsonw_put_number(w, "peak_threads", t->fitted ? t->fit.peak : none,
+	jsonw_put_known_number(w, "contention", t->fitted, t->fit.contention, few);
+	jsonw_put_known_number(w, "contention_lo", t->fitted, t->contention.lo, few);
+	jsonw_put_known_number(w, "contention_hi", t->fitted, t->contention.hi, few);
+	jsonw_put_known_number(w, "coherency", t->fitted, t->fit.coherency, three);
+	jsonw_put_known_number(w, "coherency_lo", t->fitted, t->coherency.lo, three);
+	jsonw_put_known_number(w, "coherency_hi", t->fitted, t->coherency.hi, three);
+	jsonw_put_known_number(w, "peak_threads", t->fitted, t->fit.peak,
 		"the throughput keeps growing, or kappa is unknown");
-	jsonw_put_number(w, "peak_threads_lo", t->fitted ? t->peak.lo : none, "as peak_threads");
-	jsonw_put_number(w, "peak_threads_hi", t->fitted ? t->peak.hi : none, "as peak_threads");
+	jsonw_put_known_number(w, "peak_threads_lo", t->fitted, t->peak.lo, "as peak_threads");
+	jsonw_put_known_number(w, "peak_threads_hi", t->fitted, t->peak.hi, "as peak_threads");
 	jsonw_put_number(w, "peak_rate", t->peak_rate, "as peak_threads");
-	jsonw_put_number(w, "speedup", compared ? view->points[t->last].speedup : none, few);
-	jsonw_put_number(w, "speedup_lo", compared ? t->speedup.lo : none, few);
-	jsonw_put_number(w, "speedup_hi", compared ? t->speedup.hi : none, few);
+	jsonw_put_known_number(w, "speedup", compared, view->points[t->last].speedup, few);
+	jsonw_put_known_number(w, "speedup_lo", compared, t->speedup.lo, few);
+	jsonw_put_known_number(w, "speedup_hi", compared, t->speedup.hi, few);
 	jsonw_put_u64(w, "best_threads", view->points[t->best].size);
 	jsonw_put_u64(w, "cpus", t->cpus);
 	jsonw_put_u64(w, "thread_counts_fitted", t->fit_count);

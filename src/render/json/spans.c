@@ -7,27 +7,19 @@
 
 #define UNSAID "the program did not say"
 
-static void time_json(struct jsonw *w, const char *key, double ns)
-{
-	if (isfinite(ns))
-		jsonw_put_u64(w, key, (uint64_t)llround(ns));
-	else
-		jsonw_put_missing(w, key, UNSAID);
-}
-
 static void span_json(struct jsonw *w, const struct span_view *span)
 {
 	jsonw_begin_object(w);
 	jsonw_put_text(w, "name", span->name);
 	jsonw_put_text(w, "category", span->category);
 	jsonw_put_u64(w, "count", span->count);
-	time_json(w, "cumulative_ns", span->total_ns);
+	jsonw_put_number(w, "cumulative_ns", round(span->total_ns), UNSAID);
 	jsonw_put_number(w, "cumulative_share", span->share, UNSAID);
-	time_json(w, "p50_ns", span->p50_ns);
-	time_json(w, "p95_ns", span->p95_ns);
-	time_json(w, "p99_ns", span->p99_ns);
-	time_json(w, "p999_ns", span->p999_ns);
-	time_json(w, "max_ns", span->max_ns);
+	jsonw_put_number(w, "p50_ns", round(span->p50_ns), UNSAID);
+	jsonw_put_number(w, "p95_ns", round(span->p95_ns), UNSAID);
+	jsonw_put_number(w, "p99_ns", round(span->p99_ns), UNSAID);
+	jsonw_put_number(w, "p999_ns", round(span->p999_ns), UNSAID);
+	jsonw_put_number(w, "max_ns", round(span->max_ns), UNSAID);
 	jsonw_put_text(w, "evidence", span->evidence);
 	jsonw_end_object(w);
 }

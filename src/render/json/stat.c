@@ -1,8 +1,6 @@
 /* stat.c - "data" of `assay stat --json`; docs/commands/stat.md describes each member. */
 #include "render/cpu_json.h"
 
-#include <math.h>
-
 #include "analyze/stat.h"
 #include "parts.h"
 
@@ -14,8 +12,7 @@ static void events_json(struct jsonw *w, const struct stat_view *view)
 
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", event->name);
-		jsonw_put_number(
-			w, "value", event->known ? event->value : (double)NAN, event->reason);
+		jsonw_put_known_number(w, "value", event->known, event->value, event->reason);
 		jsonw_put_text(w, "unit", *event->unit ? event->unit : "count");
 		jsonw_put_u64(w, "enabled_ns", event->enabled_ns);
 		jsonw_put_u64(w, "running_ns", event->running_ns);
@@ -106,7 +103,7 @@ static void summary_json(struct jsonw *w, const struct stat_view *view)
 {
 	const char *none = view->execution_count ? "known only for programs that assay starts"
 						 : "there was no execution";
-	double usage = view->has_usage ? 0 : (double)NAN;
+	bool known = view->has_usage;
 
 	jsonw_open_object(w, "summary");
 	jsonw_put_u64(w, "runs_used", view->used_count);
@@ -114,12 +111,12 @@ static void summary_json(struct jsonw *w, const struct stat_view *view)
 		jsonw_put_missing(w, "wall_ns", "it was simulated, not timed");
 	else
 		jsonw_put_number(w, "wall_ns", view->wall_ns, none);
-	jsonw_put_number(w, "cpu_ns", view->cpu_ns + usage, none);
-	jsonw_put_number(w, "max_rss_bytes", view->max_rss_bytes + usage, none);
-	jsonw_put_number(w, "minor_faults", view->minor_faults + usage, none);
-	jsonw_put_number(w, "major_faults", view->major_faults + usage, none);
-	jsonw_put_number(w, "voluntary_switches", view->voluntary_switches + usage, none);
-	jsonw_put_number(w, "involuntary_switches", view->involuntary_switches + usage, none);
+	jsonw_put_known_number(w, "cpu_ns", known, view->cpu_ns, none);
+	jsonw_put_known_number(w, "max_rss_bytes", known, view->max_rss_bytes, none);
+	jsonw_put_known_number(w, "minor_faults", known, view->minor_faults, none);
+	jsonw_put_known_number(w, "major_faults", known, view->major_faults, none);
+	jsonw_put_known_number(w, "voluntary_switches", known, view->voluntary_switches, none);
+	jsonw_put_known_number(w, "involuntary_switches", known, view->involuntary_switches, none);
 	jsonw_end_object(w);
 }
 
@@ -138,8 +135,7 @@ static void facts_json(struct jsonw *w, const struct stat_view *view)
 
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "name", fact->name);
-		jsonw_put_number(
-			w, "value", *fact->reason ? (double)NAN : fact->value, fact->reason);
+		jsonw_put_known_number(w, "value", !*fact->reason, fact->value, fact->reason);
 		jsonw_put_text(w, "unit", fact->unit);
 		jsonw_put_text(w, "witness", fact->witness);
 		jsonw_end_object(w);

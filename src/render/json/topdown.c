@@ -1,8 +1,6 @@
 /* topdown.c - "data" of `assay topdown --json`; docs/commands/topdown.md describes it. */
 #include "render/cpu_json.h"
 
-#include <math.h>
-
 #include "analyze/topdown.h"
 #include "analyze/verdict.h"
 
@@ -39,7 +37,7 @@ static void metric_json(struct jsonw *w, const struct metric_result *row)
 	jsonw_put_text(w, "name", row->metric->name);
 	jsonw_put_text(w, "kind", "metric");
 	jsonw_put_text(w, "core", str_or_null(row->core));
-	jsonw_put_number(w, "value", row->known ? row->value : (double)NAN, row->reason);
+	jsonw_put_known_number(w, "value", row->known, row->value, row->reason);
 	jsonw_put_text(w, "unit", row->metric->unit);
 	jsonw_put_text(w, "assessment", metric_assessment_word(row->assessment));
 	jsonw_put_text(w, "threshold", str_or_null(row->metric->threshold));

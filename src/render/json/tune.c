@@ -1,8 +1,6 @@
 /* tune.c - "data" of `assay tune --json`; docs/commands/tune.md describes each member. */
 #include "render/machine_json.h"
 
-#include <math.h>
-
 #include "analyze/knob.h"
 
 static void row_json(struct jsonw *w, const struct knob_row *row)
@@ -76,7 +74,7 @@ static void noise_json(struct jsonw *w, const struct knob_view *view)
 	}
 	jsonw_end_array(w);
 	jsonw_put_known(w, "busy_ns", watched, (uint64_t)(1e9 * view->busy_seconds), unwatched);
-	jsonw_put_number(w, "busy_seconds", watched ? view->busy_seconds : (double)NAN, unwatched);
+	jsonw_put_known_number(w, "busy_seconds", watched, view->busy_seconds, unwatched);
 }
 
 static void process_json(struct jsonw *w, const struct knob_process *process)

@@ -51,6 +51,8 @@ void jsonw_put_missing(struct jsonw *w, const char *key, const char *reason);
 
 /* A number, or the reason why there is none (NAN, infinite). */
 void jsonw_put_number(struct jsonw *w, const char *key, double value, const char *reason);
+void jsonw_put_known_number(
+	struct jsonw *w, const char *key, bool known, double value, const char *reason);
 /* The same for a text (NULL), a count (0), and a count that is known or not. */
 void jsonw_put_text_or(struct jsonw *w, const char *key, const char *text, const char *reason);
 void jsonw_put_count(struct jsonw *w, const char *key, uint64_t value, const char *reason);
