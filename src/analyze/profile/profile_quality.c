@@ -47,8 +47,7 @@ static void warnings_make(struct profile_quality *quality)
 
 	warn_above(quality, quality->truncated_share, TRUNCATED_MUCH, "truncated-stacks",
 		"stacks are cut off: totals of their outer callers are too low",
-		"sample less often (-F 499), or allow larger rings: sudo sysctl "
-		"kernel.perf_event_mlock_kb=20480");
+		"a lower rate keeps more: assay record -F 499");
 	warn_above(quality, quality->broken_share, TRUNCATED_MUCH, "broken-stacks",
 		"stacks could not be unwound to the end: totals are too low, self is right",
 		"assay doctor PROGRAM shows what unwinding needs");

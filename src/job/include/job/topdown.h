@@ -38,7 +38,7 @@ struct topdown_job {
 	struct advice_book advice;
 	struct cpu_tables cpu;
 	struct arena arena;
-	struct pmu_report pmu;	     /* the facts name its cores */
+	struct pmu_report pmu; /* the facts name its cores */
 	struct topdown_facts facts;
 	bool has_view;			 /* one of these */
 	struct topdown_view measured;	 /* ENGINE_PMU */
