@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 
+from place import place_for
+
 SOURCE, BUILD = (os.path.abspath(path) for path in sys.argv[1:3])
 
 # room -> the rooms whose public headers it may include
@@ -111,8 +113,9 @@ def complaint(flags, text, scratch):
     with open(path, "w", encoding="ascii") as file:
         file.write(text)
     words, folder = flags
-    done = subprocess.run([*words, "-fsyntax-only", "-w", "-fdiagnostics-color=never", path],
-                          cwd=folder, capture_output=True, text=True, check=False)
+    with place_for(BUILD):
+        done = subprocess.run([*words, "-fsyntax-only", "-w", "-fdiagnostics-color=never", path],
+                              cwd=folder, capture_output=True, text=True, check=False)
     return done.stderr if done.returncode else None
 
 

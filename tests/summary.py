@@ -100,6 +100,47 @@ def _():
                                               "0 passed, 1 failed, 0 skipped"], lines
 
 
+@case("a hang fails at once, and so does a crash of any program of the build folder")
+def _():
+    script("victim", "kill -SEGV $$")
+    for body in ("run('sleep', '9', limit_s=0.1)", "wait_for(lambda: False, 0.1)",
+                 f"run({os.path.abspath('victim')!r})"):
+        r = program("busy.LIMIT = -1e9\nfrom tap import run, wait_for\n",
+                    FLAKY.replace("assert", f"{body}; assert") % 2)
+        assert r.status == 1 and r.out.count("Traceback") == 1, (body, r)
+
+
+@case("what an orphan uses is ours, alive or ended, and it does not stay as a zombie")
+def _():
+    r = program('''
+import os
+import signal
+import subprocess
+import time
+from tap import cpu_s_below, wait_for
+SPIN = "echo $$ >pid.new; mv pid.new pid; i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done"
+@case("orphans")
+def _():
+    for end in (SPIN, SPIN + "; exec sleep 600"):
+        before = busy.now()[2]
+        with subprocess.Popen(["sh", "-c", f"sh -c '{end}' & wait"]) as tool:
+            wait_for(lambda: os.path.exists("pid"))
+            tool.kill()
+        with open("pid", encoding="ascii") as file:
+            pid = int(file.read())
+        os.remove("pid")
+        if "sleep" in end:
+            wait_for(lambda: open(f"/proc/{pid}/comm").read() == "sleep\\n")
+        else:
+            wait_for(lambda: not os.path.exists(f"/proc/{pid}"), 10)
+        used = busy.now()[2] - before
+        assert used > 0.05, used
+        if "sleep" in end:
+            os.kill(pid, signal.SIGKILL)
+''')
+    assert r.status == 0, r
+
+
 @case("others are what all CPUs did without the case's own programs")
 def _():
     watch = busy.Watch()

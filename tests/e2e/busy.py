@@ -1,16 +1,64 @@
 """busy.py - did other programs use this machine meanwhile?  The one place where that is judged.
 
+    keep()
     watch = Watch()
     ...
     if watch.busy(): print(watch.reason())
 
-Others are all programs but this one and those that it started and waited for, on all CPUs, and what
-the host of a virtual machine gave to other machines (steal).  A case that measures in real time and
-is wrong is unstable where they used more than LIMIT, and failed on a quiet machine."""
-import resource
+Others are all programs but this one and those below it, on all CPUs, and what the host of a virtual
+machine gave to other machines (steal).  A case that measures in real time and is wrong is unstable
+where they used more than LIMIT, and failed on a quiet machine."""
+import contextlib
+import ctypes
+import os
+import signal
+import sys
 
 # Of all CPUs: a fifth of one on a machine with two.
 LIMIT = 0.1
+TICKS_PER_S = os.sysconf("SC_CLK_TCK")
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+TOP = os.getpid()  # the keeper, where there is one
+
+
+def keep():
+    """Go on in a child.  This process stays as the child's keeper and ends as it does: orphans, as
+    the target of a tool that was killed, become children of the keeper, so that they are gone when
+    they end, as under init, and what they used is ours."""
+    libc = ctypes.CDLL(None)
+    libc.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    child = os.fork()
+    if child == 0:
+        libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+        return
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: the child gets it too
+    pid = None
+    while pid != child:
+        pid, status = os.wait()
+    status = os.waitstatus_to_exitcode(status)
+    sys.exit(status if status >= 0 else 128 - status)
+
+
+def processes():
+    """{pid: (parent, name, CPU seconds, those of children that it has waited for)}"""
+    found = {}
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/stat", encoding="utf-8",
+                                                errors="replace") as file:
+            name, _, rest = file.read().partition("(")[2].rpartition(") ")
+            parent, *ticks = (int(rest.split()[i]) for i in (1, 11, 12, 13, 14))
+            found[int(pid)] = (parent, name, sum(ticks[:2]) / TICKS_PER_S,
+                               sum(ticks[2:]) / TICKS_PER_S)
+    return found
+
+
+def family(top):
+    """The rows of a process and of all that it started, itself or through another."""
+    rows = processes()
+    found = [top]
+    for parent in found:  # which grows meanwhile
+        found += [pid for pid, row in rows.items() if row[0] == parent]
+    return [rows[pid] for pid in found if pid in rows]
 
 
 def now():
@@ -18,8 +66,7 @@ def now():
     with open("/proc/stat", encoding="ascii") as file:
         user, nice, system, idle, wait, irq, softirq, steal = map(int, file.readline().split()[1:9])
     busy = user + nice + system + irq + softirq + steal
-    ours = sum(usage.ru_utime + usage.ru_stime for usage in (
-        resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)))
+    ours = sum(own + waited for *_, own, waited in family(TOP))
     return busy + idle + wait, busy, ours
 
 
@@ -32,7 +79,7 @@ class Watch:
     def busy(self):
         """Whether others used more than LIMIT since."""
         total, busy, ours = (after - before for after, before in zip(now(), self.begin))
-        self.share = (busy - 100 * ours) / total if total else 0  # /proc has 100 ticks per second
+        self.share = (busy - TICKS_PER_S * ours) / total if total else 0
         return self.share > LIMIT
 
     def reason(self):

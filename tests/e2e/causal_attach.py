@@ -110,7 +110,7 @@ def _():
         assert any(row["file"] and row["file"].endswith("shapes.c") for row in rows), r
 
 
-@measured("attached to ten times in a row, a process is as before each time")
+@case("attached to ten times in a row, a process is as before each time")
 def _():
     able()
     with Process(SHAPES, "fping", "60") as p:
@@ -123,7 +123,7 @@ def _():
         assert p.wait() == -signal.SIGTERM
 
 
-@measured("no call that a process waits in notices that it was attached to")
+@case("no call that a process waits in notices that it was attached to")
 def _():
     able()
     ways = ("read", "recv", "epoll", "poll", "sleep", "futex", "wait")
@@ -359,7 +359,7 @@ def _():
     assert child.returncode == 6 and "user 0" in err and "root" in err, (child.returncode, err)
 
 
-@measured("a process that has dropped its rights is attached to like any other")
+@case("a process that has dropped its rights is attached to like any other")
 def _():
     able()
     if os.geteuid() != 0:

@@ -305,7 +305,7 @@ def _():
     assert int(r.err.split()[0]) > 20, r
 
 
-@measured("a thousand threads have a seat each; a forked child counts for itself")
+@case("a thousand threads have a seat each; a forked child counts for itself")
 def _():
     pairs, r = experiment("points", "threads", "4", targets=["work"], levels="500")
     # How many are seen depends on who runs in a window; nobody may be left without a seat.
@@ -315,7 +315,7 @@ def _():
     assert pairs and all(p["base"]["points"]["tick"][0] < 10000 for p in pairs), r
 
 
-@measured("a thread that blocks all signals is left alone, and that is counted")
+@case("a thread that blocks all signals is left alone, and that is counted")
 def _():
     pairs, r = experiment("points", "masked", "3", targets=["work"], levels="500")
     assert pairs and all(p["faster"]["samples"] == 0 for p in pairs), r
@@ -363,7 +363,7 @@ def sampled(pid):
         return file.read().count("perf_event") > 1
 
 
-@measured("the tool is killed at any moment: the target runs on, and is sampled no longer")
+@case("the tool is killed at any moment: the target runs on, and is sampled no longer")
 def _():
     first = prepare()
     for _ in range(2):
@@ -371,9 +371,9 @@ def _():
                                        place_of("shapes", "work_a"), "--levels", "1000", "--",
                                        "./shapes", "pipe", "8"], stdout=subprocess.DEVNULL,
                               stderr=subprocess.DEVNULL) as tool:
-            time.sleep(chance.uniform(0.8, 2.5))
-            found = [pid for pid in filter(str.isdigit, os.listdir("/proc"))
-                     if target_of(pid, tool.pid)]
+            found = wait_for(lambda: [pid for pid in filter(str.isdigit, os.listdir("/proc"))
+                                      if target_of(pid, tool.pid)])  # pylint: disable=W0640
+            time.sleep(chance.uniform(0, 1.7))
             tool.send_signal(signal.SIGKILL)
             tool.wait()
         assert len(found) == 1, found

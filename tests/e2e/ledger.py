@@ -188,7 +188,7 @@ def _():
     assert seen, "no two mechanisms told the same thing"
 
 
-@measured("without privilege what cannot be seen is untested, never rejected")
+@case("without privilege what cannot be seen is untested, never rejected")
 def _():
     if os.geteuid() != 0:
         skip("only root can become nobody")

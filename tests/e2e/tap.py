@@ -14,13 +14,11 @@ A case passes when it returns, fails when it raises (the message and what was ru
 left out with skip("reason").  @measured is for a case whose result is a measurement in real time:
 wrong, it has a second try, while all other tests of the build folder wait; wrong again, it fails on
 a quiet machine and is unstable on a busy one (busy.py).  tools/test-summary counts both, and there
-is no other way to try again.  Wrong is what an assert says; a crash of assay and every other error
-fails at once.  @measured(..., alone=True) is for one that takes all CPUs: the others wait for its
-first try too.  Chance comes from `chance`, which has a seed.  Every program that a case
-starts has a time limit and stdin at /dev/null unless told otherwise.  ASSAY names the program under
-test; `make test` sets it."""
-import contextlib
-import fcntl
+is no other way to try again.  Wrong is what an assert says; a crash of a program of ours, a hang
+and every other error fails at once.  @measured(..., alone=True) is for one that takes all CPUs: the
+others wait for its first try too.  Chance comes from `chance`, which has a seed.  Every program
+that a case starts has a time limit and stdin at /dev/null unless told otherwise.  ASSAY names the
+program under test; `make test` sets it."""
 import os
 import random
 import re
@@ -33,7 +31,8 @@ import tempfile
 import time
 import traceback
 
-from busy import Watch
+from busy import Watch, family, keep
+from place import place_for
 
 ASSAY = os.path.abspath(os.environ.get("ASSAY", "build/assay"))
 SOURCE = os.path.abspath(os.environ.get("ASSAY_SOURCE", "."))
@@ -51,7 +50,11 @@ class Skip(Exception):
 
 
 class Crash(Exception):
-    """assay itself crashed, or a sanitizer found something in it."""
+    """A program of the build folder crashed, or a sanitizer found something in it."""
+
+
+class Hang(Exception):
+    """A program did not end, or what was waited for did not happen."""
 
 
 class Result:
@@ -88,6 +91,12 @@ def need(program):
     return shutil.which(program) or skip(f"{program} is not installed")
 
 
+def is_ours(program):
+    """Whether it is one of the build folder, or a copy of assay."""
+    return os.path.basename(program) == "assay" or \
+        os.path.realpath(program).startswith(os.path.realpath(BUILD) + os.sep)
+
+
 def run(*argv, stdin="", stdout=subprocess.PIPE, env=None, cwd=None, limit_s=LIMIT_S):
     """Run a program to its end; `env` is added to ours (None as a value takes one away)."""
     full = dict(os.environ)
@@ -103,17 +112,18 @@ def run(*argv, stdin="", stdout=subprocess.PIPE, env=None, cwd=None, limit_s=LIM
         except subprocess.TimeoutExpired:
             os.killpg(child.pid, signal.SIGKILL)
             child.communicate()
-            raise AssertionError(f"not done after {limit_s} s: {shlex.join(argv)}") from None
-    return Result(argv, child.returncode, (out or b"").decode(errors="replace"),
-                  err.decode(errors="replace"))
+            raise Hang(f"not done after {limit_s} s: {shlex.join(argv)}") from None
+    r = Result(argv, child.returncode, (out or b"").decode(errors="replace"),
+               err.decode(errors="replace"))
+    if is_ours(argv[0]) and (-r.status in CRASHES
+                             or re.search(r"Sanitizer: |: runtime error: ", r.err)):
+        raise Crash(str(r))
+    return r
 
 
 def assay(*words, **how):
     """Run the program under test."""
-    r = run(ASSAY, *words, **how)
-    if -r.status in CRASHES or re.search(r"Sanitizer: |: runtime error: ", r.err):
-        raise Crash(str(r))
-    return r
+    return run(ASSAY, *words, **how)
 
 
 def commands():
@@ -140,7 +150,7 @@ def wait_for(found, limit_s=120):
         if value := found():
             return value
         time.sleep(0.02)
-    raise AssertionError(f"it did not happen in {limit_s} s")
+    raise Hang(f"it did not happen in {limit_s} s")
 
 
 def lines_in(path):
@@ -154,41 +164,11 @@ def lines_in(path):
 
 def below(pid):
     """(name, CPU seconds) of each process that a process started, itself or through another."""
-    parents, told = {}, {}
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        with contextlib.suppress(OSError), open(f"/proc/{name}/stat", encoding="utf-8",
-                                                errors="replace") as file:
-            command, _, rest = file.read().partition("(")[2].rpartition(") ")
-            fields = rest.split()
-            parents[int(name)] = int(fields[1])
-            ticks = int(fields[11]) + int(fields[12])
-            told[int(name)] = (command, ticks / os.sysconf("SC_CLK_TCK"))
-    found = [pid]
-    for parent in found:  # which grows meanwhile
-        found += [child for child, of in parents.items() if of == parent]
-    return [told[child] for child in found[1:]]
+    return [(name, seconds) for _, name, seconds, _ in family(pid)[1:]]
 
 
 def cpu_s_below(pid):
     return sum(seconds for _, seconds in below(pid))
-
-
-@contextlib.contextmanager
-def place_for(alone):
-    """Wait for a place among the tests of this build folder: for all of it, or beside others.  Who
-    waits for all of it holds the door, so that nobody else goes in.  A program of cases that a case
-    runs is inside with it."""
-    with contextlib.ExitStack() as stack:
-        if os.access(BUILD, os.W_OK) and os.environ.get("ASSAY_TEST_INSIDE") != BUILD:
-            door, room = (stack.enter_context(open(os.path.join(BUILD, name), "wb"))
-                          for name in ("tests.door", "tests.room"))
-            fcntl.flock(door, fcntl.LOCK_EX)
-            fcntl.flock(room, fcntl.LOCK_EX if alone else fcntl.LOCK_SH)
-            if not alone:
-                fcntl.flock(door, fcntl.LOCK_UN)
-            os.environ["ASSAY_TEST_INSIDE"] = BUILD
-            stack.callback(os.environ.pop, "ASSAY_TEST_INSIDE")
-        yield
 
 
 class Wrong:
@@ -206,7 +186,7 @@ class Wrong:
 def attempt(sentence, function, alone):
     """None, or what is wrong."""
     chance.seed(f"{SEED} {sentence}")
-    with place_for(alone), tempfile.TemporaryDirectory(prefix="assay-test.") as scratch:
+    with place_for(BUILD, alone), tempfile.TemporaryDirectory(prefix="assay-test.") as scratch:
         os.chdir(scratch)
         watch = Watch()
         try:
@@ -245,6 +225,7 @@ def tried(sentence, function, in_real_time, alone):
 def main(unless=None):
     """Run the cases (or those whose sentence holds argv[1]), each in a scratch folder.  `unless` is
     a reason to skip them all."""
+    keep()
     wanted = [c for c in _cases if len(sys.argv) < 2 or sys.argv[1] in c[0]]
     failed = 0
     # A shell starts what it puts in the background with Ctrl-C ignored, nohup ignores SIGHUP, and

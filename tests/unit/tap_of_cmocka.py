@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run a cmocka program and mend its TAP: tap_of_cmocka.py PROGRAM
+"""Run a cmocka program and mend its TAP: tap_of_cmocka.py BUILD PROGRAM
 
 cmocka 1.1.5 tells a skipped case as `not ok N # SKIP name`, which meson counts as failed, and has
 no place for the reason.  A unit test that cannot run here says
@@ -13,10 +13,12 @@ import re
 import subprocess
 import sys
 
+from place import place_for
+
 env = {**os.environ, "CMOCKA_MESSAGE_OUTPUT": "TAP"}
 reason = "no reason was given"
-with subprocess.Popen(sys.argv[1:], env=env, stdout=subprocess.PIPE, text=True,
-                      errors="replace") as child:
+with place_for(sys.argv[1]), subprocess.Popen(sys.argv[2:], env=env, stdout=subprocess.PIPE,
+                                              text=True, errors="replace") as child:
     for line in child.stdout:
         if line.startswith("# skip: "):
             reason = line[len("# skip: "):].strip()

@@ -14,7 +14,10 @@
  *     ping     A 10 then B 20, in two threads, never in parallel, mutex and condition variable
  *     fping    the same over raw futexes
  *     shared   two threads, each A 10 units, a barrier, B 10 in one of them, a barrier
- *     device   one thread, A 7 units, then wait_b() sleeps 1 ms, as if for a disk */
+ *     device   one thread, A 7 units, then wait_b() sleeps 1 ms, as if for a disk
+ *
+ * The file that SHAPES_MARK names is there as soon as it has begun. */
+#include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -283,8 +286,11 @@ int main(int argc, char **argv)
 	const struct shape *shape = argc > 2 ? shape_find(argv[1]) : NULL;
 	double seconds = argc > 2 ? atof(argv[2]) : 0;
 	struct timespec left = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+	const char *mark = getenv("SHAPES_MARK");
 	pthread_t thread;
 
+	if (mark)
+		close(open(mark, O_CREAT | O_WRONLY, 0644));
 	if (!shape) {
 		fprintf(stderr, "usage: shapes SHAPE SECONDS [A%% B%%]\n");
 		return 2;
