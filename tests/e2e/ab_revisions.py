@@ -4,9 +4,8 @@ import json
 import os
 import signal
 import subprocess
-import time
 
-from tap import ASSAY, assay, case, main, need, run
+from tap import ASSAY, assay, case, main, need, run, wait_for
 
 GIT = {"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "a",
        "GIT_COMMITTER_EMAIL": "a@b", "GIT_CONFIG_GLOBAL": "/dev/null"}
@@ -184,14 +183,6 @@ def start(*words):
                             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def wait_for(path):
-    for _ in range(600):
-        if os.path.exists(path):
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"{path} never came")
-
-
 @case("Ctrl-C in the build ends it with its children, exit 130, and everything is removed")
 def _():
     repository()
@@ -199,7 +190,7 @@ def _():
     flag = os.path.abspath("flag")
     tool = start("--build", f"sleep 600 & echo $! > {flag}.new; mv {flag}.new {flag}; wait",
                  "--run", "./work.sh", "main", "--", "main")
-    wait_for(flag)
+    wait_for(lambda: os.path.exists(flag))
     tool.send_signal(signal.SIGINT)
     tool.communicate(timeout=60)
     assert tool.returncode == 130, tool.returncode
@@ -215,8 +206,7 @@ def _():
     flags = [os.path.abspath(name) for name in ("dead", "alive")]
     tools = [start("--build", f"touch {flag}; exec sleep 600", "--run", "./work.sh", "main", "--",
                    "main") for flag in flags]
-    for flag in flags:
-        wait_for(flag)
+    wait_for(lambda: all(os.path.exists(flag) for flag in flags))
     assert len(git("worktree", "list").splitlines()) == 5, git("worktree", "list")
     tools[0].kill()
     tools[0].communicate()

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from bench_run import FAULTS, NOP, SPIN, bench, started
-from tap import ASSAY, assay, case, main, measured, need, run, script
+from tap import ASSAY, assay, case, main, measured, need, run, script, wait_for
 
 
 def on_run(number, action):
@@ -202,11 +202,7 @@ def _():
     assert one["timed_out"] and one["signal"] == signal.SIGKILL and not one["used"], one
     with open("child", encoding="ascii") as f:
         child = int(f.read())
-    for _ in range(100):
-        if not os.path.exists(f"/proc/{child}"):
-            break
-        time.sleep(0.02)
-    assert not os.path.exists(f"/proc/{child}")
+    wait_for(lambda: not os.path.exists(f"/proc/{child}"))
     r = assay("bench", "-n", "3", "--time-limit", "200ms", "sleep 1000")
     assert r.status == 5 and "time limit" in r.out, r
 

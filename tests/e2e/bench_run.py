@@ -1,9 +1,8 @@
 """bench_run.py - what the tests of `assay bench` share."""
 import json
 import os
-import time
 
-from tap import BUILD, assay
+from tap import BUILD, assay, wait_for
 
 WORKLOADS = os.path.join(BUILD, "tests", "workloads")
 NOP, FAULTS, SPIN = (os.path.join(WORKLOADS, name) for name in ("nop", "faults", "spin"))
@@ -16,10 +15,6 @@ def bench(*words, status=0, **how):
     return json.loads(r.out)
 
 
-def started(path, limit_s=20):
+def started(path):
     """Wait until a file is there and not empty."""
-    for _ in range(limit_s * 50):
-        if os.path.exists(path) and os.path.getsize(path):
-            return
-        time.sleep(0.02)
-    raise AssertionError(f"{path} did not appear")
+    wait_for(lambda: os.path.exists(path) and os.path.getsize(path))

@@ -141,11 +141,10 @@ def _():
 
 
 def perf_report(path, *sort):
-    """perf report's rows as tuples, the number of branches first; None when it crashes."""
+    """perf report's rows as tuples, the number of branches first."""
     r = run(need("perf"), "report", "-i", path, "--stdio", "-b", "-n", "--sort", ",".join(sort),
             "-t", "|")
-    if r.status != 0:
-        return None
+    assert r.status == 0, r
     rows = [[cell.strip() for cell in line.split("|")] for line in r.out.splitlines()
             if line.strip() and not line.startswith("#")]
     return [row[1:2 + len(sort)] for row in rows]

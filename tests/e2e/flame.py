@@ -1,13 +1,12 @@
 """`assay flame`: an SVG that is well formed whatever the names, true to the report, and alive."""
 import json
 import os
-import random
 import re
 import shutil
 import xml.etree.ElementTree as xml
 
 import runs
-from tap import assay, case, main, run, skip
+from tap import assay, case, chance, main, run, skip
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -236,7 +235,7 @@ def _():
 
 @case("a tree with too many boxes to hold loses the narrowest, and is not told to be too deep")
 def _():
-    chance, names = random.Random(7), [f"f{i}" for i in range(90)]
+    names = [f"f{i}" for i in range(90)]
     with open("many.folded", "w", encoding="ascii") as f:
         f.write("main;wide 200\n")
         for _ in range(115000):  # 4.5 million boxes: stacks that share next to nothing

@@ -107,6 +107,8 @@ FRESH = {
 @case("recordings of the installed perf have the samples that it counts: chains, groups, -z, ...")
 def _():
     refused = [name for name, options in FRESH.items() if not taken(name, *options)]
+    if len(refused) == len(FRESH):
+        skip("perf record does not work here")
     assert not {"flat", "fp", "packed", "group", "dwarf"} & set(refused), refused
     for name in FRESH.keys() - set(refused):
         d = agree(path_of(name))
@@ -164,6 +166,7 @@ def _():
     at, size = 16, 0
     while int.from_bytes(whole[at:at + 4], "little") != 9:  # PERF_RECORD_SAMPLE
         size = int.from_bytes(whole[at + 6:at + 8], "little")
+        assert size > 0, (at, len(whole))
         at += size
     with open(path_of("corrupt"), "wb") as file:
         file.write(whole[:at + 6] + bytes(2) + whole[at + 8:])

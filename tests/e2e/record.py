@@ -3,9 +3,11 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
-from tap import ASSAY, BUILD, assay, case, cpu_s_below, main, need, run, skip, wait_for
+from tap import (ASSAY, BUILD, assay, case, cpu_s_below, main, measured, need, run, skip,
+                 wait_for)
 
 WORKLOADS = os.path.join(BUILD, "tests", "workloads")
 NOP, FORKS, SHARES, SPIN = (
@@ -81,13 +83,19 @@ def _():
     assert sql("select exit_status from executions", "x.assay") == "0"
 
 
-@case("500 threads are followed")
+def may_be_real_time():
+    """Whether a program that is started here may have SCHED_FIFO, as the reader of rings wants."""
+    return run(sys.executable, "-c", "import os\nos.sched_setscheduler(0, os.SCHED_FIFO, "
+               "os.sched_param(1))").status == 0
+
+
+@measured("500 threads are followed")
 def _():
     d = record("-F", "4999", "--", SHARES, "1", "500")
     tids = int(sql("select count(distinct tid) from thread"))
     assert tids > 250, (tids, d)
-    # Without root the reader may come late.
-    assert os.geteuid() or d["data"]["lost"] == 0, d
+    # A reader that is not real-time may come late.
+    assert not may_be_real_time() or d["data"]["lost"] == 0, d
     rows = report()
     within(rows["heavy"]["self"], rows["heavy"]["self"] + rows["light"]["self"], 0.75,
            d["data"]["samples"], d["data"]["lost"])
@@ -319,11 +327,7 @@ def _():
     time.sleep(2.5)
     child.kill()
     child.wait()
-    for _ in range(2400):
-        if os.path.exists("mark"):
-            break
-        time.sleep(0.05)
-    assert os.path.exists("mark"), "the target died with assay"
+    wait_for(lambda: os.path.exists("mark"))  # unless the target died with assay
     count = sql("select count(*) from sample")
     assert int(count) > 20, count
     assert sql("select value from meta where key='partial'") == "1"

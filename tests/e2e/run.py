@@ -113,7 +113,7 @@ def _():
     assert r.status == 2 and "MANIFEST.json" in r.err, r
 
 
-@case("a directory is never overwrites, and latest leads to the newest")
+@case("a directory is never overwritten, and latest leads to the newest")
 def _():
     assert assay("run", *SHORT, "--", program(), "10").status == 0
     first = os.readlink("assay-out/latest")

@@ -2,12 +2,11 @@
 import json
 import os
 import pty
-import random
 import signal
 import subprocess
 import time
 
-from tap import ASSAY, assay, case, main, need, run, skip
+from tap import ASSAY, assay, case, chance, main, need, run, skip, wait_for
 
 CPU = "sys/devices/system/cpu/"
 POLICIES = 16
@@ -70,14 +69,6 @@ def start(*words, env):
     return subprocess.Popen([ASSAY, "tune", *words], env={**os.environ, **env},
                             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                             stderr=subprocess.DEVNULL, start_new_session=True)
-
-
-def wait_for(condition, what):
-    for _ in range(600):
-        if condition():
-            return
-        time.sleep(0.05)
-    raise AssertionError(f"still waiting for {what}")
 
 
 @case("a plan lists each knob with its reason and risk, and changes nothing")
@@ -177,17 +168,16 @@ def _():
     tuned = values(root)
     assert assay("tune", "revert", env=env).status == 0
     partly = 0
-    for seed in range(24):
-        moment = random.Random(seed)
-        killed_at_write(moment.randint(1, 2 * len(tuned)), "apply", "--yes", env=env)
+    for trial in range(24):
+        killed_at_write(chance.randint(1, 2 * len(tuned)), "apply", "--yes", env=env)
         partly += values(root) not in (before, tuned)
-        killed_at_write(moment.randint(1, len(tuned)), "revert", env=env)
+        killed_at_write(chance.randint(1, len(tuned)), "revert", env=env)
         partly += values(root) not in (before, tuned)
         r = assay("tune", "revert", env=env)
-        assert r.status == 0 and "left" not in r.out and "stuck" not in r.out, (seed, str(r))
+        assert r.status == 0 and "left" not in r.out and "stuck" not in r.out, (trial, str(r))
         now = values(root)
         wrong = {p: (v, now[p]) for p, v in before.items() if now[p] != v}
-        assert not wrong, (seed, wrong)
+        assert not wrong, (trial, wrong)
     assert partly, "no kill hit between the first and the last write"
 
 
@@ -195,15 +185,15 @@ def _():
 def _():
     root, env = tree()
     before = values(root)
-    for seed in range(24):
+    for trial in range(24):
         for words in (["apply", "--yes"], ["revert"]):
             child = start(*words, env=env)
-            time.sleep(0.02 * random.Random(seed).random())
+            time.sleep(chance.uniform(0, 0.02))
             child.kill()
             child.wait()
         r = assay("tune", "revert", env=env)
-        assert r.status == 0 and "left" not in r.out and "stuck" not in r.out, (seed, str(r))
-        assert values(root) == before, seed
+        assert r.status == 0 and "left" not in r.out and "stuck" not in r.out, (trial, str(r))
+        assert values(root) == before, trial
 
 
 @case("somebody else's change is left alone, and said")
@@ -270,7 +260,7 @@ def _():
     before = values(root)
     for whole in (False, True):
         child = start("run", "--yes", "--", "sh", "-c", "echo > started; exec sleep 60", env=env)
-        wait_for(lambda: os.path.exists("started"), "the program")
+        wait_for(lambda: os.path.exists("started"))
         assert values(root) != before
         os.unlink("started")
         target = int(run("sh", "-c", f"cat /proc/{child.pid}/task/*/children").out.split()[0])
@@ -280,14 +270,13 @@ def _():
         else:
             child.kill()
         child.wait()
-        wait_for(lambda: values(root) == before, "the guardian")
+        wait_for(lambda: values(root) == before)  # by the guardian
         for pid in targets:  # the sleep, which runs on as the spawner promises
             try:
                 os.kill(int(pid), signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        wait_for(lambda: assay("tune", "status", env=env).out.startswith("status: no setting"),
-                 "the journal's end")
+        wait_for(lambda: assay("tune", "status", env=env).out.startswith("status: no setting"))
 
 
 @case("Ctrl-C during run ends the program, reverts and exits with 130")
@@ -295,7 +284,7 @@ def _():
     root, env = tree()
     before = values(root)
     child = start("run", "--yes", "--", "sh", "-c", "echo > started; exec sleep 60", env=env)
-    wait_for(lambda: os.path.exists("started"), "the program")
+    wait_for(lambda: os.path.exists("started"))
     child.send_signal(signal.SIGINT)
     assert child.wait() == 130
     assert values(root) == before
@@ -305,7 +294,7 @@ def _():
 def _():
     root, env = tree()
     child = start("run", "--yes", "--", "sh", "-c", "echo > started; exec sleep 60", env=env)
-    wait_for(lambda: os.path.exists("started"), "the program")
+    wait_for(lambda: os.path.exists("started"))
     tuned = values(root)
     r = assay("tune", "revert", env=env)
     assert r.status == 6 and "another assay tune" in r.err, r
@@ -458,7 +447,7 @@ def _():
             if seed % 2:
                 killed_at_write(1 + seed // 2, "revert")
             r = assay("tune", "revert")
-            assert r.status == 0 and "left" not in r.out, (seed, str(r))
+            assert r.status == 0 and "left" not in r.out, (trial, str(r))
             assert machine.now() == machine.before, seed
         assert partly, "no kill hit after the first write"
 
@@ -595,7 +584,7 @@ def _():
         statuses = [child.wait() for child in children]
         assert set(statuses) <= {0, 6}, (seed, statuses)
         assert assay("tune", "revert", env=env).status == 0
-        assert values(root) == before, seed
+        assert values(root) == before, trial
 
 
 @case("a plan tells who uses the processors now")
