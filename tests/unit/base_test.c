@@ -31,6 +31,7 @@
 #include "base/str.h"
 #include "base/stream.h"
 #include "base/vec.h"
+#include "folder.h"
 
 /* ---- str ---- */
 
@@ -441,16 +442,6 @@ static void an_error_is_one_clean_line_with_its_way_out(void **state)
 
 /* ---- io ---- */
 
-static int enter_folder(void **state)
-{
-	char name[] = "/tmp/assay-base-XXXXXX";
-
-	if (!mkdtemp(name) || chdir(name) < 0)
-		return -1;
-	*state = mem_copy_text(name, strlen(name));
-	return 0;
-}
-
 static unsigned count_files(const char *folder)
 {
 	DIR *dir = opendir(folder);
@@ -461,22 +452,6 @@ static unsigned count_files(const char *folder)
 		count++;
 	closedir(dir);
 	return count - 2;
-}
-
-static int leave_folder(void **state)
-{
-	DIR *dir = opendir(".");
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir)))
-		if (unlink(entry->d_name) < 0 && entry->d_name[0] != '.')
-			rmdir(entry->d_name);
-	if (dir)
-		closedir(dir);
-	if (chdir("/") < 0 || rmdir(*state) < 0)
-		return -1;
-	free(*state);
-	return 0;
 }
 
 static void assert_holds(const char *path, const char *expected)
@@ -667,8 +642,6 @@ static void a_full_disk_leaves_the_old_file_and_nothing_else(void **state)
 	assert_int_equal(count_files("small"), 1);
 	assert_int_equal(umount("small"), 0);
 }
-
-#define in_folder(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
 
 int main(void)
 {

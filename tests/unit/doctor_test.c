@@ -96,7 +96,7 @@ static void without_a_pmu_counting_falls_back_to_valgrind(void **state)
 	assert_non_null(strstr(tier_text(&view, "counting"), "simulated with valgrind"));
 }
 
-static void a_limited_pmu_is_called_cut_down(void **state)
+static void a_limited_pmu_is_called_limited(void **state)
 {
 	run_auto struct run *run = run_open();
 	doctor_auto struct doctor_view view = {0};
@@ -199,7 +199,7 @@ int main(void)
 		cmocka_unit_test(every_capability_is_explained_in_the_data),
 		cmocka_unit_test(with_everything_each_tier_is_at_its_best),
 		cmocka_unit_test(with_nothing_each_tier_says_so),
-		cmocka_unit_test(a_limited_pmu_is_called_cut_down),
+		cmocka_unit_test(a_limited_pmu_is_called_limited),
 		cmocka_unit_test(without_a_pmu_counting_falls_back_to_valgrind),
 		cmocka_unit_test(what_was_not_tried_is_not_called_missing),
 		cmocka_unit_test(root_is_not_told_what_root_would_add),

@@ -240,8 +240,6 @@ static void steps_before_are_multiplied_and_must_be_comparisons(void **state)
 	ab_job_done(&f.ab);
 }
 
-#define in_folder(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

@@ -92,16 +92,10 @@ static void a_folder_without_results_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			a_file_is_known_by_its_digest_and_one_that_is_not_there_is_named,
-			enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(fixtures_are_the_plain_files_behind_the_program,
-			enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(
-			of_a_folder_what_holds_no_results_is_named_and_the_rest_taken, enter_folder,
-			leave_folder),
-		cmocka_unit_test_setup_teardown(
-			a_folder_without_results_is_refused, enter_folder, leave_folder),
+		in_folder(a_file_is_known_by_its_digest_and_one_that_is_not_there_is_named),
+		in_folder(fixtures_are_the_plain_files_behind_the_program),
+		in_folder(of_a_folder_what_holds_no_results_is_named_and_the_rest_taken),
+		in_folder(a_folder_without_results_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

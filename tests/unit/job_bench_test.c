@@ -312,8 +312,6 @@ static void a_run_that_fails_ends_it_and_is_not_remembered(void **state)
 	bench_job_done(&job);
 }
 
-#define in_folder(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

@@ -319,8 +319,6 @@ static void a_run_without_experiments_is_refused(void **state)
 	run_close(empty);
 }
 
-#define in_folder(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

@@ -14,20 +14,21 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/mem.h"
+#include "folder.h"
 #include "job/site.h"
 #include "job_host.h"
 #include "model/run.h"
-#include "model/store.h"
 #include "parts.h"
 #include "topdown_parts.h"
 
 static char program_name[] = "true", *program[] = {program_name, NULL};
 
-/* A PATH with or without a valgrind in it; the one before comes back. */
+/* A PATH that is this folder, with or without a valgrind in it; the one before comes back. */
 static int choose_with(bool has_valgrind, enum job_engine wish, bool has_pmu, enum job_engine *ret,
 	struct err *err)
 {
-	char folder[] = "/tmp/assay-job-cpu.XXXXXX", file[64];
+	mem_auto char *folder = getcwd(NULL, 0);
 	const char *path = getenv("PATH");
 	char *before = strdup(path ? path : "");
 	struct err no_pmu = {0}, ignored;
@@ -35,18 +36,15 @@ static int choose_with(bool has_valgrind, enum job_engine wish, bool has_pmu, en
 
 	if (!has_pmu)
 		err_set(&no_pmu, ERR_UNAVAILABLE, ENOENT, "there is no PMU");
-	assert_non_null(mkdtemp(folder));
-	snprintf(file, sizeof(file), "%s/valgrind", folder);
+	unlink("valgrind");
 	if (has_valgrind) {
-		assert_int_equal(io_replace(file, "#!/bin/sh\n", 10, &ignored), 0);
-		chmod(file, 0755);
+		assert_int_equal(io_replace("valgrind", "#!/bin/sh\n", 10, &ignored), 0);
+		chmod("valgrind", 0755);
 	}
 	setenv("PATH", folder, 1);
 	r = job_choose_engine(wish, &no_pmu, ret, err);
 	setenv("PATH", before, 1);
 	free(before);
-	unlink(file);
-	rmdir(folder);
 	return r;
 }
 
@@ -181,19 +179,14 @@ static void nobody_is_sent_where_he_is(void **state)
 static void a_stored_run_is_looked_at_without_running_anything(void **state)
 {
 	const struct job_host host = host_of("branches", NULL);
-	char path[] = "/tmp/assay-job-cpu.XXXXXX";
-	const struct site_options options = {.run_path = path};
+	const struct site_options options = {.run_path = "run.assay"};
 	run_auto struct run *run = run_open();
 	struct branches_job branches = {0};
 	struct cache_job cache = {0};
-	struct store *store;
 	struct err err = {0};
-	int fd = mkstemp(path);
 
 	(void)state;
-	assert_int_equal(store_create(path, &store, &err), 0);
-	assert_int_equal(store_finish(store, run, &err), 0);
-	store_close(store);
+	run_put("run.assay", run);
 	assert_int_equal(cache_job_do(&cache, &options, false, &host, &err), 0);
 	assert_string_equal(cache.site.summary.engine, "none");
 	assert_string_equal(job_subject(run, NULL, &cache.site.arena).program, "PROGRAM");
@@ -205,21 +198,19 @@ static void a_stored_run_is_looked_at_without_running_anything(void **state)
 	assert_int_equal(branches_job_do(&branches, &options, "sideways", &host, &err), -EINVAL);
 	assert_non_null(strstr(err.text, "sideways"));
 	branches_job_done(&branches);
-	close(fd);
-	unlink(path);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_pmu_is_used_where_there_is_one_else_the_simulator),
-		cmocka_unit_test(an_engine_that_was_asked_for_is_not_replaced),
-		cmocka_unit_test(where_both_are_missing_both_are_told),
+		in_folder(the_pmu_is_used_where_there_is_one_else_the_simulator),
+		in_folder(an_engine_that_was_asked_for_is_not_replaced),
+		in_folder(where_both_are_missing_both_are_told),
 		cmocka_unit_test(one_basic_counter_that_can_be_believed_is_enough),
 		cmocka_unit_test(a_pmu_is_cut_down_by_zeros_and_by_gaps_among_the_basic_events),
 		cmocka_unit_test(options_of_the_counters_are_told_to_the_simulators_user),
 		cmocka_unit_test(nobody_is_sent_where_he_is),
-		cmocka_unit_test(a_stored_run_is_looked_at_without_running_anything),
+		in_folder(a_stored_run_is_looked_at_without_running_anything),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

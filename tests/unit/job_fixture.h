@@ -1,5 +1,4 @@
-/* job_fixture.h - what tests of jobs need: a folder of their own to work in, files, and runs that
- * nobody made. */
+/* job_fixture.h - what tests of jobs need: a folder, files, and runs that nobody made. */
 #pragma once
 
 #include <setjmp.h>
@@ -9,35 +8,12 @@
 
 #include <cmocka.h>
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/io.h"
-#include "base/mem.h"
+#include "folder.h"
 #include "job/host.h"
 #include "model/run.h"
-#include "model/store.h"
-
-static inline int enter_folder(void **state)
-{
-	char name[] = "/tmp/assay-job-XXXXXX";
-
-	if (!mkdtemp(name) || chdir(name) < 0)
-		return -1;
-	*state = mem_copy_text(name, strlen(name));
-	return 0;
-}
-
-static inline int leave_folder(void **state)
-{
-	char command[64];
-
-	snprintf(command, sizeof(command), "rm -r '%s'", (char *)*state);
-	free(*state);
-	return chdir("/") < 0 || system(command); /* NOLINT(cert-env33-c): our own folder */
-}
 
 static inline void file_put(const char *path, const char *text)
 {
@@ -45,16 +21,6 @@ static inline void file_put(const char *path, const char *text)
 
 	if (io_replace(path, text, strlen(text), &err) < 0)
 		fail_msg("%s", err.text);
-}
-
-static inline void run_put(const char *path, struct run *run)
-{
-	struct store *store = NULL;
-	struct err err = {0};
-
-	if (store_create(path, &store, &err) < 0 || store_finish(store, run, &err) < 0)
-		fail_msg("%s", err.text);
-	store_close(store);
 }
 
 /* `count` more runs of command number `command` (a new one is named), each of about `wall_ns`, half

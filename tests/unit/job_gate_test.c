@@ -349,8 +349,6 @@ static void options_that_do_not_go_together_are_refused(void **state)
 	}
 }
 
-#define in_folder(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {

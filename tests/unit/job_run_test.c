@@ -15,16 +15,16 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "folder.h"
 #include "job/status.h"
 #include "job_host.h"
-#include "model/store.h"
 #include "profile_text.h"
 #include "run_job.h"
 
 #define S 1000000000ULL
 
 struct fixture {
-	char folder[64];
+	void *folder;
 	char *program[3];
 	struct job_host host;
 	struct run_result result;
@@ -38,9 +38,7 @@ static int begin(void **state)
 	struct fixture *f = calloc(1, sizeof(*f));
 	struct run_job *job = &f->job;
 
-	snprintf(f->folder, sizeof(f->folder), "/tmp/assay-job-run.XXXXXX");
-	assert_non_null(mkdtemp(f->folder));
-	assert_int_equal(chdir(f->folder), 0);
+	assert_int_equal(enter_folder(&f->folder), 0);
 	f->program[0] = strdup("/proc/self/exe");
 	f->program[1] = strdup("two words");
 	f->host = host_of("run", "/proc/self/exe 'two words'");
@@ -63,7 +61,6 @@ static int end(void **state)
 {
 	struct fixture *f = *state;
 	struct run_job *job = &f->job;
-	char command[96];
 
 	for (unsigned i = 0; i < EVIDENCE_KINDS; i++)
 		run_close(job->runs[i]);
@@ -74,9 +71,7 @@ static int end(void **state)
 	arena_done(&job->arena);
 	free(f->program[0]);
 	free(f->program[1]);
-	snprintf(command, sizeof(command), "rm -rf %s", f->folder);
-	assert_int_equal(chdir("/"), 0);
-	assert_int_equal(system(command), 0); /* NOLINT(cert-env33-c): a folder of ours */
+	assert_int_equal(leave_folder(&f->folder), 0);
 	free(f);
 	return 0;
 }
@@ -84,11 +79,7 @@ static int end(void **state)
 /* A run file of the directory. */
 static void put_run(struct fixture *f, const char *name, struct run *run)
 {
-	struct store *store;
-
-	assert_int_equal(store_create(directory_path(&f->job.directory, name), &store, &f->err), 0);
-	assert_int_equal(store_finish(store, run, &f->err), 0);
-	store_close(store);
+	run_put(directory_path(&f->job.directory, name), run);
 	run_close(run);
 }
 

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "folder.h"
 #include "job/stat.h"
 #include "job_host.h"
 #include "model/run.h"
-#include "model/store.h"
 
 static char program_name[] = "true", *program[] = {program_name, NULL};
 
@@ -82,26 +82,22 @@ static void a_set_that_no_cpu_has_is_refused_before_anything_runs(void **state)
 static void the_run_says_what_was_measured_and_is_kept(void **state)
 {
 	const struct job_host host = host_of("stat", "the words of the target");
-	char path[] = "/tmp/assay-job-stat.XXXXXX";
 	const char *const events[] = {"task-clock", NULL};
 	const struct stat_options options = {
-		.count.argv = program, .events = events, .count.repeat = 2, .output = path};
+		.count.argv = program, .events = events, .count.repeat = 2, .output = "run.assay"};
 	run_auto struct run *kept = NULL;
 	struct stat_job job;
 	struct err err = {0};
-	int fd = mkstemp(path);
 
 	(void)state;
 	assert_int_equal(stat_job_do(&job, &options, &host, &err), 0);
 	assert_true(job.run->frozen && !job.run->partial);
 	stat_job_done(&job);
-	assert_int_equal(store_load(path, &kept, &err), 0);
+	assert_int_equal(store_load("run.assay", &kept, &err), 0);
 	assert_int_equal(kept->executions.count, 2);
 	assert_string_equal(run_text(kept, kept->command), "stat");
 	assert_string_equal(run_text(kept, kept->target), "the words of the target");
 	assert_true(kept->fingerprint != 0);
-	close(fd);
-	unlink(path);
 }
 
 static void without_events_and_usage_there_is_no_result(void **state)
@@ -137,7 +133,7 @@ int main(void)
 		cmocka_unit_test(events_sets_and_metrics_add_up_and_replace_the_default),
 		cmocka_unit_test(the_simulator_has_its_own_default_set),
 		cmocka_unit_test(a_set_that_no_cpu_has_is_refused_before_anything_runs),
-		cmocka_unit_test(the_run_says_what_was_measured_and_is_kept),
+		in_folder(the_run_says_what_was_measured_and_is_kept),
 		cmocka_unit_test(without_events_and_usage_there_is_no_result),
 		cmocka_unit_test(the_usage_of_an_own_program_is_a_result),
 	};

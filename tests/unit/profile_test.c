@@ -1,5 +1,4 @@
-/* profile_test.c - show which functions, lines or threads used the time, by function, line, module,
- * file and thread. */
+/* profile_test.c - samples summed up by function, line, module, file and thread. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,8 +18,8 @@
 #include "analyze/profile.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "folder.h"
 #include "model/run.h"
-#include "model/store.h"
 #include "profile_text.h"
 
 /* Recursion, inlines, an address without a name, samples without a stack, two modules. */
@@ -379,19 +378,13 @@ static const char views[] = "event cycles\nperiod 1000\nthread 7 7 prog\n"
 
 static void the_views_of_the_run_file_agree_with_the_report(void **state)
 {
-	char path[] = "/tmp/assay-profile-XXXXXX";
 	run_auto struct run *run = profile_text_run(views);
 	profile_auto struct profile_view functions = {0}, lines = {0}, modules = {0};
-	struct store *store = NULL;
-	struct err err = {0};
 	sqlite3 *db = NULL;
 
 	(void)state;
 	add_copy(run);
-	assert_true(mkdtemp(path) && chdir(path) == 0);
-	assert_int_equal(store_create("r.assay", &store, &err), 0);
-	assert_int_equal(store_finish(store, run, &err), 0);
-	store_close(store);
+	run_put("r.assay", run);
 	assert_int_equal(sqlite3_open("r.assay", &db), SQLITE_OK);
 	make(&functions, run, &(struct profile_options){0});
 	make(&lines, run, &(struct profile_options){.by = PROFILE_LINE});
@@ -403,8 +396,6 @@ static void the_views_of_the_run_file_agree_with_the_report(void **state)
 	assert_view_agrees(
 		db, "SELECT module, 0, self, total, self_share FROM top_modules", &modules, 1);
 	sqlite3_close(db);
-	assert_int_equal(unlink("r.assay"), 0);
-	assert_true(chdir("/") == 0 && rmdir(path) == 0);
 }
 
 int main(void)
@@ -422,7 +413,7 @@ int main(void)
 		cmocka_unit_test(limit_and_least_share_leave_rows_out_and_say_how_many),
 		cmocka_unit_test(inlined_copies_of_a_function_are_one_row),
 		cmocka_unit_test(what_spoils_the_numbers_is_said_with_the_way_out),
-		cmocka_unit_test(the_views_of_the_run_file_agree_with_the_report),
+		in_folder(the_views_of_the_run_file_agree_with_the_report),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

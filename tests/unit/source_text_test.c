@@ -73,14 +73,10 @@ static void what_is_missing_or_no_plain_file_says_so(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(
-			lines_are_counted_from_one_whatever_ends_them, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(
-			a_folder_finds_the_file_by_the_end_of_its_path, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(
-			one_folder_stands_for_another, enter_folder, leave_folder),
-		cmocka_unit_test_setup_teardown(
-			what_is_missing_or_no_plain_file_says_so, enter_folder, leave_folder),
+		in_folder(lines_are_counted_from_one_whatever_ends_them),
+		in_folder(a_folder_finds_the_file_by_the_end_of_its_path),
+		in_folder(one_folder_stands_for_another),
+		in_folder(what_is_missing_or_no_plain_file_says_so),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

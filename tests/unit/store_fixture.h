@@ -1,5 +1,5 @@
-/* store_fixture.h - a folder for each test, a run with something in every table, and whether two
- * runs are the same. */
+/* store_fixture.h - files, a run with something in every table, and whether two runs are the same.
+ */
 #pragma once
 
 #include <setjmp.h>
@@ -9,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
@@ -21,37 +20,10 @@
 #include "base/io.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "folder.h"
 #include "model/store.h"
 
 enum { FILE_LARGEST = 64 << 20 };
-
-/* ---- a folder for each test ---- */
-
-static inline int enter_folder(void **state)
-{
-	char name[] = "/tmp/assay-store-XXXXXX";
-
-	if (!mkdtemp(name) || chdir(name) < 0)
-		return -1;
-	*state = mem_copy_text(name, strlen(name));
-	return 0;
-}
-
-static inline int leave_folder(void **state)
-{
-	DIR *dir = opendir(".");
-	struct dirent *entry;
-
-	while (dir && (entry = readdir(dir)))
-		if (unlink(entry->d_name) < 0 && entry->d_name[0] != '.')
-			rmdir(entry->d_name);
-	if (dir)
-		closedir(dir);
-	if (chdir("/") < 0 || rmdir(*state) < 0)
-		return -1;
-	free(*state);
-	return 0;
-}
 
 static inline bool is_there(const char *path)
 {
@@ -172,15 +144,6 @@ static inline struct run *make_run(void)
 	add_facts(run);
 	add_samples(run);
 	return run;
-}
-
-static inline void save(const char *path, const struct run *run)
-{
-	store_auto struct store *store = NULL;
-	struct err err = {0};
-
-	assert_int_equal(store_create(path, &store, &err), 0);
-	assert_int_equal(store_finish(store, run, &err), 0);
 }
 
 static inline struct run *load(const char *path)
@@ -343,5 +306,3 @@ static inline int add_row(void *context, int columns, char **values, char **name
 	str_add_char(text, '\n');
 	return 0;
 }
-
-#define in_folder(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)

@@ -51,7 +51,7 @@ static void a_foreign_file_is_refused_with_one_sentence(void **state)
 	assert_refused("text", "text is not an assay run file");
 	edit("other.db", "CREATE TABLE t(x)");
 	assert_refused("other.db", "other.db is a SQLite database, but not an assay run");
-	save("run.assay", run);
+	run_put("run.assay", run);
 	copy_file("run.assay", "newer.assay");
 	edit("newer.assay", "PRAGMA user_version = 7");
 	assert_refused("newer.assay",
@@ -110,7 +110,7 @@ static void stacks_of_every_shape_come_back_as_they_were(void **state)
 /* The run as the assay of schema 3 wrote it: a row for each stack. */
 static void save_schema_3(const char *path, const struct run *run)
 {
-	save(path, run);
+	run_put(path, run);
 	edit(path, "CREATE TABLE copy AS SELECT * FROM stack ORDER BY id; DROP VIEW stack; "
 		   "CREATE TABLE stack(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES stack, "
 		   "location INTEGER REFERENCES location); INSERT INTO stack SELECT * FROM copy; "
@@ -157,7 +157,7 @@ static void a_truncated_file_is_refused_at_every_length(void **state)
 	str_auto struct str bytes = {0};
 
 	(void)state;
-	save("run.assay", run);
+	run_put("run.assay", run);
 	read_whole("run.assay", &bytes);
 	for (size_t len = 1024; len < bytes.len; len += 1024) {
 		struct run *loaded = NULL;
@@ -178,7 +178,7 @@ static void flipped_bytes_never_do_more_than_be_refused(void **state)
 	unsigned refused = 0, tries = 0;
 
 	(void)state;
-	save("run.assay", run);
+	run_put("run.assay", run);
 	read_whole("run.assay", &bytes);
 	for (size_t at = 0; at < bytes.len; at += at < 100 ? 1 : 67) {
 		run_auto struct run *loaded = NULL;
@@ -257,7 +257,7 @@ static void a_run_that_lies_is_refused(void **state)
 	run_auto struct run *run = make_run();
 
 	(void)state;
-	save("run.assay", run);
+	run_put("run.assay", run);
 	for (size_t i = 0; i < sizeof(lies) / sizeof(*lies); i++) {
 		copy_file("run.assay", "lie.assay");
 		edit("lie.assay", lies[i].sql);
@@ -271,7 +271,7 @@ static void values_too_large_for_a_run_are_loaded_as_the_largest_and_counted(voi
 	uint64_t saturated = 0;
 
 	(void)state;
-	save("run.assay", run);
+	run_put("run.assay", run);
 	edit("run.assay",
 		"UPDATE execution SET major_faults = 1 << 32, max_rss_bytes = 2048 + 600");
 	loaded = load("run.assay");
@@ -286,7 +286,7 @@ static void what_a_user_added_to_a_run_does_no_harm(void **state)
 	run_auto struct run *run = make_run(), *loaded = NULL;
 
 	(void)state;
-	save("run.assay", run);
+	run_put("run.assay", run);
 	edit("run.assay", "CREATE TABLE mine(x); CREATE INDEX by_time ON sample(time_ns DESC);"
 			  "CREATE TRIGGER t AFTER INSERT ON sample BEGIN DELETE FROM segment; END;"
 			  "CREATE VIEW v AS SELECT * FROM v2; VACUUM");

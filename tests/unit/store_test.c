@@ -18,11 +18,11 @@ static void a_loaded_run_equals_the_saved_one(void **state)
 	run_auto struct run *run = make_run(), *loaded = NULL, *empty = run_open(), *nothing = NULL;
 
 	(void)state;
-	save("run.assay", run);
+	run_put("run.assay", run);
 	loaded = load("run.assay");
 	assert_same_run(run, loaded);
 	assert_false(is_there("run.assay-journal"));
-	save("empty.assay", empty);
+	run_put("empty.assay", empty);
 	nothing = load("empty.assay");
 	assert_same_run(empty, nothing);
 }
@@ -77,7 +77,7 @@ static void an_old_run_stays_until_the_new_one_is_whole(void **state)
 	struct err err = {0};
 
 	(void)state;
-	save("run.assay", old);
+	run_put("run.assay", old);
 	write_file("run.assay-wal", "stale", 5);
 	run_add_note(new, "new", "a new note", "");
 	assert_int_equal(store_create("run.assay", &store, &err), 0);
@@ -102,12 +102,12 @@ static void a_killed_replacement_is_cleared_by_the_next_one(void **state)
 	struct err err = {0};
 
 	(void)state;
-	save("run.assay", run);
+	run_put("run.assay", run);
 	assert_int_equal(store_create("run.assay", &store, &err), 0);
 	assert_int_equal(store_flush(store, run, &err), 0);
 	store_close(store);
 	assert_true(is_there("run.assay.part"));
-	save("run.assay", run);
+	run_put("run.assay", run);
 	assert_false(is_there("run.assay.part"));
 	after = load("run.assay");
 	assert_same_run(run, after);
@@ -144,14 +144,14 @@ static void a_file_that_is_not_a_run_is_never_overwritten(void **state)
 	sqlite3_exec(db, "CREATE TABLE t(x)", NULL, NULL, NULL);
 	sqlite3_close(db);
 	assert_not_overwritten("other.db", "would overwrite other.db, which is not an assay run");
-	save("run.assay", run); /* a foreign file where the work would go */
+	run_put("run.assay", run); /* a foreign file where the work would go */
 	write_file("run.assay.part", "precious", 8);
 	assert_int_equal(store_create("run.assay", &store, &err), -EEXIST);
 	assert_int_equal(mkdir("folder", 0777), 0);
 	assert_int_equal(store_create("folder", &store, &err), -EISDIR);
 	assert_int_equal(store_create("/dev/null", &store, &err), -EEXIST);
 	write_file("empty", "", 0);
-	save("empty", run);
+	run_put("empty", run);
 	loaded = load("empty");
 	assert_same_run(run, loaded);
 }
@@ -177,7 +177,7 @@ static void a_name_that_sqlite_finds_special_is_a_file(void **state)
 	run_auto struct run *run = make_run(), *loaded = NULL;
 
 	(void)state;
-	save(":memory:", run);
+	run_put(":memory:", run);
 	assert_true(is_there(":memory:"));
 	loaded = load(":memory:");
 	assert_same_run(run, loaded);
@@ -390,7 +390,7 @@ static void a_transaction_cut_short_is_rolled_back_on_load(void **state)
 	run_auto struct run *run = make_run(), *loaded = NULL;
 
 	(void)state;
-	save("run.assay", run);
+	run_put("run.assay", run);
 	leave_hot_journal("copy.assay", "copy.assay-journal");
 	loaded = load("copy.assay");
 	assert_same_run(run, loaded);
@@ -408,7 +408,7 @@ static void a_journal_that_names_another_file_is_refused(void **state)
 	struct err err = {0};
 
 	(void)state;
-	save("run.assay", run);
+	run_put("run.assay", run);
 	leave_hot_journal("copy.assay", "copy.assay-journal");
 	write_file("victim", "precious", 8);
 	read_whole("copy.assay-journal", &journal);
@@ -440,7 +440,7 @@ static void a_folder_that_is_not_ours_is_named_with_a_way_out(void **state)
 	assert_string_equal(err.text, "cannot write theirs/run.assay: permission denied");
 	assert_int_equal(err.kind, ERR_OUTPUT);
 	assert_int_equal(chmod("theirs", 0777), 0);
-	save("run.assay", run);
+	run_put("run.assay", run);
 	leave_hot_journal("theirs/copy.assay", "theirs/copy.assay-journal");
 	assert_int_equal(chmod("theirs", 0555), 0);
 	assert_int_equal(store_load("theirs/copy.assay", &loaded, &err), -EROFS);
@@ -464,9 +464,9 @@ static void a_read_only_place_is_explained(void **state)
 		skip();
 	}
 	run = make_run(); /* skip() jumps, and would leave it behind */
-	save("run.assay", run);
+	run_put("run.assay", run);
 	leave_hot_journal("small/copy.assay", "small/copy.assay-journal");
-	save("small/whole.assay", run);
+	run_put("small/whole.assay", run);
 	assert_int_equal(mount(NULL, "small", NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
 	assert_int_equal(store_load("small/copy.assay", &loaded, &err), -EROFS);
 	assert_non_null(strstr(err.text, "cannot be rolled back in a place that is read-only"));
@@ -531,7 +531,7 @@ static void plain_questions_have_one_line_answers(void **state)
 	sqlite3 *db;
 
 	(void)state;
-	save("run.assay", run);
+	run_put("run.assay", run);
 	assert_int_equal(sqlite3_open("run.assay", &db), SQLITE_OK);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		str_auto struct str answer = {0};

@@ -27,7 +27,7 @@ static int policy_of_child(void)
 	return WEXITSTATUS(status);
 }
 
-static void test_everything_is_put_back(void **state)
+static void the_policy_and_the_limits_are_put_back(void **state)
 {
 	struct rlimit before, after;
 	struct sigaction action;
@@ -49,7 +49,7 @@ static void test_everything_is_put_back(void **state)
 }
 
 /* The kernel counts in ticks; a whole second of CPU time is far more than the limit. */
-static void test_work_without_a_pause_loses_the_policy(void **state)
+static void work_without_a_pause_loses_the_policy(void **state)
 {
 	struct urgency urgency;
 	sigset_t before;
@@ -59,6 +59,7 @@ static void test_work_without_a_pause_loses_the_policy(void **state)
 	urgency_begin(&urgency);
 	if (!urgency.realtime) {
 		urgency_end(&urgency);
+		print_message("# skip: SCHED_FIFO is not permitted here\n");
 		skip();
 	}
 	urgency_block_signals(&before);
@@ -75,8 +76,8 @@ static void test_work_without_a_pause_loses_the_policy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_everything_is_put_back),
-		cmocka_unit_test(test_work_without_a_pause_loses_the_policy),
+		cmocka_unit_test(the_policy_and_the_limits_are_put_back),
+		cmocka_unit_test(work_without_a_pause_loses_the_policy),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
