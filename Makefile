@@ -14,7 +14,7 @@ NINJA = ninja -C $(BUILD) --quiet | { grep -v '^ninja: no work to do' || true; }
 	setup clean help
 .DEFAULT_GOAL := all
 
-all: ## build; the program stands at build/assay
+all: ## build build/assay
 	@tools/setup build
 	@test -f $(BUILD)/build.ninja || meson setup $(BUILD) $(SETUP) >/dev/null || \
 		{ cat $(BUILD)/meson-logs/meson-log.txt; exit 1; }
@@ -29,9 +29,6 @@ demo: ## build, then measure a bundled example
 
 test: ## build and run all tests
 	@tools/setup build demo test
-	@# What was installed since the folder was set up (Go, Rust) is not in it yet.
-	@[[ ! -f $(BUILD)/build.ninja || ! $(BUILD)/build.ninja -ot /var/lib/dpkg/status ]] || \
-		meson setup --reconfigure $(BUILD) >/dev/null
 	@$(MAKE) --no-print-directory all
 	@$(UNDER) tools/run-tests $(BUILD)
 
@@ -67,7 +64,7 @@ deb: ## the Debian package of HEAD, in build-deb
 setup: ## only install what is missing (ASSAY_NO_APT=1: only say what is)
 	@tools/setup build demo test check
 
-clean: ## remove the build folders
+clean: ## remove the build directories
 	rm -rf build build-*/
 
 help: ## this list

@@ -18,8 +18,6 @@ QUICK = (
     ("planted", "fix.patch of the service applies"),
     ("tune", "kill -9 at any write"),
 )
-# Looked for and done without: a browser takes 650 MB.
-OPTIONAL = {"chromium"}
 PYTHON_CALLS = re.compile(
     r"""\b(?:need|which|run|Popen|call|check_output|check_call)\(\s*\[?"([a-z][\w+.-]*)\"""")
 C_CALLS = re.compile(r"""(?:argv|words|program)(?:\[\w*\])+ = \{?\s*"([a-z][a-z0-9-]*)\"""")
@@ -71,7 +69,8 @@ def _():
 
 @case("every program that a test or assay itself names is in the table, or in a bare Debian")
 def _():
-    rows = run(os.path.join(SOURCE, "tools", "setup"), "--list", "build", "demo", "test").out
+    rows = run(os.path.join(SOURCE, "tools", "setup"), "--list", "build", "demo", "test",
+               "optional").out
     probes = {line.split("|")[2] for line in rows.splitlines()}
     called = {}
     for path in glob.glob(f"{SOURCE}/tests/**/*.py", recursive=True):
@@ -83,7 +82,7 @@ def _():
         for name in C_LOOKS.findall(text) + C_CALLS.findall(text) * bool(C_STARTS.search(text)):
             called[name] = os.path.relpath(path, SOURCE)
     assert {"valgrind", "llvm-mca", "git", "perf", "gcc"} <= called.keys(), called
-    unknown = sorted(called.keys() - probes - OPTIONAL)
+    unknown = sorted(called.keys() - probes)
     r = bare_path("build", "demo", "test", "--", "sh", "-c",
                   'for name; do case $(command -v "$name") in ""|*/tripwires/*) echo "$name"; '
                   'esac; done', "sh", *unknown)

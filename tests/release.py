@@ -6,7 +6,7 @@ import tarfile
 
 from tap import SOURCE, assay, case, main, run
 
-PARTS = ("meson.build", "CHANGELOG.md", "debian/changelog", "tools/release")
+PARTS = ("meson.build", "CHANGELOG.md", "debian/changelog", "tools/release", "tools/version")
 
 
 def tool(name, *words, source=SOURCE, **how):
@@ -56,6 +56,8 @@ def _():
         path = os.path.join(folder, made)
         os.makedirs(os.path.dirname(path), exist_ok=True)
         shutil.copy(os.path.join(folder, "Makefile"), path)
+    with open(os.path.join(folder, ".gitignore"), "a", encoding="ascii") as file:
+        file.write("\n# *.c\n")
     r = tool("files", source=folder)
     assert r.status == 0 and sorted(r.out.splitlines()) == names, set(r.out.splitlines()) ^ {*names}
     r = tool("files", "*.c", "*.h", source=folder)
