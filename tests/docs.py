@@ -6,6 +6,10 @@ import subprocess
 from tap import SOURCE, assay, case, commands, main
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+# As a command line: quoted, or with an option, a placeholder or a file behind it; no "assay is".
+CALL = re.compile(r"(?<=[`'])assay ([a-z]+)|(?<![\w./])assay ([a-z]+)"
+                  r"(?=[`']| --?[a-z]| -- | [<\[%]| [A-Z]{2}| [\w.]+\.assay)")
+STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
 COMMON = {"json", "agent", "quiet", "color", "help"}
 
 
@@ -22,6 +26,20 @@ def pages():
         found += [os.path.relpath(os.path.join(folder, f), SOURCE)
                   for f in files if f.endswith(".md")]
     return sorted(found)
+
+
+def spoken(folder, *ends):
+    """{path: text} of a folder; of C files only the strings, those in pieces put together."""
+    texts = {}
+    for top, _, files in os.walk(os.path.join(SOURCE, folder)):
+        for path in (os.path.relpath(os.path.join(top, f), SOURCE) for f in files):
+            if not path.endswith(ends):
+                continue
+            text = read(path)
+            if path.endswith((".c", ".h")):
+                text = "\n".join(STRING.findall(re.sub(r'"\s*\n\s*"', "", text)))
+            texts[path] = text
+    return texts
 
 
 def options_of(command):
@@ -143,6 +161,32 @@ def _():
             wrong += [f"{page}: assay {rest[0]} {w}" for w in own if w.startswith("--")
                       and w[2:].split("=")[0] not in options_of(rest[0])]
     assert not wrong, wrong
+
+
+@case("the commands that assay itself names exist")
+def _():
+    known, calls = set(commands()), {}
+    for path, text in {**spoken("src", ".c", ".h"), **spoken("data", "")}.items():
+        for words in CALL.findall(text):
+            calls.setdefault("".join(words), path)
+    assert len(calls) > len(known) / 2, calls
+    wrong = {name: path for name, path in calls.items() if name not in known}
+    assert not wrong, wrong
+
+
+@case("the commands that need a capability exist")
+def _():
+    rows = re.findall(r"^commands +(.*)", read("data/capabilities.txt"), re.MULTILINE)
+    wrong = {word for row in rows for word in row.split()} - set(commands())
+    assert rows and not wrong, wrong
+
+
+@case("docs/format.md lists the views of a run file, each once")
+def _():
+    made = re.findall(r"CREATE VIEW (\w+)", read("src/model/store_views.c"))
+    table = read("docs/format.md").split("| view |")[1].split("\n\n")[0]
+    listed = re.findall(r"^\| `(\w+)`", table, re.MULTILINE)
+    assert made and sorted(listed) == sorted(made), set(listed) ^ set(made)
 
 
 @case("each target that the Makefile promises in its help is there")
