@@ -1,7 +1,7 @@
 """A profile with very many stacks: import, report and flame of folded text, beside `go tool pprof
 -top` of the same profile.
 
-    large.py BUILD [ROUNDS [OTHER]]    OTHER: another assay, measured in the same rounds
+    large.py BUILD [ROUNDS [OTHER]]    rewrites LARGE.md; OTHER: another assay, in the same rounds
     large.py --write FILE [STACKS]     only the input
 
 The input is made from a seed: a million distinct stacks of 3 to 41 frames (22 on average) of 5,000
@@ -19,6 +19,9 @@ import tempfile
 import side
 
 STACKS, FUNCTIONS, DEPTHS, SEED = 1000000, 5000, range(3, 42), 20240701
+HEAD = """\
+Written by `bench/large.py`: medians [p10 .. p90] of interleaved rounds. What was asked and how
+to read it: [README.md](README.md)."""
 
 
 def write(path, stacks=STACKS):
@@ -60,21 +63,10 @@ def recorder_cpu(argv):
     return (0, json.loads(done.stdout)["data"]["overhead"]["recorder_cpu_ns"] / 1e9, 0)
 
 
-def rounds_of(ways, rounds):
-    """name -> list of what `once` says, one per round, in a turning order."""
-    seen = {name: [] for name in ways}
-    for number in range(rounds):
-        names = list(ways)
-        for name in names[number % len(names):] + names[:number % len(names)]:
-            run, argv = ways[name]
-            seen[name].append(run(argv))
-    return seen
-
-
-def show(name, seen):
+def row(name, seen):
     wall, cpu, rss = ([one[i] for one in seen] for i in range(3))
-    print(f"{name:<26}{side.spread(wall, 1):>28}{side.spread(cpu, 1):>26}"
-          f"{statistics.median(rss):>10.0f}")
+    return (f"{name:<26}{side.spread(wall, 1):>28}{side.spread(cpu, 1):>26}"
+            f"{statistics.median(rss):>10.0f}")
 
 
 def large(folder, assay, other, rounds):
@@ -93,19 +85,18 @@ def large(folder, assay, other, rounds):
             ways[f"{which} report"] = (once, [program, "report", runs[which]])
             ways[f"{which} flame"] = (once, [program, "flame", runs[which], "-o",
                                              os.path.join(folder, "large.svg")])
-    seen = rounds_of(ways, rounds)
+    seen = side.rounds_of(ways, rounds, lambda way: way[0](way[1]))
     if peer:  # a minute each: once in a while
         seen["go tool pprof -top"] = [once([peer, "tool", "pprof", "-top", pprof])
                                       for _ in range(max(1, rounds // 3))]
-    print(f"large: {STACKS} distinct stacks, {rounds} rounds, {side.load()}")
-    print(f"{'':<26}{'wall s':>28}{'CPU s':>26}{'RSS MB':>10}")
-    for name, values in seen.items():
-        show(name, values)
+    lines = [f"large: {STACKS} distinct stacks (seed {SEED}), {rounds} rounds, {side.load()}",
+             f"{'':<26}{'wall s':>28}{'CPU s':>26}{'RSS MB':>10}"]
+    lines += [row(name, values) for name, values in seen.items()]
     sizes = {"folded text": text, "run file": runs["assay"], "pprof": pprof}
     if other:
         sizes["other's run file"] = runs["other"]
-    print(", ".join(f"{name} {os.path.getsize(path) / 1e6:.1f} MB"
-                    for name, path in sizes.items()))
+    return [*lines, ", ".join(f"{name} {os.path.getsize(path) / 1e6:.1f} MB"
+                              for name, path in sizes.items())]
 
 
 def usual(folder, build, assay, other, rounds):
@@ -125,16 +116,18 @@ def usual(folder, build, assay, other, rounds):
         ways[f"{which} report"] = (once, [program, "report", run])
         ways[f"{which} recorder"] = (recorder_cpu, [program, "record", "--json", "-F", "4999",
                                                     "-o", stored, "--", spin, "400"])
-    seen = rounds_of(ways, rounds)
-    print(f"usual: folded text of {os.path.getsize(folded) / 1e6:.1f} MB, perf script's of 8.4, a "
-          f"small recording, {rounds} rounds")
+    seen = side.rounds_of(ways, rounds, lambda way: way[0](way[1]))
+    lines = ["", f"usual: folded text of {os.path.getsize(folded) / 1e6:.1f} MB, perf script's of "
+             f"8.4, a small recording, {rounds} rounds"]
     for name in ways:
         if name.startswith("assay "):
             ours, theirs = seen[name], seen[name.replace("assay", "other", 1)]
             ratio = [a[1] / b[1] for a, b in zip(ours, theirs) if b[1]]
-            print(f"{name:<26}CPU{side.spread([one[1] for one in ours], 1e-3)} ms, of the other's "
-                  f"{statistics.median(ratio):.2f} [{side.quantile(ratio, .1):.2f} .. "
-                  f"{side.quantile(ratio, .9):.2f}]")
+            lines.append(
+                f"{name:<26}CPU{side.spread([one[1] for one in ours], 1e-3)} ms, of the other's "
+                f"{statistics.median(ratio):.2f} [{side.quantile(ratio, .1):.2f} .. "
+                f"{side.quantile(ratio, .9):.2f}]")
+    return lines
 
 
 def main():
@@ -143,9 +136,12 @@ def main():
     other = os.path.abspath(sys.argv[3]) if len(sys.argv) > 3 else None
     assay = os.path.join(build, "assay")
     with tempfile.TemporaryDirectory(prefix="assay-bench.") as folder:
-        large(folder, assay, other, rounds)
+        lines = large(folder, assay, other, rounds)
         if other:
-            usual(folder, build, assay, other, 3 * rounds)
+            lines += usual(folder, build, assay, other, 3 * rounds)
+    tables = "".join(line + "\n" for line in lines)
+    print(tables, end="")
+    side.write_results(build, os.path.join(os.path.dirname(__file__), "LARGE.md"), HEAD, tables)
 
 
 if sys.argv[1] == "--write":

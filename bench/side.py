@@ -1,6 +1,8 @@
 """side.py - what every benchmark here shares: paired rounds in a turning order, medians and spread.
 
-A machine drifts, so one round runs each way once and differences are taken within a round."""
+A machine drifts, so one round runs each way once and differences are taken within a round.
+
+    side.py BUILD FILE HEAD <TABLES    writes the tables to FILE, below HEAD and the fingerprint"""
 import os
 import statistics
 import subprocess
@@ -31,14 +33,14 @@ def once(argv):
     return time.monotonic() - begin, usage
 
 
-def rounds_of(ways, rounds):
-    """way -> list of wall times, one per round; `ways` maps a name to its argv."""
+def rounds_of(ways, rounds, run=wall_ns):
+    """way -> list of what `run` says of it, one per round; `ways` maps a name to its argv."""
     times = {way: [] for way in ways}
     names = list(ways)
     for number in range(rounds):
         turn = number % len(names)
         for way in names[turn:] + names[:turn]:
-            times[way].append(wall_ns(ways[way]))
+            times[way].append(run(ways[way]))
     return times
 
 
@@ -55,3 +57,15 @@ def spread(values, unit=1e3):
 
 def load():
     return f"load {os.getloadavg()[0]:.1f}"
+
+
+def write_results(build, path, head, tables):
+    """A file of results, with the machine's fingerprint."""
+    machine = subprocess.run([os.path.join(build, "assay"), "env", "--agent"], text=True,
+                             stdout=subprocess.PIPE, check=True).stdout
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(f"# Results\n\n{head}\n\n```text\n{machine}```\n\n```text\n{tables}```\n")
+
+
+if __name__ == "__main__":
+    write_results(*sys.argv[1:4], sys.stdin.read())
