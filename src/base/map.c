@@ -70,13 +70,13 @@ static struct map_slot *map_find(const struct map *map, const void *key, size_t 
 static void map_grow(struct map *map)
 {
 	struct map_slot *old = map->slots;
-	uint32_t old_room = map->capacity;
+	uint32_t old_capacity = map->capacity;
 
-	if (!old_room && getrandom(&map->seed, sizeof(map->seed), GRND_NONBLOCK) < 0)
+	if (!old_capacity && getrandom(&map->seed, sizeof(map->seed), GRND_NONBLOCK) < 0)
 		map->seed = (uintptr_t)map; /* early at boot: the address has to do */
-	map->capacity = old_room ? old_room * 2 : 16;
+	map->capacity = old_capacity ? old_capacity * 2 : 16;
 	map->slots = mem_new(map->capacity, sizeof(*map->slots));
-	for (uint32_t i = 0; i < old_room; i++)
+	for (uint32_t i = 0; i < old_capacity; i++)
 		if (old[i].key)
 			*map_find(map, old[i].key, old[i].len, old[i].hash) = old[i];
 	free(old);

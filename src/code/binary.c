@@ -167,8 +167,7 @@ static int inspect_image(const struct subject *subject, struct arena *arena,
 int binary_inspect_bytes(const void *bytes, size_t len, const char *name, struct arena *arena,
 	struct binary_facts *ret_facts, struct err *err)
 {
-	struct subject subject = {
-		.file = {bytes, len}, .name = arena_text(arena, name, strlen(name))};
+	struct subject subject = {.file = {bytes, len}, .name = arena_copy(arena, name)};
 	struct binary_facts facts = {0};
 	int r = inspect_image(&subject, arena, &facts, err);
 
@@ -209,8 +208,8 @@ static char *next_word(char **line)
 static int script_interpreter(const char *path, const struct image_file *file, struct arena *arena,
 	const char **ret_path, struct err *err)
 {
-	size_t capacity = file->len < SCRIPT_LINE ? file->len : SCRIPT_LINE;
-	char *line = arena_text(arena, (const char *)file->bytes + 2, capacity - 2), *word;
+	size_t len = file->len < SCRIPT_LINE ? file->len : SCRIPT_LINE;
+	char *line = arena_text(arena, (const char *)file->bytes + 2, len - 2), *word;
 	const char *base;
 
 	line[strcspn(line, "\r\n")] = '\0';

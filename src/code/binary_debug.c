@@ -16,12 +16,11 @@ void binary_find_debug(struct binary_work *work)
 	if (debug->separate) {
 		const char *path = image_path(debug->separate);
 
-		facts->debug_file = arena_text(work->arena, path, strlen(path));
+		facts->debug_file = arena_copy(work->arena, path);
 		facts->has_separate_info = image_has(debug->separate, ".debug_info");
 		facts->has_separate_lines = image_has(debug->separate, ".debug_line");
 	}
 	if (debug->shared_name)
-		facts->debug_alternate =
-			arena_text(work->arena, debug->shared_name, strlen(debug->shared_name));
+		facts->debug_alternate = arena_copy(work->arena, debug->shared_name);
 	facts->debug_alternate_found = debug->shared != NULL;
 }

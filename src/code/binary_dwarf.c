@@ -266,7 +266,7 @@ static void weigh_producers(struct binary_work *work, const struct producers *pr
 	facts->compiler = compiler_of(work->arena, most->text);
 	if (!strstr(most->text, " -")) {
 		facts->flags_reason = "its compiler does not record its flags";
-		facts->producer = arena_text(work->arena, most->text, strlen(most->text));
+		facts->producer = arena_copy(work->arena, most->text);
 		return;
 	}
 	facts->producer = arena_text(

@@ -53,7 +53,7 @@ static void add_names_of(struct arena *arena, const char *folder, const char **n
 
 	while (entries && *count < NAMES_LIMIT && (entry = readdir(entries)) != NULL)
 		if (entry->d_name[0] != '.')
-			names[(*count)++] = arena_text(arena, entry->d_name, strlen(entry->d_name));
+			names[(*count)++] = arena_copy(arena, entry->d_name);
 	if (entries)
 		closedir(entries);
 }
@@ -104,7 +104,7 @@ int binary_find(const char *name, struct arena *arena, const char **ret_path, st
 		int r = check_path(name, err);
 
 		if (r == 0)
-			*ret_path = arena_text(arena, name, strlen(name));
+			*ret_path = arena_copy(arena, name);
 		return r;
 	}
 	folders = folders ? folders : "/usr/local/bin:/usr/bin:/bin";

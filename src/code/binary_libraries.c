@@ -198,16 +198,14 @@ static void add_needs(
 		uint32_t id;
 
 		if (search->list.count >= LIBRARY_LIMIT ||
-			map_get(&search->known, *needed, strlen(*needed), &id))
+			!map_add(&search->known, *needed, strlen(*needed), search->list.count, &id))
 			continue;
-		map_put(&search->known, *needed, strlen(*needed), search->list.count);
-		library.name = arena_text(search->arena, *needed, strlen(*needed));
+		library.name = arena_copy(search->arena, *needed);
 		image = find_library(search, user, origin, *needed);
 		if (image)
-			library.path = arena_text(search->arena, image->path, strlen(image->path));
+			library.path = arena_copy(search->arena, image->path);
 		if (image && *image->build_id)
-			library.build_id =
-				arena_text(search->arena, image->build_id, strlen(image->build_id));
+			library.build_id = arena_copy(search->arena, image->build_id);
 		vec_push(&search->list, library);
 	}
 }

@@ -23,7 +23,7 @@ static void read_loader(struct binary_work *work)
 	const char *text = image_text_at(image_segment_bytes(work->image, head), 0);
 
 	if (text)
-		work->facts->loader = arena_text(work->arena, text, strlen(text));
+		work->facts->loader = arena_copy(work->arena, text);
 }
 
 static void read_debug_sections(struct binary_work *work)
@@ -48,7 +48,7 @@ static void read_debug_sections(struct binary_work *work)
 			facts->debug_compressed = true;
 	link = image_link(work->image, &crc);
 	if (link)
-		facts->debug_link = arena_text(work->arena, link, strlen(link));
+		facts->debug_link = arena_copy(work->arena, link);
 }
 
 /* .comment holds one text per compiler that left a mark, the linker's start files included. */
@@ -134,8 +134,7 @@ void binary_read_tables(struct binary_work *work)
 {
 	work->facts->kind = kind_of(work);
 	if (*work->image->build_id)
-		work->facts->build_id = arena_text(
-			work->arena, work->image->build_id, strlen(work->image->build_id));
+		work->facts->build_id = arena_copy(work->arena, work->image->build_id);
 	work->facts->bind_now = work->dynamic.bind_now;
 	read_loader(work);
 	read_debug_sections(work);

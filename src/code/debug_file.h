@@ -14,7 +14,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "image_parts.h"
-#include "names_span.h"
+#include "span.h"
 
 struct debug_spec {
 	uint16_t name, form;

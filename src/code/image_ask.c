@@ -17,7 +17,7 @@
 #include "base/str.h"
 #include "image_search.h"
 
-enum { ASK_LIMIT_MS = 10000, PATH_ROOM = 4096 };
+enum { ASK_LIMIT_MS = 10000, PATH_CAPACITY = 4096 };
 
 static int64_t now_ms(void)
 {
@@ -69,7 +69,7 @@ static bool answer_read(int in, char *ret_text, size_t capacity)
 
 const char *image_ask(const char *build_id, struct arena *arena, const char **ret_failure)
 {
-	char text[PATH_ROOM];
+	char text[PATH_CAPACITY];
 	int pipes[2], status = 0;
 	pid_t pid;
 	bool answered;

@@ -27,7 +27,6 @@ struct image_file {
 
 int image_file_map(const char *path, struct image_file *ret_file); /* 0 or negative errno */
 void image_file_done(struct image_file *file);
-#define image_file_auto __attribute__((cleanup(image_file_done)))
 
 struct image_section {
 	const char *name;

@@ -60,8 +60,7 @@ static void listing_decode(const struct listing_options *options, struct image *
 	if (!code_find(options, image, arena, listing, &code))
 		return;
 	if (disassemble(&how, &code, arena, &rows, &err) < 0) {
-		listing_miss(listing, arena_text(arena, err.text, strlen(err.text)),
-			arena_text(arena, err.hint, strlen(err.hint)));
+		listing_miss(listing, arena_copy(arena, err.text), arena_copy(arena, err.hint));
 		return;
 	}
 	listing->instructions = rows.at;
@@ -91,7 +90,7 @@ static void listing_lines(
 		const char *file = rows[i].file ? rows[i].file : "";
 
 		listing->lines[i] = (struct listing_line){rows[i].addr,
-			same ? listing->lines[i - 1].file : arena_text(arena, file, strlen(file)),
+			same ? listing->lines[i - 1].file : arena_copy(arena, file),
 			rows[i].file ? rows[i].line : 0};
 	}
 	names_close(names);
@@ -104,7 +103,7 @@ static const char *target_name(struct names *names, struct arena *arena, uint64_
 	if (!names_find(names, target, UINT64_MAX, &frame, 1) || !frame.function)
 		return NULL;
 	if (!frame.function_addr || frame.function_addr == target)
-		return arena_text(arena, frame.function, strlen(frame.function));
+		return arena_copy(arena, frame.function);
 	return arena_format(arena, "%s+0x%llx", frame.function,
 		(unsigned long long)(target - frame.function_addr));
 }
@@ -148,7 +147,7 @@ void listing_make(
 		return;
 	}
 	if (image_search_file(&search, &image, &err) < 0) {
-		listing_miss(ret_listing, arena_text(arena, err.text, strlen(err.text)),
+		listing_miss(ret_listing, arena_copy(arena, err.text),
 			"use --symfs DIR with a directory that has the original programs");
 		return;
 	}

@@ -6,7 +6,7 @@
 #include "base/vec.h"
 #include "code/names.h"
 #include "debug_set.h"
-#include "names_span.h"
+#include "span.h"
 
 enum symbol_binding { SYMBOL_LOCAL, SYMBOL_WEAK, SYMBOL_GLOBAL };
 

@@ -107,7 +107,7 @@ void source_text_read(const char *recorded, const struct source_rules *rules, st
 		return;
 	}
 	if (io_read(str_text(&path), FILE_LARGEST, &text, &err) < 0) {
-		ret_text->missing = arena_text(arena, err.text, strlen(err.text));
+		ret_text->missing = arena_copy(arena, err.text);
 		return;
 	}
 	ret_text->path = arena_text(arena, path.at, path.len);

@@ -65,7 +65,7 @@ int causal_functions_list(const char *path, const struct scope *scope, struct ar
 	struct names_frame *listed = mem_new(LISTED_MOST, sizeof(*listed));
 	struct image *image = NULL;
 	struct names *names = NULL;
-	const char *file = arena_text(arena, path, strlen(path));
+	const char *file = arena_copy(arena, path);
 	unsigned count = 0;
 	int r = image_open(path, &image, err);
 

@@ -9,7 +9,7 @@
 
 const char *causal_sites_keep(struct causal_sites *sites, const char *text)
 {
-	return text ? arena_text(&sites->arena, text, strlen(text)) : NULL;
+	return text ? arena_copy(&sites->arena, text) : NULL;
 }
 
 /* A system library is not the user's, whatever its debug information calls its files. */

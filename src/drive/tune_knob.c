@@ -31,7 +31,7 @@ int tune_value_read(
 		return got;
 	text[strcspn(text, "\n")] = '\0';
 	if (ret_line)
-		*ret_line = arena_text(&tune->texts, text, strlen(text));
+		*ret_line = arena_copy(&tune->texts, text);
 	open = strchr(text, '[');
 	close = open ? strchr(open, ']') : NULL;
 	if (close) {
@@ -41,7 +41,7 @@ int tune_value_read(
 	value = str_trim(value);
 	if (!tune_text_is_plain(value, strlen(value)))
 		return -EINVAL;
-	*ret_value = arena_text(&tune->texts, value, strlen(value));
+	*ret_value = arena_copy(&tune->texts, value);
 	return 0;
 }
 
@@ -221,11 +221,10 @@ void tune_knob_expand(struct tune *tune, uint32_t knob)
 
 			if (!tune_text_is_plain(path, strlen(path)))
 				continue; /* a journal could not name it */
-			vec_push(&tune->items,
-				(struct tune_item){
-					.knob = knob,
-					.path = arena_text(&tune->texts, path, strlen(path)),
-				});
+			vec_push(&tune->items, (struct tune_item){
+						       .knob = knob,
+						       .path = arena_copy(&tune->texts, path),
+					       });
 			tune_item_look(tune, &tune->items.at[tune->items.count - 1]);
 		}
 	} else {

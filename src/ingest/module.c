@@ -56,8 +56,8 @@ struct module *module_of_path(
 	module = arena_take(&profile->arena, sizeof(*module));
 	*module = (struct module){
 		.path = kind == MODULE_JIT ? arena_text(&profile->arena, key.at, key.len)
-					   : arena_text(&profile->arena, path, strlen(path)),
-		.build_id = arena_text(&profile->arena, build_id, strlen(build_id)),
+					   : arena_copy(&profile->arena, path),
+		.build_id = arena_copy(&profile->arena, build_id),
 		.fd = -1,
 		.flags = kind,
 		.owner = kind == MODULE_JIT ? process_owner(pid) : 0,

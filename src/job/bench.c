@@ -128,7 +128,7 @@ int bench_job_split(struct bench_job *job, const char *text, char ***ret_words, 
 	words = arena_take(&job->arena, 4 * sizeof(*words));
 	words[0] = arena_text(&job->arena, "/bin/sh", 7);
 	words[1] = arena_text(&job->arena, "-c", 2);
-	words[2] = arena_text(&job->arena, text, strlen(text));
+	words[2] = arena_copy(&job->arena, text);
 	*ret_words = words;
 	return 0;
 }

@@ -240,7 +240,7 @@ static int target_choose(
 	if (r >= 0)
 		r = causal_process_path(options->id, path, sizeof(path), err);
 	if (r >= 0)
-		job->path = arena_text(&job->arena, path, strlen(path));
+		job->path = arena_copy(&job->arena, path);
 	return r;
 }
 

@@ -46,7 +46,7 @@ static int metrics_choose(struct gate_job *job, struct err *err)
 
 	for (enum gate_metric metric = 0; metric < GATE_METRICS; metric++)
 		job->judges[metric] = !list;
-	rest = list ? arena_text(&job->arena, list, strlen(list)) : NULL;
+	rest = list ? arena_copy(&job->arena, list) : NULL;
 	while ((word = strsep(&rest, ","))) {
 		enum gate_metric metric = gate_metric_named(word);
 

@@ -422,8 +422,8 @@ static void reason_of_notes(struct run_job *job, struct manifest_phase *row)
 		if (!str_equal(run_text(run, note->code), "progress-not-found") &&
 			!str_equal(run_text(run, note->code), "no-progress"))
 			continue;
-		row->reason = arena_text(&job->arena, text, strlen(text));
-		row->fix = arena_text(&job->arena, hint, strlen(hint));
+		row->reason = arena_copy(&job->arena, text);
+		row->fix = arena_copy(&job->arena, hint);
 	}
 }
 
@@ -460,7 +460,7 @@ void run_phases_load(struct run_job *job)
 		if (!row)
 			continue;
 		if (made && !*row->reason)
-			row->reason = arena_text(&job->arena, why.text, strlen(why.text));
+			row->reason = arena_copy(&job->arena, why.text);
 		if (phase->kind == EVIDENCE_CAUSAL) {
 			reason_of_notes(job, row);
 			job->evidence.no_experiments = row->outcome == PHASE_FAILED;

@@ -30,7 +30,7 @@ int run_preflight(struct run_job *job, struct err *err)
 /* The last line of what it wrote to stderr: usually the one that says why. */
 static const char *last_line(struct run_job *job, const char *text)
 {
-	char *copy = arena_text(&job->arena, text, strlen(text)), *line;
+	char *copy = arena_copy(&job->arena, text), *line;
 
 	copy = str_trim(copy);
 	line = strrchr(copy, '\n');
@@ -56,7 +56,7 @@ static int trial_failed(struct run_job *job, const struct run *run,
 		execution->signal ? 128 + execution->signal : execution->exit_status;
 	if (row) {
 		row->outcome = PHASE_FAILED;
-		row->reason = arena_text(&job->arena, err->text, strlen(err->text));
+		row->reason = arena_copy(&job->arena, err->text);
 		row->fix = "make the program exit with status 0 first";
 	}
 	return -ECANCELED;

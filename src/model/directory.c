@@ -228,7 +228,7 @@ int directory_resolve(const char *name, struct arena *arena, const char **ret_pa
 					    : "ls " DIRECTORY_ROOT
 					      " lists those of this directory");
 	}
-	*ret_path = arena_text(arena, real, strlen(real));
+	*ret_path = arena_copy(arena, real);
 	return 0;
 }
 
@@ -258,9 +258,8 @@ const char *directory_fault_word(enum directory_fault fault)
 static void finding_add(struct directory_check *check, enum directory_fault fault, const char *path,
 	const char *detail)
 {
-	vec_push(&check->findings,
-		(struct directory_finding){
-			fault, path, arena_text(&check->manifest.texts, detail, strlen(detail))});
+	vec_push(&check->findings, (struct directory_finding){fault, path,
+					   arena_copy(&check->manifest.texts, detail)});
 	check->faults += fault != DIRECTORY_ADDED;
 }
 
@@ -306,8 +305,7 @@ static void added_find(struct directory_check *check, const char *path)
 			listed = listed || str_equal(old->path, file->path);
 		if (!listed)
 			finding_add(check, DIRECTORY_ADDED,
-				arena_text(&check->manifest.texts, file->path, strlen(file->path)),
-				"");
+				arena_copy(&check->manifest.texts, file->path), "");
 	}
 	manifest_done(&now);
 }

@@ -8,7 +8,7 @@ const char *json_member_text(const json_t *object, const char *key, struct arena
 {
 	const char *text = json_string_value(json_object_get(object, key));
 
-	return text ? arena_text(arena, text, strlen(text)) : "";
+	return text ? arena_copy(arena, text) : "";
 }
 
 double json_member_number(const json_t *object, const char *key)

@@ -31,9 +31,8 @@ static void numbers_take(struct ledger *ledger, json_t *numbers, struct ledger_e
 	entry->numbers = rows;
 	json_object_foreach(numbers, name, value)
 	{
-		rows[entry->number_count++] =
-			(struct ledger_number){arena_text(&ledger->texts, name, strlen(name)),
-				json_member_number(numbers, name)};
+		rows[entry->number_count++] = (struct ledger_number){
+			arena_copy(&ledger->texts, name), json_member_number(numbers, name)};
 	}
 }
 

@@ -28,8 +28,7 @@ static void data_digest(json_t *data, char ret_digest[SHA256_TEXT])
 static int refuse(const char *name, const char *what, struct err *err)
 {
 	err_set(err, ERR_USAGE, EINVAL, "%s is not an attestation: %s", name, what);
-	err_hint(err, "write one with `assay attest RUN -o FILE`");
-	return -EINVAL;
+	return err_hint(err, "write one with `assay attest RUN -o FILE`");
 }
 
 static json_t *load(const char *bytes, size_t len, const char *name, struct err *err)
@@ -61,7 +60,7 @@ static const char *text_of(const json_t *object, const char *key, struct arena *
 {
 	const char *text = json_string_value(json_object_get(object, key));
 
-	return arena_text(arena, text ? text : "", text ? strlen(text) : 0);
+	return arena_copy(arena, text ? text : "");
 }
 
 static int document_take(json_t *document, const char *name, struct arena *arena,

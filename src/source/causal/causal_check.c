@@ -26,14 +26,6 @@ static const char *proc_path(pid_t pid, const char *what, char path[64])
 	return path;
 }
 
-static int refuse(struct err *err, enum err_kind kind, int code, const char *hint)
-{
-	err->kind = kind;
-	err->code = code;
-	err_hint(err, "%s", hint);
-	return -code;
-}
-
 int causal_check_permission(pid_t pid, struct err *err)
 {
 	struct refusal_facts facts;
@@ -70,17 +62,16 @@ static int check_kind(pid_t pid, struct err *err)
 
 	if (!leader) {
 		err_set(err, ERR_TARGET, ESRCH, "no process %d", (int)pid);
-		return refuse(err, ERR_TARGET, ESRCH, "`ps -e` lists processes");
+		return err_hint(err, "`ps -e` lists processes");
 	}
 	if (leader != (uint64_t)pid) {
 		err_set(err, ERR_USAGE, EINVAL, "%d is a thread of process %d", (int)pid,
 			(int)leader);
-		err_hint(err, "name the process: -p %d", (int)leader);
-		return -EINVAL;
+		return err_hint(err, "name the process: -p %d", (int)leader);
 	}
 	if (pid == getpid()) {
 		err_set(err, ERR_USAGE, EINVAL, "process %d is assay itself", (int)pid);
-		return refuse(err, ERR_USAGE, EINVAL, "name another process");
+		return err_hint(err, "name another process");
 	}
 	if (thread_status(pid, "VmSize", 10, 0))
 		return 0;
@@ -88,7 +79,7 @@ static int check_kind(pid_t pid, struct err *err)
 		return causal_check_permission(pid, err);
 	err_set(err, ERR_TARGET, ENOTSUP,
 		"process %d has no program: it is a kernel thread, or has ended", (int)pid);
-	return refuse(err, ERR_TARGET, ENOTSUP, "name a process that runs a program");
+	return err_hint(err, "name a process that runs a program");
 }
 
 static int check_tracer(pid_t pid, struct err *err)
@@ -101,8 +92,7 @@ static int check_tracer(pid_t pid, struct err *err)
 	io_read_line(proc_path(tracer, "comm", path), name, sizeof(name));
 	err_set(err, ERR_UNAVAILABLE, EBUSY, "process %d is being traced by %s (process %d)",
 		(int)pid, name, (int)tracer);
-	return refuse(
-		err, ERR_UNAVAILABLE, EBUSY, "detach it first: a process can have only one tracer");
+	return err_hint(err, "detach it first: a process can have only one tracer");
 }
 
 /* The handler knows its thread by the number that the process sees; the kernel side sees ours. */
@@ -119,8 +109,8 @@ static int check_namespace(pid_t pid, struct err *err)
 		return 0;
 	err_set(err, ERR_UNAVAILABLE, ENOTSUP,
 		"process %d is in its own PID namespace (a container)", (int)pid);
-	return refuse(err, ERR_UNAVAILABLE, ENOTSUP,
-		"its threads have other ids there; start the container with --pid=host");
+	return err_hint(
+		err, "its threads have other ids there; start the container with --pid=host");
 }
 
 static int check_program(pid_t pid, struct err *err)
@@ -134,7 +124,7 @@ static int check_program(pid_t pid, struct err *err)
 	if (fd < 0 || read(fd, head, sizeof(head)) != sizeof(head) || head[EI_CLASS] == ELFCLASS64)
 		return 0;
 	err_set(err, ERR_UNAVAILABLE, ENOTSUP, "process %d is a 32-bit program", (int)pid);
-	return refuse(err, ERR_UNAVAILABLE, ENOTSUP, "build it for 64 bits");
+	return err_hint(err, "build it for 64 bits");
 }
 
 static int check_filters(pid_t pid, struct err *err)
@@ -149,7 +139,7 @@ static int check_filters(pid_t pid, struct err *err)
 	if (!filtered)
 		return 0;
 	err_set(err, ERR_UNAVAILABLE, ENOTSUP, "process %d is under a seccomp filter", (int)pid);
-	return refuse(err, ERR_UNAVAILABLE, ENOTSUP,
+	return err_hint(err,
 		"the filter could kill it for the system calls of assay's handler; run it without "
 		"the filter");
 }

@@ -134,8 +134,8 @@ int causal_map_code(pid_t pid, struct arena *arena, causal_code_vec *ret_code, s
 
 	for (char *line; r >= 0 && (line = strsep(&next, "\n"));)
 		if (mapping_read(line, &mapping))
-			vec_push(ret_code,
-				(struct causal_code){mapping.start, mapping.end, mapping.offset,
-					arena_text(arena, mapping.path, strlen(mapping.path))});
+			vec_push(
+				ret_code, (struct causal_code){mapping.start, mapping.end,
+						  mapping.offset, arena_copy(arena, mapping.path)});
 	return r;
 }

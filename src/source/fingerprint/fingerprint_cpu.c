@@ -328,7 +328,7 @@ static void freq_driver_mode(struct facts *facts)
 static void freq_idle_states(struct facts *facts)
 {
 	int cpu = cpus_next(&facts->online, -1);
-	names_auto struct name_list states = {0};
+	name_list_auto struct name_list states = {0};
 	str_auto struct str value = {0};
 	char path[160];
 

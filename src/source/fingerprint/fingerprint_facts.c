@@ -150,7 +150,7 @@ bool facts_exists(const struct facts *facts, const char *path)
 	return faccessat(facts->root_fd, path, F_OK, 0) == 0;
 }
 
-static int names_compare(const void *a, const void *b)
+static int name_list_compare(const void *a, const void *b)
 {
 	return strverscmp(*(char *const *)a, *(char *const *)b);
 }
@@ -172,10 +172,10 @@ void facts_list(
 		if (entry->d_name[0] != '.' && str_starts(entry->d_name, prefix))
 			vec_push(&ret->at, mem_copy_text(entry->d_name, strlen(entry->d_name)));
 	closedir(folder);
-	vec_sort(&ret->at, names_compare);
+	vec_sort(&ret->at, name_list_compare);
 }
 
-void names_done(struct name_list *names)
+void name_list_done(struct name_list *names)
 {
 	vec_foreach (char *, name, &names->at)
 		free(*name);

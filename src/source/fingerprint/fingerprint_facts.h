@@ -75,8 +75,8 @@ bool facts_exists(const struct facts *facts, const char *path);
 /* The entries of a folder that start with `prefix`. */
 void facts_list(
 	const struct facts *facts, const char *path, const char *prefix, struct name_list *ret);
-void names_done(struct name_list *names);
-#define names_auto __attribute__((cleanup(names_done)))
+void name_list_done(struct name_list *names);
+#define name_list_auto __attribute__((cleanup(name_list_done)))
 
 /* The value behind "key" and a colon in a text of lines; false when there is none. */
 bool line_value(const char *text, const char *key, struct str *ret_value);

@@ -81,7 +81,7 @@ static bool sensor_is_processor(const char *name)
 static void sensors_read(
 	struct facts *facts, const char *folder, const struct fact_file *files, long long *hottest)
 {
-	names_auto struct name_list sensors = {0};
+	name_list_auto struct name_list sensors = {0};
 
 	facts_list(facts, folder, "", &sensors);
 	for (uint32_t i = 0; i < sensors.at.count && i < 64; i++) {
@@ -134,7 +134,7 @@ static void noise_throttles(struct facts *facts)
 
 static void noise_power(struct facts *facts)
 {
-	names_auto struct name_list supplies = {0};
+	name_list_auto struct name_list supplies = {0};
 	const char *source = NULL;
 	str_auto struct str battery = {0};
 

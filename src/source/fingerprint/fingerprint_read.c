@@ -23,8 +23,7 @@ static int refuse(const struct reading *reading, const char *what)
 {
 	err_set(reading->err, ERR_USAGE, EINVAL, "%s is not a fingerprint: %s", reading->name,
 		what);
-	err_hint(reading->err, "write one with `assay env -o FILE`");
-	return -EINVAL;
+	return err_hint(reading->err, "write one with `assay env -o FILE`");
 }
 
 /* "model_reason" beside "model": null is the word on model, not a field. */

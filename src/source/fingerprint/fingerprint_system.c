@@ -49,7 +49,7 @@ static void memory_sizes(struct facts *facts)
 /* One line per node, as `numactl -H` shows it: "10 21; 21 10". */
 static void memory_nodes(struct facts *facts)
 {
-	names_auto struct name_list nodes = {0};
+	name_list_auto struct name_list nodes = {0};
 	str_auto struct str distances = {0}, cpus = {0};
 	struct cpus online;
 
@@ -244,7 +244,7 @@ static void kernel_live(struct facts *facts)
 
 static void kernel_livepatch(struct facts *facts)
 {
-	names_auto struct name_list patches = {0};
+	name_list_auto struct name_list patches = {0};
 	str_auto struct str value = {0};
 
 	if (!facts_exists(facts, "sys/kernel/livepatch")) {
@@ -301,7 +301,7 @@ void fingerprint_security(struct facts *facts)
 		{"unprivileged_bpf_disabled", KERNEL "unprivileged_bpf_disabled"},
 		{0},
 	};
-	names_auto struct name_list bugs = {0};
+	name_list_auto struct name_list bugs = {0};
 
 	facts->group = "security";
 	facts_put_files(facts, files);

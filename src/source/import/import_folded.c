@@ -68,11 +68,9 @@ static void push_frame(struct folded *folded, struct import_text text)
 {
 	uint32_t index;
 
-	if (!map_get(&folded->known, text.at, text.len, &index)) {
+	if (map_add(&folded->known, text.at, text.len, folded->frames.count, &index)) {
 		struct wire_named frame = frame_read(&folded->named, text);
 
-		index = folded->frames.count;
-		map_put(&folded->known, text.at, text.len, index);
 		frame.known = index + 1;
 		vec_push(&folded->frames, frame);
 	}

@@ -85,7 +85,7 @@ static void take_event_update(struct recording *rec, struct cursor in)
 	text = cursor_text(&in);
 	if (in.broken || !*text)
 		return;
-	text = arena_text(&rec->arena, text, strlen(text));
+	text = arena_copy(&rec->arena, text);
 	if (what == UPDATE_UNIT)
 		event->unit = text;
 	else if (what == UPDATE_NAME)

@@ -69,7 +69,7 @@ static struct import_event event_make(struct import_table *table, const struct s
 
 	event.name = *line->cgroup ? arena_format(&table->arena, "%s cgroup=%s", line->event,
 					     line->cgroup)
-				   : arena_text(&table->arena, line->event, strlen(line->event));
+				   : arena_copy(&table->arena, line->event);
 	import_core_split(&table->arena, &event.name, &event.core);
 	if (str_equal(line->unit, "msec")) {
 		event.unit = "ns";
@@ -77,7 +77,7 @@ static struct import_event event_make(struct import_table *table, const struct s
 	} else if (str_equal(line->unit, "ns")) {
 		event.unit = "ns";
 	} else if (*line->unit || !whole) {
-		event.unit = arena_text(&table->arena, line->unit, strlen(line->unit));
+		event.unit = arena_copy(&table->arena, line->unit);
 		event.decimals = 6;
 		event.scale = 1e-6;
 	}

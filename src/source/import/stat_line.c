@@ -106,7 +106,7 @@ static int json_line(const json_t *object, struct arena *arena, struct stat_line
 		!(share >= 0 && share <= 100) || !(interval >= 0 && interval < 9e9))
 		return skip(IMPORT_MALFORMED);
 	for (unsigned i = 0; i < sizeof(texts) / sizeof(*texts); i++)
-		*places[i] = arena_text(arena, texts[i], strlen(texts[i]));
+		*places[i] = arena_copy(arena, texts[i]);
 	line->at_ns = (uint64_t)llround(interval * 1e9);
 	line->runtime_ns = (uint64_t)json_integer_value(runtime);
 	line->running_share = share / 100;

@@ -155,7 +155,7 @@ static int name_resolve(
 	/* Before sysfs: on a hybrid the same sysfs name may mean an event of either core type. */
 	if (alias) {
 		alias_put(alias, spec);
-		spec->alias = arena_text(&list->arena, alias->name, strlen(alias->name));
+		spec->alias = arena_copy(&list->arena, alias->name);
 		return 1;
 	}
 	if (!pmu_find_event(name, pmu, sizeof(pmu)))
@@ -302,7 +302,7 @@ static int event_add(struct item *item, const char *text, size_t len, struct err
 		err_hint(err, "separate events with single commas: task-clock,page-faults");
 		return -EINVAL;
 	}
-	spec.name = arena_text(&list->arena, word, strlen(word));
+	spec.name = arena_copy(&list->arena, word);
 	spec.group = item->is_group ? list->groups : 0;
 	r = event_resolve(list, word, &spec, err);
 	if (r < 0)
@@ -328,7 +328,7 @@ static void core_assign(struct event_list *list, struct event_spec *spec, const 
 		spec->type = probe.type;
 	else
 		spec->config |= (uint64_t)probe.type << 32;
-	spec->core = arena_text(&list->arena, pmu, strlen(pmu));
+	spec->core = arena_copy(&list->arena, pmu);
 	spec->cpus = probe.cpus;
 }
 

@@ -105,7 +105,7 @@ static int event_name_put(struct arena *arena, const char *pmu, const char *name
 		return r;
 	snprintf(file, sizeof(file), "%s.unit", name);
 	if (pmu_read(pmu, "events", file, line, sizeof(line)) > 0)
-		spec->unit = arena_text(arena, line, strlen(line));
+		spec->unit = arena_copy(arena, line);
 	snprintf(file, sizeof(file), "%s.scale", name);
 	if (pmu_read(pmu, "events", file, line, sizeof(line)) > 0 && strtod(line, NULL) > 0)
 		spec->scale = strtod(line, NULL);
@@ -178,10 +178,10 @@ int pmu_encode(struct arena *arena, const char *pmu, const char *terms, struct e
 		return r;
 	/* `cpumask`: one CPU per package, an uncore PMU; `cpus`: one core type of a hybrid. */
 	if (pmu_read(pmu, "cpumask", NULL, line, sizeof(line)) > 0) {
-		spec->cpus = arena_text(arena, line, strlen(line));
+		spec->cpus = arena_copy(arena, line);
 		spec->whole_machine = true;
 	} else if (pmu_read(pmu, "cpus", NULL, line, sizeof(line)) > 0) {
-		spec->cpus = arena_text(arena, line, strlen(line));
+		spec->cpus = arena_copy(arena, line);
 	}
 	return 0;
 }

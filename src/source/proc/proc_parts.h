@@ -47,7 +47,7 @@ struct proc_machine {
 };
 
 enum {
-	PROC_PATH_ROOM = 4096,
+	PROC_PATH_CAPACITY = 4096,
 	PROC_TEXT_MOST = 1 << 20,
 	PROC_PROCESSES_MOST = 4096,
 	PROC_LOCKS_MOST = 256
@@ -55,7 +55,7 @@ enum {
 
 struct proc_watch {
 	struct proc_watch_options options;
-	char root[PROC_PATH_ROOM / 4], cgroup[PROC_PATH_ROOM / 4];
+	char root[PROC_PATH_CAPACITY / 4], cgroup[PROC_PATH_CAPACITY / 4];
 	uint64_t start_ns, due_ns, cost_ns; /* cost: CPU time of all readings */
 	uint64_t rollup_due_ns;
 	uint32_t readings, memory_readings;

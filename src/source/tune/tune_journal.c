@@ -39,7 +39,7 @@ static uint64_t member_number(const json_t *line, const char *key)
 
 static const char *keep(struct tune_journal *journal, const char *text)
 {
-	return arena_text(&journal->texts, text, strlen(text));
+	return arena_copy(&journal->texts, text);
 }
 
 /* A path that is changed already gets another value of ours. */

@@ -1,9 +1,9 @@
-/* names_span.c - see names_span.h.
+/* span.c - see span.h.
  *
  * One sweep over the spans sorted by start, with a stack of the open ones: O(n log n) whatever the
  * input.  A span that sticks out of the one it starts in (broken debug information, symbols with a
  * wrong size) goes on behind its end. */
-#include "names_span.h"
+#include "span.h"
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-/* names_span.h - address ranges that may nest or overlap, turned into one sorted table.
+/* span.h - address ranges that may nest or overlap, turned into one sorted table.
  *
  * Collect spans in any order, lay them flat once, then ask by binary search.  Where spans cover
  * each other the one that starts later wins, then the shorter, then the one added later: with
