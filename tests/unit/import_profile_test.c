@@ -376,6 +376,36 @@ static void a_sample_that_reads_its_group_is_one_of_each_event_that_counted(void
 	counted_done(&in);
 }
 
+/* perf 6.12 on Linux 6.12 inherits groups that samples read: each thread counts for itself. */
+static void counts_of_a_group_are_of_the_thread_where_threads_inherit_it(void **state)
+{
+	struct perf_event_attr attr = {
+		.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_READ,
+		.read_format = PERF_FORMAT_GROUP | PERF_FORMAT_ID,
+		.inherit = 1,
+	};
+	/* pid and tid; 1 count: value and id.  The last is less than thread 2 had. */
+	static const struct {
+		uint32_t pid, tid;
+		uint64_t count, value, id;
+	} samples[] = {{1, 1, 1, 1000, 5}, {1, 2, 1, 10, 5}, {1, 1, 1, 1300, 5}, {1, 2, 1, 14, 5},
+		{1, 2, 1, 3, 5}};
+	str_auto struct str out = {0};
+	struct counted in;
+
+	(void)state;
+	made_start(&out);
+	made_attr(&out, &attr, 128, 5);
+	for (size_t i = 0; i < sizeof(samples) / sizeof(*samples); i++)
+		made_sample(&out, (const uint64_t *)&samples[i], sizeof(samples[i]) / 8);
+	counted_import(&in, out.at, out.len);
+	assert_int_equal(in.r, 0);
+	assert_int_equal(in.samples, 4);
+	assert_int_equal(in.period, 1000 + 10 + 300 + 4);
+	assert_int_equal(in.report.skipped[IMPORT_SAMPLE_MALFORMED], 1);
+	counted_done(&in);
+}
+
 static void a_sample_whose_parts_do_not_fit_is_counted(void **state)
 {
 	struct perf_event_attr attr = {.sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_CALLCHAIN};
@@ -456,6 +486,7 @@ int main(void)
 		cmocka_unit_test(samples_are_sorted_within_rounds_and_found_by_their_identifier),
 		cmocka_unit_test(a_group_read_and_a_branch_index_stand_before_what_follows),
 		cmocka_unit_test(a_sample_that_reads_its_group_is_one_of_each_event_that_counted),
+		cmocka_unit_test(counts_of_a_group_are_of_the_thread_where_threads_inherit_it),
 		cmocka_unit_test(a_sample_whose_parts_do_not_fit_is_counted),
 		cmocka_unit_test(hardware_traces_are_stepped_over_and_counted),
 		cmocka_unit_test(what_cannot_be_read_at_all_says_why),

@@ -20,6 +20,7 @@
 struct counted {
 	struct str told;  /* one line per record or sample worth reading */
 	struct str notes; /* codes */
+	struct str said;  /* their texts, one a line */
 	unsigned records[WIRE_TYPES];
 	uint64_t samples, branches, chain, accesses, unwindable, period, backwards, time_ns;
 	uint64_t of_event[64];
@@ -53,6 +54,8 @@ static inline int counted_take(void *context, const struct wire_record *record)
 	} else if (record->type == WIRE_NOTE) {
 		str_addf(&in->notes, "%s ",
 			wire_text(record, ((const struct wire_note *)record)->code));
+		str_addf(&in->said, "%s\n",
+			wire_text(record, ((const struct wire_note *)record)->text));
 	}
 	return 0;
 }
@@ -119,4 +122,5 @@ static inline void counted_done(struct counted *in)
 {
 	str_done(&in->told);
 	str_done(&in->notes);
+	str_done(&in->said);
 }

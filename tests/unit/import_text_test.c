@@ -1,5 +1,6 @@
 /* import_text_test.c - profiles that come with names: perf script, folded, callgrind, pprof. */
 #include <errno.h>
+#include <stdio.h>
 #include <zlib.h>
 
 #include "import_sink.h"
@@ -185,7 +186,9 @@ static void a_profile_of_pprof_is_read_raw_and_packed(void **state)
 	assert_int_equal(in.r, 0);
 	assert_string_equal(in.report.kind, "pprof");
 	assert_string_equal(in.told.at, profile_told);
-	assert_non_null(strstr(in.notes.at, "import-one-value"));
+	assert_string_equal(in.said.at,
+		"each sample has several values: imported cpu, not samples\n"
+		"not used: 1 malformed sample\n");
 	counted_done(&in);
 
 	assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, 0), Z_OK);
@@ -203,6 +206,44 @@ static void a_profile_of_pprof_is_read_raw_and_packed(void **state)
 	counted_done(&in);
 }
 
+static void a_profile_of_pprof_that_is_cut_says_where(void **state)
+{
+	static const char field[] = "\x32\x06/tmp/w";
+	const char *at = memmem(profile, sizeof(profile), field, sizeof(field) - 1);
+	size_t start = (size_t)(at - profile);
+	char want[80];
+	struct counted in;
+
+	(void)state;
+	counted_import(&in, profile, start + 3);
+	assert_int_equal(in.r, 0);
+	assert_int_equal(in.samples, 1);
+	snprintf(want, sizeof(want), "the message ends at byte %zu of %zu", start, start + 3);
+	assert_string_equal(in.report.damage, want);
+	counted_done(&in);
+}
+
+static void what_was_not_used_is_said_as_one_or_many(void **state)
+{
+	str_auto struct str text = {0};
+	struct counted in;
+
+	(void)state;
+	for (unsigned i = 0; i < 70; i++)
+		str_add(&text, "a;b 1\n");
+	str_add(&text, "noise\na;b");
+	counted_import(&in, text.at, text.len);
+	assert_string_equal(str_text(&in.said),
+		"2 of 72 lines not used: 1 malformed line, 1 line cut off "
+		"at the end of the file\n");
+	counted_done(&in);
+	text.len -= strlen("noise\na;b");
+	str_add(&text, "noise\nnoise\n");
+	counted_import(&in, text.at, text.len);
+	assert_string_equal(str_text(&in.said), "2 of 72 lines not used: 2 malformed lines\n");
+	counted_done(&in);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -213,6 +254,8 @@ int main(void)
 		cmocka_unit_test(folded_lines_that_cannot_be_used_are_counted),
 		cmocka_unit_test(lines_of_callgrind_cost_what_they_cost_themselves),
 		cmocka_unit_test(a_profile_of_pprof_is_read_raw_and_packed),
+		cmocka_unit_test(a_profile_of_pprof_that_is_cut_says_where),
+		cmocka_unit_test(what_was_not_used_is_said_as_one_or_many),
 	};
 
 	return cmocka_run_group_tests_name("import_text", tests, NULL, NULL);

@@ -38,33 +38,40 @@ static const struct import_format *const formats[] = {
 };
 
 struct import_reason {
-	const char *key, *words;
-	bool loss; /* worth a warning */
+	const char *key;
+	const char *one, *many; /* what is lost, worth a warning; NULL: no loss */
 };
 
 static const struct import_reason reasons[] = {
-	[IMPORT_FOREIGN] = {"foreign_lines", "lines that are something else", true},
-	[IMPORT_MALFORMED] = {"malformed_lines", "malformed lines", true},
-	[IMPORT_METRIC] = {"metric_lines", NULL, false},
-	[IMPORT_RANGE] = {"values_out_of_range", "values out of range", true},
-	[IMPORT_TOO_MANY] = {"events_beyond_limit", "events beyond the first 4096", true},
-	[IMPORT_TRUNCATED] = {"truncated_lines", "a line cut off at the end of the file", true},
-	[IMPORT_SAMPLE_MALFORMED] = {"malformed_samples", "malformed samples", true},
+	[IMPORT_FOREIGN] = {"foreign_lines", "line of another kind", "lines of another kind"},
+	[IMPORT_MALFORMED] = {"malformed_lines", "malformed line", "malformed lines"},
+	[IMPORT_METRIC] = {"metric_lines", NULL, NULL},
+	[IMPORT_RANGE] = {"values_out_of_range", "value out of range", "values out of range"},
+	[IMPORT_TOO_MANY] = {"events_beyond_limit",
+		"line or sample of events beyond the first 4096",
+		"lines or samples of events beyond the first 4096"},
+	[IMPORT_TRUNCATED] = {"truncated_lines", "line cut off at the end of the file",
+		"lines cut off at the end of the file"},
+	[IMPORT_SAMPLE_MALFORMED] = {"malformed_samples", "malformed sample", "malformed samples"},
 	[IMPORT_SAMPLE_NO_EVENT] = {"samples_of_unknown_event",
-		"samples of an event that the file does not describe", true},
-	[IMPORT_SAMPLE_EMPTY] = {"samples_without_value", NULL, false},
-	[IMPORT_STACK_32] = {"user_stacks_of_32_bit", "user stacks of 32-bit programs", true},
-	[IMPORT_RECORD_MALFORMED] = {"malformed_records", "malformed records", true},
-	[IMPORT_RECORD_UNKNOWN] = {"unknown_records", "records of unknown type", true},
-	[IMPORT_AUX] = {"aux_records", "records of hardware traces (AUX)", true},
-	[IMPORT_SWITCH] = {"switch_records", NULL, false},
-	[IMPORT_NAMESPACE] = {"namespace_records", NULL, false},
-	[IMPORT_CGROUP] = {"cgroup_records", NULL, false},
-	[IMPORT_KSYMBOL] = {"ksymbol_records", NULL, false},
-	[IMPORT_BPF] = {"bpf_records", NULL, false},
-	[IMPORT_TEXT_POKE] = {"text_poke_records", NULL, false},
-	[IMPORT_DATA_MAP] = {"data_mappings", NULL, false},
-	[IMPORT_READ] = {"read_records", NULL, false},
+		"sample of an event that the file does not describe",
+		"samples of events that the file does not describe"},
+	[IMPORT_SAMPLE_EMPTY] = {"samples_without_value", NULL, NULL},
+	[IMPORT_STACK_32] = {"user_stacks_of_32_bit", "user stack of a 32-bit program",
+		"user stacks of 32-bit programs"},
+	[IMPORT_RECORD_MALFORMED] = {"malformed_records", "malformed record", "malformed records"},
+	[IMPORT_RECORD_UNKNOWN] = {"unknown_records", "record of unknown type",
+		"records of unknown type"},
+	[IMPORT_AUX] = {"aux_records", "record of a hardware trace (AUX)",
+		"records of hardware traces (AUX)"},
+	[IMPORT_SWITCH] = {"switch_records", NULL, NULL},
+	[IMPORT_NAMESPACE] = {"namespace_records", NULL, NULL},
+	[IMPORT_CGROUP] = {"cgroup_records", NULL, NULL},
+	[IMPORT_KSYMBOL] = {"ksymbol_records", NULL, NULL},
+	[IMPORT_BPF] = {"bpf_records", NULL, NULL},
+	[IMPORT_TEXT_POKE] = {"text_poke_records", NULL, NULL},
+	[IMPORT_DATA_MAP] = {"data_mappings", NULL, NULL},
+	[IMPORT_READ] = {"read_records", NULL, NULL},
 };
 
 bool import_line_next(struct import_text *rest, struct import_text *line, bool *ret_whole)
@@ -126,23 +133,24 @@ void import_core_split(struct arena *arena, const char **name, const char **core
 /* One warning for everything that holds a loss. */
 static int note_skipped(const struct import_report *report, const struct wire_sink *sink)
 {
-	str_auto struct str text = {0};
+	str_auto struct str what = {0}, text = {0};
 	uint64_t lost = 0;
 
 	for (unsigned i = 0; i < IMPORT_SKIPS; i++) {
-		if (!reasons[i].loss || !report->skipped[i])
+		uint64_t count = report->skipped[i];
+
+		if (!reasons[i].one || !count)
 			continue;
-		str_addf(&text, "%s%llu %s", lost ? ", " : "",
-			(unsigned long long)report->skipped[i], reasons[i].words);
-		lost += report->skipped[i];
+		str_addf(&what, "%s%llu %s", lost ? ", " : "", (unsigned long long)count,
+			count == 1 ? reasons[i].one : reasons[i].many);
+		lost += count;
 	}
 	if (!lost)
 		return 0;
 	if (report->lines)
-		str_addf(&text, "; %llu of %llu lines were not used", (unsigned long long)lost,
+		str_addf(&text, "%llu of %llu lines ", (unsigned long long)lost,
 			(unsigned long long)report->lines);
-	else
-		str_add(&text, " were not used");
+	str_addf(&text, "not used: %s", what.at);
 	return emit_note(sink, report->lines ? "import-lines-skipped" : "import-records-skipped",
 		str_text(&text),
 		report->skipped[IMPORT_TRUNCATED] ? "the file ends early: was perf still writing?"

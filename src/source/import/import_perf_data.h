@@ -69,7 +69,7 @@ struct recording {
 	struct arena arena;
 	vec_of(struct recording_event) events;
 	struct map ids;		/* id of a kernel event -> index of `events` */
-	struct map read_of;	/* id of a kernel event -> index of `reads` */
+	struct map read_of;	/* struct read_key -> index of `reads` */
 	vec_of(uint64_t) reads; /* its count in the last sample that read its group */
 	vec_of(const char *) build_ids;
 	struct map build_id_of; /* path -> index of `build_ids` */

@@ -15,6 +15,7 @@ enum {
 	BRANCH_COUNTERS = 1 << 19, /* Linux 6.8: one u64 per entry behind them */
 	READ_LOST = 1 << 4,	   /* Linux 6.0 */
 	ABI_32 = 1,
+	FLAG_INHERIT = 1 << 1, /* of perf_event_attr */
 };
 
 static unsigned bits_count(uint64_t bits)
@@ -247,29 +248,50 @@ static int emit(struct recording *rec, const struct wire_sample *sample)
 	return rec->sink->take_sample ? rec->sink->take_sample(rec->sink->context, sample) : 0;
 }
 
+/* Whose count it is.  A thread of its own only where threads inherit the group (Linux and perf
+ * 6.12), and each counts for itself. */
+struct read_key {
+	uint64_t id, tid;
+};
+
+/* What was counted since the last sample that read this count.  False: less than then, so it is
+ * not the same count. */
+static bool read_since(
+	struct recording *rec, const struct read_key *key, uint64_t value, uint64_t *ret_period)
+{
+	uint64_t last;
+	uint32_t index;
+
+	if (map_add(&rec->read_of, key, sizeof(*key), rec->reads.count, &index))
+		vec_push(&rec->reads, 0);
+	last = rec->reads.at[index];
+	rec->reads.at[index] = value;
+	*ret_period = value - last;
+	return value >= last;
+}
+
 /* A sample that reads its group (`perf record -e '{a,b}:S'`) is one of each event that counted
  * since the last, with that as its period.  What else it holds is of the event that was sampled. */
 static int emit_group(
 	struct recording *rec, const struct wire_sample *sample, const struct group_read *read)
 {
+	bool inherits = rec->events.at[sample->event - 1].flags & FLAG_INHERIT;
 	int r = 0;
 
 	for (uint64_t i = 0; i < read->count && r >= 0; i++) {
 		const uint64_t *count = read->at + i * read->words;
+		struct read_key key = {count[1], inherits ? sample->tid : 0};
 		struct wire_sample one = *sample;
-		uint32_t event, last;
+		uint32_t event;
 
 		if (!map_get(&rec->ids, &count[1], sizeof(*count), &event)) {
 			rec->report->skipped[IMPORT_SAMPLE_NO_EVENT]++;
 			continue;
 		}
-		if (!map_get(&rec->read_of, &count[1], sizeof(*count), &last)) {
-			last = rec->reads.count;
-			vec_push(&rec->reads, 0);
-			map_put(&rec->read_of, &count[1], sizeof(*count), last);
+		if (!read_since(rec, &key, count[0], &one.period)) {
+			rec->report->skipped[IMPORT_SAMPLE_MALFORMED]++;
+			continue;
 		}
-		one.period = count[0] - rec->reads.at[last];
-		rec->reads.at[last] = count[0];
 		one.event = event + 1;
 		if (one.event != sample->event) {
 			one.branch_count = 0;

@@ -338,16 +338,18 @@ static int emit_table_notes(const struct wire_sink *sink, const struct import_ta
 			sink, "events-multiplexed", str_text(&text), "count fewer events at once");
 	}
 	if (r == 0 && zeros.len) {
-		str_addf(&zeros, " counted nothing although it ran");
-		r = emit_note(sink, "counters-zero", str_text(&zeros),
+		str_clear(&text);
+		str_addf(&text, "counted nothing while running: %s", zeros.at);
+		r = emit_note(sink, "counters-zero", str_text(&text),
 			"a virtual PMU may open an event and never count it: do not trust these "
 			"zeros");
 	}
 	if (r == 0 && holes.len) {
-		str_addf(&holes,
-			" was not counted in some intervals or on some CPUs; its total covers the "
-			"others");
-		r = emit_note(sink, "counts-incomplete", str_text(&holes), NULL);
+		str_clear(&text);
+		str_addf(&text,
+			"not counted in some intervals or on some CPUs: %s; totals cover the rest",
+			holes.at);
+		r = emit_note(sink, "counts-incomplete", str_text(&text), NULL);
 	}
 	if (r == 0 && table->labels)
 		r = emit_note(sink, "counts-summed",

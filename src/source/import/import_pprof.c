@@ -230,7 +230,7 @@ static int take_sample(struct pprof *p, struct cursor in)
 	return 0;
 }
 
-/* The names of the types that are not read, each once. */
+/* The names of the types that are not read. */
 static void others_list(struct pprof *p, const char *read, struct str *others)
 {
 	for (uint32_t i = 0; i < p->types.count && others->len < 200; i++) {
@@ -264,7 +264,7 @@ static int choose_type(struct pprof *p)
 	others_list(p, event.name, &others);
 	if (r < 0 || !others.len)
 		return r;
-	str_addf(&text, "each sample has several values: %s was imported, %s was not", event.name,
+	str_addf(&text, "each sample has several values: imported %s, not %s", event.name,
 		others.at);
 	return emit_note(p->named.sink, "import-one-value", text.at,
 		"go tool pprof -sample_index chooses another");
@@ -273,14 +273,15 @@ static int choose_type(struct pprof *p)
 static int pprof_read(struct pprof *p, struct import_text text)
 {
 	struct cursor in = cursor_of(text.at, text.len);
+	const uint8_t *start = in.at;
 	struct field field;
 	int r;
 
-	while (field_next(&in, &field))
+	for (; field_next(&in, &field); start = in.at)
 		take_table(p, &field);
 	if (in.broken)
 		import_damage(p->named.report, "the message ends at byte %zu of %zu",
-			(size_t)((const char *)in.at - text.at), text.len);
+			(size_t)((const char *)start - text.at), text.len);
 	if (!p->types.count) {
 		import_damage(p->named.report, "it does not say what its samples count");
 		return 0;
