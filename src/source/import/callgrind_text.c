@@ -234,6 +234,7 @@ int callgrind_text_read(struct callgrind_text *c, struct import_text text)
 		if (import_line_is_empty(line))
 			continue;
 		c->report->lines++;
+		c->report->reached = line.at;
 		r = take_line(c, line, whole);
 	}
 	return r;

@@ -13,13 +13,14 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/io.h"
 #include "base/str.h"
 #include "import_format.h"
 #include "source/emit.h"
 
-enum { IMPORT_PIPE_LIMIT = 1 << 30, LET_GO_SAMPLES = 1024 };
+enum { IMPORT_PIPE_LIMIT = 1 << 30, LET_GO_SAMPLES = 1024, FAULT_AROUND = 1 << 16 };
 
 static const struct import_format *const formats[] = {
 	&import_perf_data,
@@ -201,30 +202,39 @@ static int format_read(const struct import_format *format, struct import_text te
 	return r < 0 ? r : note_skipped(report, sink);
 }
 
-int import_bytes(const char *bytes, size_t len, const char *name, const struct wire_sink *sink,
-	struct import_report *ret_report, struct err *err)
+static int text_read(struct import_text text, const char *name, const struct wire_sink *sink,
+	struct import_report *report, struct err *err)
 {
-	struct import_text text = {bytes, len};
-	struct import_report report = {0};
 	int r;
 
 	for (const struct import_format *const *format = formats; *format; format++) {
 		if (!(*format)->detect(text))
 			continue;
-		r = format_read(*format, text, sink, &report);
+		r = format_read(*format, text, sink, report);
 		if (r < 0)
 			return err_set(
 				err, ERR_USAGE, -r, "cannot import %s: %s", name, err_words(-r));
-		if (*report.damage && !report.samples && !report.executions) {
+		if (*report->damage && !report->samples && !report->executions) {
 			err_set(err, ERR_USAGE, EINVAL, "%s (%s) has nothing to import: %s", name,
-				report.kind, report.damage);
+				report->kind, report->damage);
 			err_hint(err, "copy it again from where it was recorded, or record again");
 			return -EINVAL;
 		}
-		*ret_report = report;
+		report->reached = NULL;
 		return 0;
 	}
 	return format_unknown(text, name, err);
+}
+
+int import_bytes(const char *bytes, size_t len, const char *name, const struct wire_sink *sink,
+	struct import_report *ret_report, struct err *err)
+{
+	struct import_report report = {0};
+	int r = text_read((struct import_text){bytes, len}, name, sink, &report, err);
+
+	if (r == 0)
+		*ret_report = report;
+	return r;
 }
 
 /* 0, or -ENODEV when it is no plain file that can be mapped.  Whoever shortens the file meanwhile
@@ -245,11 +255,16 @@ static int file_map(const char *path, struct import_text *ret_text)
 }
 
 /* A sink before the caller's: what was read of the mapping need not stay in memory.  Whatever is
- * read again comes back from the page cache. */
+ * read again comes back from the page cache.  Only where the reader was lately is let go, because
+ * each call walks every page it is given: with all of the mapping, the cost would grow with the
+ * square of the file.  perf.data hands samples on up to two rounds after it read them, so the last
+ * three places that the reader had reached are remembered. */
 struct letting_go {
 	const struct wire_sink *sink;
 	struct import_text mapped;
+	struct import_report report;
 	uint64_t samples;
+	size_t reached[3]; /* bytes, the oldest first */
 };
 
 static int letting_go_take(void *context, const struct wire_record *record)
@@ -259,12 +274,29 @@ static int letting_go_take(void *context, const struct wire_record *record)
 	return sink->take(sink->context, record);
 }
 
+static void letting_go_release(struct letting_go *file)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), start = (uintptr_t)file->mapped.at;
+	size_t offset = ((uintptr_t)file->report.reached - start) & ~(page - 1), first;
+
+	if (!file->report.reached || offset > file->mapped.len) /* unpacked elsewhere */
+		return;
+	if (offset > file->reached[2]) {
+		file->reached[0] = file->reached[1];
+		file->reached[1] = file->reached[2];
+		file->reached[2] = offset;
+	}
+	/* A fault maps the pages around it too, also those before. */
+	first = file->reached[0] < FAULT_AROUND ? 0 : file->reached[0] - FAULT_AROUND;
+	madvise((void *)(start + first), file->reached[2] - first, MADV_DONTNEED);
+}
+
 static int letting_go_take_sample(void *context, const struct wire_sample *sample)
 {
 	struct letting_go *file = context;
 
 	if (++file->samples % LET_GO_SAMPLES == 0)
-		madvise((void *)(uintptr_t)file->mapped.at, file->mapped.len, MADV_DONTNEED);
+		letting_go_release(file);
 	return file->sink->take_sample ? file->sink->take_sample(file->sink->context, sample) : 0;
 }
 
@@ -280,8 +312,10 @@ int import_file(const char *path, const struct wire_sink *sink, struct import_re
 
 	/* A shell's redirection may stand in the middle of the file, so stdin is always read. */
 	if (!is_stdin && file_map(path, &file.mapped) == 0) {
-		r = import_bytes(file.mapped.at, file.mapped.len, name, &before, ret_report, err);
+		r = text_read(file.mapped, name, &before, &file.report, err);
 		munmap((void *)(uintptr_t)file.mapped.at, file.mapped.len);
+		if (r == 0)
+			*ret_report = file.report;
 		return r;
 	}
 	r = io_read(open_path, IMPORT_PIPE_LIMIT, &text, err);

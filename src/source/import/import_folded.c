@@ -151,6 +151,7 @@ static int read_folded(
 		if (import_line_is_empty(line))
 			continue;
 		report->lines++;
+		report->reached = line.at;
 		r = take_line(&folded, line, whole, event);
 	}
 	vec_done(&folded.frames);

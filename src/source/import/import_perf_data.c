@@ -173,6 +173,8 @@ static int records_walk(struct recording *rec, struct import_text rest,
 		}
 		if (!extent || extent > rest.len)
 			break;
+		if (!chunk)
+			rec->report->reached = rest.at;
 		if (head.type < RECORD_USER)
 			r = queue_take(rec, rest.at, chunk);
 		else if (!chunk)

@@ -137,6 +137,7 @@ static int read_script(
 			continue;
 		}
 		report->lines++;
+		report->reached = line.at;
 		if (!whole) { /* half an address or a name is a wrong one */
 			report->skipped[IMPORT_TRUNCATED]++;
 			s.sample.named_truncated = true;

@@ -288,9 +288,11 @@ static int pprof_read(struct pprof *p, struct import_text text)
 	}
 	r = choose_type(p);
 	in = cursor_of(text.at, text.len);
-	while (r == 0 && field_next(&in, &field))
+	while (r == 0 && field_next(&in, &field)) {
+		p->named.report->reached = (const char *)in.at;
 		if (field.number == 2 && field.is_bytes)
 			r = take_sample(p, field.bytes);
+	}
 	return r;
 }
 

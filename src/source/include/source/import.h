@@ -55,7 +55,8 @@ struct import_report {
 	uint64_t samples;	       /* handed over */
 	uint64_t commands, executions; /* handed over */
 	uint64_t skipped[IMPORT_SKIPS];
-	char damage[160]; /* what is broken, from there on nothing was read; "": nothing */
+	const char *reached; /* while it is read: where in the bytes; a reader of samples sets it */
+	char damage[160];    /* what is broken, from there on nothing was read; "": nothing */
 };
 
 /* Read the file ("-" is stdin; what is no plain file may have 1 GiB) and emit its records.  An
