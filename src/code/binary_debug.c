@@ -13,6 +13,7 @@ void binary_find_debug(struct binary_work *work)
 	if (!facts->path) /* bytes only */
 		return;
 	debug_set_find(debug, &search, work->image);
+	debug_set_find_shared(debug, &search);
 	if (debug->separate) {
 		const char *path = image_path(debug->separate);
 

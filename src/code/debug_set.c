@@ -3,13 +3,19 @@
 
 void debug_set_find(struct debug_set *set, struct image_search *search, struct image *program)
 {
-	char build_id[IMAGE_BUILD_ID_TEXT];
-
 	if (!image_has(program, ".debug_info"))
 		set->separate = image_search_debug(search, program);
 	set->image = set->separate ? set->separate : program;
-	set->shared = image_search_alternate(search, set->image);
+}
+
+void debug_set_find_shared(struct debug_set *set, struct image_search *search)
+{
+	char build_id[IMAGE_BUILD_ID_TEXT] = "";
+
 	set->shared_name = image_alternate(set->image, build_id);
+	if (set->shared_name)
+		set->shared = image_search_alternate(
+			search, image_path(set->image), set->shared_name, build_id);
 }
 
 void debug_set_open(struct debug_set *set)

@@ -15,7 +15,9 @@ struct debug_set {
 	struct debug_file *file, *alternate;
 };
 
-/* Find the files; `program` stays the caller's. */
+/* Find the file that has it; `program` stays the caller's. */
 void debug_set_find(struct debug_set *set, struct image_search *search, struct image *program);
+/* Then what dwz took out of it.  Symbols alone do not need it. */
+void debug_set_find_shared(struct debug_set *set, struct image_search *search);
 void debug_set_open(struct debug_set *set); /* `file` stays NULL where there is none */
 void debug_set_done(struct debug_set *set);

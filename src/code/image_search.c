@@ -168,19 +168,16 @@ struct image *image_search_debug(struct image_search *search, struct image *imag
 	return found ? found : try_debuginfod(search, image->build_id);
 }
 
-struct image *image_search_alternate(struct image_search *search, struct image *image)
+struct image *image_search_alternate(
+	struct image_search *search, const char *path, const char *name, const char *build_id)
 {
-	char build_id[IMAGE_BUILD_ID_TEXT] = "";
-	const char *name = image_alternate(image, build_id);
 	struct image *found;
 
-	if (!name)
-		return NULL;
 	if (*name == '/')
 		found = try_roots(search, name, build_id, NULL);
 	else
-		found = try_open(arena_format(search->arena, "%s%s",
-					 folder_of(search->arena, image->path), name),
+		found = try_open(
+			arena_format(search->arena, "%s%s", folder_of(search->arena, path), name),
 			build_id, NULL);
 	if (!found)
 		found = try_build_id(search, build_id);

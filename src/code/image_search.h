@@ -15,7 +15,7 @@ struct image_search {
 	const char *path;
 	const char *build_id; /* hex, of the file wanted; NULL: any */
 	const char *symfs;    /* the folder that stands for /, or NULL */
-	bool debuginfod;      /* ask it for what is missing, at most 10 s in all */
+	bool debuginfod;      /* ask it for what is missing, at most 10 s for each file */
 	struct arena *arena;
 	const char *failure; /* what debuginfod did, or NULL */
 };
@@ -26,7 +26,11 @@ int image_search_file(struct image_search *search, struct image **ret_image, str
 
 /* NULL when there is none. */
 struct image *image_search_debug(struct image_search *search, struct image *image);
-struct image *image_search_alternate(struct image_search *search, struct image *image); /* dwz */
+
+/* What dwz shares: `name` and `build_id` as image_alternate() reads them from the file at `path`.
+ * NULL when it is not found. */
+struct image *image_search_alternate(
+	struct image_search *search, const char *path, const char *name, const char *build_id);
 
 /* image_ask.c: the path debuginfod-find gives for this build-id within 10 s, or NULL and why. */
 const char *image_ask(const char *build_id, struct arena *arena, const char **ret_failure);

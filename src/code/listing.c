@@ -24,19 +24,10 @@ static void listing_miss(struct listing *listing, const char *missing, const cha
 	listing->hint = hint;
 }
 
-/* The function's bytes, checked to be those that were recorded; false: `listing` says why not. */
+/* The function's bytes; false: `listing` says why there are none. */
 static bool code_find(const struct listing_options *options, const struct image *image,
 	struct arena *arena, struct listing *listing, struct image_bytes *ret_code)
 {
-	if (*options->build_id && !str_equal(options->build_id, image_build_id(image))) {
-		listing_miss(listing,
-			arena_format(arena, "%s was replaced after the recording", options->path),
-			arena_format(arena,
-				"restore the file with build id %s, or put it in a directory and "
-				"use --symfs DIR",
-				options->build_id));
-		return false;
-	}
 	*ret_code = image_code(image, options->addr,
 		options->size_bytes < FUNCTION_LARGEST ? options->size_bytes : FUNCTION_LARGEST);
 	if (ret_code->at)
@@ -135,8 +126,10 @@ static void listing_targets(
 void listing_make(
 	const struct listing_options *options, struct arena *arena, struct listing *ret_listing)
 {
-	struct image_search search = {
-		.path = options->path, .symfs = options->symfs, .arena = arena};
+	struct image_search search = {.path = options->path,
+		.build_id = *options->build_id ? options->build_id : NULL,
+		.symfs = options->symfs,
+		.arena = arena};
 	struct image *image = NULL;
 	struct err err = {0};
 
@@ -148,7 +141,9 @@ void listing_make(
 	}
 	if (image_search_file(&search, &image, &err) < 0) {
 		listing_miss(ret_listing, arena_copy(arena, err.text),
-			"use --symfs DIR with a directory that has the original programs");
+			*err.hint ? arena_copy(arena, err.hint)
+				  : "use --symfs DIR with a directory that has the original "
+				    "programs");
 		return;
 	}
 	listing_decode(options, image, arena, ret_listing);

@@ -54,7 +54,7 @@ static void debug_missing(struct names *names, const struct image_search *search
 			"; compile with -g, install its -dbgsym package or ask debuginfod");
 }
 
-static void debug_open(struct names *names, const struct image_search *search)
+static void debug_open(struct names *names, struct image_search *search)
 {
 	struct debug_set *debug = &names->debug;
 
@@ -63,6 +63,7 @@ static void debug_open(struct names *names, const struct image_search *search)
 			"debug information of object files and kernel modules is not supported");
 		return;
 	}
+	debug_set_find_shared(debug, search);
 	debug_set_open(debug);
 	if (!debug->file) {
 		debug_missing(names, search);

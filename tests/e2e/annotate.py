@@ -3,6 +3,7 @@ import json
 import os
 import re
 import shutil
+import sqlite3
 import subprocess
 
 from tap import BUILD, SOURCE, assay, case, main, need, run, skip
@@ -177,6 +178,23 @@ def _():
         [(i["line"], i["self"]) for i in before["lines"]], data
     r = assay("annotate", path, "hot")
     assert r.status == 0 and "was replaced" in r.out and "sum = mix(" in r.out, r
+
+
+@case("a program deleted while it ran is known by its build-id, and a replaced one is told as such")
+def _():
+    _, _, samples = usual()
+    shutil.copy(HOT, "prog")
+    path = recorded(samples, program=os.path.abspath("prog"))
+    with sqlite3.connect(path) as db:  # as the kernel names it
+        db.execute("UPDATE text SET text = text || ' (deleted)' WHERE text = ?",
+                   [os.path.abspath("prog")])
+    db.close()
+    assert annotated(path, "hot")["instructions"], path
+    os.remove("prog")
+    shutil.copy(os.path.join(BUILD, "tests/workloads/nop"), "prog")
+    reason = annotated(path, "hot")["instructions_reason"]
+    assert re.search(r"prog was replaced after the recording \(build id [0-9a-f]{12}, now ", reason)
+    assert "restore the old file and use --symfs" in assay("annotate", path, "hot").out
 
 
 @case("--symfs finds the program elsewhere, with the recorded build-id only")

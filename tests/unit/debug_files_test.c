@@ -162,6 +162,34 @@ static void doctor_and_report_follow_a_debug_file_to_what_dwz_took_out(void **st
 	}
 }
 
+/* Symbols alone are in the debug file: what dwz took out of it is not searched. */
+static void symbols_alone_ask_nobody_for_what_dwz_took_out(void **state)
+{
+	const char *path = arena_format(&arena, "%s/prog", folder),
+		   *old = arena_format(&arena, "%s", getenv("PATH"));
+	struct names *names = NULL;
+	struct err err = {0};
+
+	(void)state;
+	need("command -v dwz", "dwz is not installed");
+	program_make("inline-cxx");
+	assert_true(shell("cp \"$BINARIES/inline-cxx-dwarf4\" other && "
+			  "dwz -m shared prog.debug other && rm shared && "
+			  "printf '#!/bin/sh\ntouch %s/asked\nexit 1\n' \"$PWD\" >debuginfod-find "
+			  "&& chmod +x debuginfod-find"));
+	setenv("PATH", arena_format(&arena, "%s:%s", folder, old), 1);
+	for (int lines = 0; lines < 2; lines++) {
+		struct names_options options = {
+			.path = path, .without_lines = !lines, .debuginfod = true};
+
+		assert_int_equal(names_open(&options, &names, &err), 0);
+		assert_non_null(strstr(names_basis(names), "prog.debug"));
+		names_close(names);
+		assert_int_equal(shell("test -e asked"), lines);
+	}
+	setenv("PATH", old, 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +198,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(
 			doctor_and_report_follow_a_debug_file_to_what_dwz_took_out, scene_open,
 			scene_close),
+		cmocka_unit_test_setup_teardown(
+			symbols_alone_ask_nobody_for_what_dwz_took_out, scene_open, scene_close),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ struct names_options {
 	const char *symfs;    /* look for files below this folder first, or NULL */
 	bool without_inlines; /* symbols and lines only */
 	bool without_lines;   /* symbols only: no DWARF at all */
-	bool debuginfod;      /* ask debuginfod for what is missing, at most 10 s in all */
+	bool debuginfod;      /* ask debuginfod for what is missing, at most 10 s for each file */
 };
 
 struct names_frame {
