@@ -7,6 +7,7 @@
 #include "analyze/target.h"
 #include "cli.h"
 #include "code/binary.h"
+#include "code/debug_lines.h"
 #include "ingest/ingest.h"
 #include "model/run.h"
 #include "render/doctor.h"
@@ -31,7 +32,7 @@ static int doctor_probe(const struct cli *cli, struct run *run, struct err *err)
 	struct wire_sink sink = {.take = take_until_interrupted, .context = &ingest};
 
 	run->command = run_intern(run, "doctor");
-	run->partial = probe_machine(&sink) < 0;
+	run->partial = probe_machine(&sink, debug_lines_find) < 0;
 	if (run->partial)
 		run_add_note(run, "interrupted", "interrupted: not every capability was tried",
 			"run assay doctor again");

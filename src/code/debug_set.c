@@ -1,6 +1,8 @@
 /* debug_set.c - see debug_set.h. */
 #include "debug_set.h"
 
+#include "code/debug_lines.h"
+
 void debug_set_find(struct debug_set *set, struct image_search *search, struct image *program)
 {
 	if (!image_has(program, ".debug_info"))
@@ -31,4 +33,21 @@ void debug_set_done(struct debug_set *set)
 	debug_file_close(set->alternate);
 	image_close(set->shared);
 	image_close(set->separate);
+}
+
+const char *debug_lines_find(const char *path, struct arena *arena)
+{
+	struct image_search search = {.path = path, .arena = arena};
+	image_auto struct image *image = NULL;
+	struct debug_set set = {0};
+	struct err ignored = {0};
+	const char *found = NULL;
+
+	if (image_search_file(&search, &image, &ignored) < 0)
+		return NULL;
+	debug_set_find(&set, &search, image);
+	if (image_has(set.image, ".debug_info"))
+		found = arena_copy(arena, image_path(set.image));
+	debug_set_done(&set);
+	return found;
 }

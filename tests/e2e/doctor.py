@@ -1,6 +1,7 @@
 """`assay doctor`: the contract, its runtime really preloaded, programs, nothing left behind."""
 import json
 import os
+import re
 import shutil
 
 from tap import ASSAY, SOURCE, assay, case, main, need, run, skip
@@ -40,6 +41,24 @@ def _():
     shutil.copy(ASSAY, "alone")
     preload = capabilities(json.loads(run("./alone", "doctor", "--json").out))["preload"]
     assert preload["status"] == "no" and "libassay-rt.so" in preload["reason"], preload
+
+
+@case("libc's debug file is found where report finds it, also in a cache")
+def _():
+    objcopy, readelf = need("objcopy"), need("readelf")
+    path = re.search(r"libc\.so\S* => (\S+)", run(need("ldd"), ASSAY).out)[1]
+    build_id = re.search(r"Build ID: (\w+)", run(readelf, "-n", path).out)[1]
+    folder = os.path.abspath(f"cache/debuginfod_client/{build_id}")
+    os.makedirs(folder)
+    with open("info", "wb") as f:
+        f.write(bytes(64))
+    done = run(objcopy, "--add-section", ".debug_info=info", path, f"{folder}/debuginfo")
+    assert done.status == 0, done
+    place = {"XDG_CACHE_HOME": os.path.abspath("cache"), "DEBUGINFOD_URLS": ""}
+    d = document(prefix=["env"] + [f"{key}={value}" for key, value in place.items()])
+    found = capabilities(d)["debug-files"]
+    assert found["status"] == "ok", found
+    assert f"in {folder}" in found["reason"] or "in /usr/lib/debug" in found["reason"], found
 
 
 @case("--agent is short plain ASCII and ends with the next command, also with a program")

@@ -55,6 +55,12 @@ static int findings_take(void *context, const struct wire_record *record)
 	return 0;
 }
 
+/* What code/ would find. */
+static const char *lines_find(const char *path, struct arena *arena)
+{
+	return strstr(path, "libc.so") ? arena_copy(arena, "/found/libc.debug") : NULL;
+}
+
 /* Probe in a child after `prepare`; the caller unmaps nothing, the process is short. */
 static struct findings *probe_after(int (*prepare)(void))
 {
@@ -70,7 +76,7 @@ static struct findings *probe_after(int (*prepare)(void))
 
 		if (prepare && prepare() < 0)
 			_exit(1);
-		findings->result = probe_machine(&sink);
+		findings->result = probe_machine(&sink, lines_find);
 		_exit(0);
 	}
 	assert_int_equal(waitpid(pid, &status, 0), pid);
@@ -160,6 +166,15 @@ static void every_capability_has_an_answer_and_what_is_missing_a_fix(void **stat
 	}
 }
 
+static void debug_files_are_where_code_finds_them(void **state)
+{
+	const struct found *found = found_of(probe_after(NULL), "debug-files");
+
+	(void)state;
+	assert_int_equal(found->status, WIRE_OK);
+	assert_mentions(found, "source lines in /found");
+}
+
 static void a_seccomp_filter_is_named_as_the_cause(void **state)
 {
 	struct findings *findings = probe_after(block_perf);
@@ -244,7 +259,7 @@ static void a_sink_that_refuses_stops_the_probes(void **state)
 	struct wire_sink sink = {.take = stop_at_once, .context = &taken};
 
 	(void)state;
-	assert_int_equal(probe_machine(&sink), -EINTR);
+	assert_int_equal(probe_machine(&sink, lines_find), -EINTR);
 	assert_int_equal(taken, 1);
 }
 
@@ -252,6 +267,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_capability_has_an_answer_and_what_is_missing_a_fix),
+		cmocka_unit_test(debug_files_are_where_code_finds_them),
 		cmocka_unit_test(a_seccomp_filter_is_named_as_the_cause),
 		cmocka_unit_test(a_filter_that_kills_does_not_kill_the_doctor),
 		cmocka_unit_test(a_filter_of_other_calls_is_not_blamed),

@@ -116,9 +116,9 @@ static void probe_prepare(struct probe *probe)
 		cycles_try(probe);
 }
 
-int probe_machine(const struct wire_sink *sink)
+int probe_machine(const struct wire_sink *sink, probe_lines_find *lines_find)
 {
-	struct probe probe = {0};
+	struct probe probe = {.lines_find = lines_find};
 	int r = 0;
 
 	probe_prepare(&probe);

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "source/pmu.h"
+#include "source/probe.h"
 #include "source/refusal.h"
 #include "wire/record.h"
 
@@ -54,6 +55,7 @@ struct probe {
 	bool clock_has_kernel;	    /* `clock` was opened with the kernel included */
 	int kernel_code;	    /* why not */
 	struct sample_trial cycles; /* only with a PMU */
+	probe_lines_find *lines_find;
 };
 
 /* The two kernel-side trials of bpf/: programs counted `ret_count` context switches; the second

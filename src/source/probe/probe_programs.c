@@ -5,7 +5,6 @@
 #include <link.h>
 #include <linux/capability.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -143,43 +142,14 @@ void probe_valgrind(const struct probe *probe, struct finding *ret_finding)
 		"install it: `sudo apt install valgrind` or `sudo dnf install valgrind`");
 }
 
-struct build_id {
-	unsigned char bytes[64];
-	unsigned len;
-};
-
-static bool notes_find_build_id(const char *at, size_t left, struct build_id *id)
-{
-	while (left >= sizeof(ElfW(Nhdr))) {
-		const ElfW(Nhdr) *note = (const void *)at;
-		size_t name = (note->n_namesz + 3u) & ~3u, desc = (note->n_descsz + 3u) & ~3u;
-
-		if (name > left || desc > left || sizeof(*note) + name + desc > left)
-			return false;
-		if (note->n_type == NT_GNU_BUILD_ID && note->n_descsz <= sizeof(id->bytes)) {
-			id->len = note->n_descsz;
-			memcpy(id->bytes, at + sizeof(*note) + name, id->len);
-			return true;
-		}
-		at += sizeof(*note) + name + desc;
-		left -= sizeof(*note) + name + desc;
-	}
-	return false;
-}
-
-/* dl_iterate_phdr callback: the build-id of the C library we run on. */
+/* dl_iterate_phdr callback: the path of the C library we run on. */
 static int libc_find(struct dl_phdr_info *info, size_t size, void *context)
 {
 	(void)size;
-	if (!strstr(info->dlpi_name, "/libc.so") && !strstr(info->dlpi_name, "ld-musl"))
+	if (!strstr(info->dlpi_name, "/libc.so") && !strstr(info->dlpi_name, "/ld-musl"))
 		return 0;
-	for (unsigned i = 0; i < info->dlpi_phnum; i++)
-		if (info->dlpi_phdr[i].p_type == PT_NOTE &&
-			notes_find_build_id(
-				(const char *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr),
-				info->dlpi_phdr[i].p_memsz, context))
-			return 1;
-	return 0;
+	*(const char **)context = info->dlpi_name;
+	return 1;
 }
 
 /* A debuginfod server for the distribution, as each names its own. */
@@ -203,34 +173,25 @@ static const char *debuginfod_server(void)
 
 void probe_debug_files(const struct probe *probe, struct finding *ret_finding)
 {
-	const char *urls = getenv("DEBUGINFOD_URLS");
-	struct build_id id = {0};
-	char path[256];
-	int len;
+	const char *urls = getenv("DEBUGINFOD_URLS"), *libc = NULL, *found;
+	arena_auto struct arena arena = {0};
 
-	(void)probe;
-	if (!dl_iterate_phdr(libc_find, &id) || id.len < 2) {
-		finding_set(ret_finding, WIRE_LIMITED, "not tried: the C library has no build id");
+	if (!dl_iterate_phdr(libc_find, &libc)) {
+		finding_set(ret_finding, WIRE_LIMITED, "not tried: assay has no shared C library");
 		finding_fix(ret_finding, "not needed for programs built with -g");
 		return;
 	}
-	len = snprintf(path, sizeof(path), "/usr/lib/debug/.build-id/%02x/", id.bytes[0]);
-	for (unsigned i = 1; i < id.len; i++)
-		len += snprintf(path + len, sizeof(path) - (size_t)len, "%02x", id.bytes[i]);
-	snprintf(path + len, sizeof(path) - (size_t)len, ".debug");
-	if (access(path, R_OK) == 0)
-		finding_set(ret_finding, WIRE_OK,
-			"found libc's debug file by its build id %.10s...",
-			path + strlen("/usr/lib/debug/.build-id/"));
+	found = probe->lines_find(libc, &arena);
+	if (found)
+		finding_set(ret_finding, WIRE_OK, "found libc's source lines in %.*s",
+			(int)(strrchr(found, '/') - found), found);
 	else if (urls && *urls)
 		finding_set(ret_finding, WIRE_OK,
-			"libc has no debug file in /usr/lib/debug; DEBUGINFOD_URLS is %s (not "
-			"queried)",
-			urls);
+			"libc has no debug file here; DEBUGINFOD_URLS is %s (not queried)", urls);
 	else {
 		finding_set(ret_finding, WIRE_LIMITED,
-			"libc's debug file is not in /usr/lib/debug and DEBUGINFOD_URLS is not "
-			"set: system libraries show functions but no lines");
+			"libc has no debug file here and DEBUGINFOD_URLS is not set: system "
+			"libraries show functions but no lines");
 		finding_fix(ret_finding, "export DEBUGINFOD_URLS=%s, or install the -dbg packages",
 			debuginfod_server());
 	}

@@ -11,11 +11,16 @@
  * Threads: one at a time, from a single-threaded process (it forks). */
 #pragma once
 
+#include "base/arena.h"
 #include "base/err.h"
 #include "wire/record.h"
 
+/* The file with the debug information of the program at `path`, or NULL: code/debug_lines.h, which
+ * this room does not see. */
+typedef const char *probe_lines_find(const char *path, struct arena *arena);
+
 /* Try everything, about 0.2 s.  0, or the negative errno with which the sink stopped it. */
-int probe_machine(const struct wire_sink *sink);
+int probe_machine(const struct wire_sink *sink, probe_lines_find *lines_find);
 
 /* The index-th capability's name, NULL past the end.  Names are stable. */
 const char *probe_name(unsigned index);
