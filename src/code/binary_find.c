@@ -82,12 +82,8 @@ static int report_not_found(
 
 	err_set(err, ERR_TARGET, ENOENT, "no program %s in PATH", name);
 	if (access(name, F_OK) == 0)
-		err_hint(err, "for the file here write ./%s", name);
-	else if (nearest)
-		err_hint(err, "did you mean %s?", nearest);
-	else
-		err_hint(err, "check the spelling, or write its path");
-	return -ENOENT;
+		return err_hint(err, "for the file here write ./%s", name);
+	return err_nearest(err, nearest, "check the spelling, or write its path");
 }
 
 int binary_find(const char *name, struct arena *arena, const char **ret_path, struct err *err)

@@ -293,7 +293,7 @@ def _():
     rows_ = stat("-e", name.swapcase() + ":u")["data"]["events"]
     assert [e["name"] for e in rows_] == [name.swapcase() + ":u"], rows_
     r = assay("stat", "-e", name + "X", "--", TRUE)
-    assert r.status == 2 and f"did you mean {name}?" in r.err, r
+    assert r.status == 2 and f"did you mean '{name}'?" in r.err, r
 
 
 @case("--set counts the CPU's own set, or the generic one and says so")

@@ -375,7 +375,7 @@ static void a_misspelt_name_gets_a_suggestion(void **state)
 
 	(void)state;
 	assert_int_equal(binary_find("mkdri", &arena, &path, &err), -ENOENT);
-	assert_non_null(strstr(err.hint, "mkdir"));
+	assert_non_null(strstr(err.hint, "did you mean 'mkdir'?"));
 }
 
 static void a_program_for_another_machine_is_refused(void **state)

@@ -152,7 +152,7 @@ static void an_unknown_name_suggests_the_nearest(void **state)
 
 	(void)state;
 	assert_true(event_list_parse(&list, "pagefaults", &err) < 0);
-	assert_non_null(strstr(err.hint, "page-faults"));
+	assert_non_null(strstr(err.hint, "did you mean 'page-faults'?"));
 	assert_true(event_list_parse(&list, "L1-dcache-load-mises", &err) < 0);
 	assert_non_null(strstr(err.hint, "L1-dcache-load-misses"));
 }

@@ -220,12 +220,9 @@ static int event_unknown(const struct event_list *list, const char *name, struct
 	nearest = str_nearest(name, names.at);
 	vec_done(&names);
 	err_set(err, ERR_USAGE, EINVAL, "unknown event '%s'", name);
-	if (nearest)
-		err_hint(err, "did you mean %s?", nearest);
-	else
-		err_hint(err, "write a name as in perf (cycles, page-faults), SYSTEM:TRACEPOINT, "
-			      "rHEX or PMU/FIELD=VALUE/");
-	return -EINVAL;
+	return err_nearest(err, nearest,
+		"write a name as in perf (cycles, page-faults), SYSTEM:TRACEPOINT, rHEX or "
+		"PMU/FIELD=VALUE/");
 }
 
 /* SYSTEM:NAME.  Without the right to read tracefs the event is kept, as not permitted. */
@@ -246,10 +243,8 @@ static int tracepoint_resolve(struct event_list *list, const char *system, const
 		tracefs_nearest(tracefs, system, name, nearest, sizeof(nearest));
 		err_set(err, ERR_USAGE, EINVAL, "unknown event '%s:%s'", system, name);
 		if (*nearest)
-			err_hint(err, "did you mean %s:%s?", system, nearest);
-		else
-			err_hint(err, "this kernel has no such tracepoint");
-		return -EINVAL;
+			return err_hint(err, "did you mean '%s:%s'?", system, nearest);
+		return err_hint(err, "this kernel has no such tracepoint");
 	}
 	spec->status = id == -EACCES ? WIRE_EVENT_NOT_PERMITTED : WIRE_EVENT_NOT_SUPPORTED;
 	spec->reason = arena_format(&list->arena, "%s (%s)", why.text, why.hint);

@@ -71,7 +71,8 @@ void probe_pmu(const struct probe *probe, struct finding *ret_finding)
 		finding_fix(ret_finding,
 			"%s; untrusted events are shown as not measured and used in no metric",
 			probe->facts.virtual_machine
-				? "ask the cloud provider for a full PMU (a larger or .metal size)"
+				? "use a VM with a full PMU (cloud: a larger or .metal size; own "
+				  "KVM: -cpu host,pmu=on)"
 				: "stop other users of the counters (kernel.nmi_watchdog=0)");
 }
 
