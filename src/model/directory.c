@@ -185,9 +185,11 @@ int directory_hash(const struct directory *directory, struct manifest *manifest,
 
 		str_addf(&full, "%s/%s", directory->path, file->path);
 		r = file_hash(full.at, file);
-		if (r < 0)
+		if (r < 0) {
+			manifest->files.count = known;
 			return err_set(err, ERR_OUTPUT, -r, "cannot read %s back: %s", full.at,
 				err_words(-r));
+		}
 	}
 	vec_sort(&manifest->files, by_path);
 	return 0;

@@ -16,10 +16,11 @@
 	"CAST(substr(g.locations, (" id " - g.id) * g.width + 1, g.width) AS INTEGER)"
 #define CALLER_AT(id) "CASE WHEN " id " > g.id THEN " id " - 1 ELSE g.parent END"
 
-/* Samples of the rows "s" of one event: as many as there are, or as their periods say. */
+/* Samples of the rows "s" of one event: as many as there are, or as their periods say.  A row
+ * without a period is one, as in run_sample_count(). */
 #define SAMPLES                                                                                    \
 	"CASE WHEN (SELECT flags & 4 FROM event WHERE id = s.event)\n"                             \
-	"    THEN CAST(total(s.period) AS INTEGER) ELSE count(*) END"
+	"    THEN CAST(total(max(s.period, 1)) AS INTEGER) ELSE count(*) END"
 
 /* The share of what `part` leaves of the rows "o" in their event "w". */
 #define SHARE(part)                                                                                \
@@ -224,9 +225,8 @@ const char store_create_views[] =
 	"CREATE VIEW top_threads AS\n"
 	"SELECT t.pid AS pid, t.tid AS tid, n.text AS thread,\n"
 	"  " SAMPLES " AS samples,\n"
-	"  CASE WHEN w.weighted THEN total(s.period) / w.period ELSE 1.0 * count(*) / w.samples "
-	"END\n"
-	"    AS share, w.name AS event\n"
+	"  CASE WHEN w.weighted THEN total(s.period) / w.period\n"
+	"    ELSE 1.0 * " SAMPLES " / w.samples END AS share, w.name AS event\n"
 	"FROM sample s JOIN sampled_events w ON w.event IS s.event LEFT JOIN thread t ON t.id = "
 	"s.thread\n"
 	"LEFT JOIN text n ON n.id = t.name GROUP BY s.event, s.thread ORDER BY samples DESC;\n";

@@ -86,6 +86,27 @@ static void a_file_is_hashed_once(void **state)
 	assert_string_equal(f->manifest.files.at[1].sha256, before);
 }
 
+static void a_file_that_cannot_be_hashed_leaves_no_row_without_a_hash(void **state)
+{
+	enum { NOBODY = 65534 };
+	struct fixture *f = *state;
+	uid_t user = geteuid();
+	int r;
+
+	put(f, "a", "first");
+	put(f, "b", "second");
+	put(f, "c", "third");
+	assert_int_equal(chmod(directory_path(&f->directory, "b"), 0), 0);
+	assert_int_equal(chmod(f->folder, 0755) | chmod(f->directory.path, 0755), 0);
+	if (user == 0) /* who may read everything */
+		assert_int_equal(seteuid(NOBODY), 0);
+	r = directory_hash(&f->directory, &f->manifest, &f->err);
+	assert_int_equal(seteuid(user), 0);
+	assert_int_equal(r, -EACCES);
+	assert_non_null(strstr(f->err.text, "/b back: permission denied"));
+	assert_int_equal(f->manifest.files.count, 0);
+}
+
 static void two_runs_of_the_same_second_have_two_directories(void **state)
 {
 	struct fixture *f = *state;
@@ -292,6 +313,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 	const struct CMUnitTest tests[] = {
 		TEST(a_file_is_hashed_once),
+		TEST(a_file_that_cannot_be_hashed_leaves_no_row_without_a_hash),
 		TEST(two_runs_of_the_same_second_have_two_directories),
 		TEST(a_directory_with_something_in_it_is_never_written_to),
 		TEST(latest_follows_and_resolves),

@@ -2,6 +2,8 @@
  */
 #include "store_fixture.h"
 
+#include "analyze/profile_filter.h"
+
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -542,6 +544,48 @@ static void plain_questions_have_one_line_answers(void **state)
 	sqlite3_close(db);
 }
 
+/* Thread 1 has one row of three samples, thread 2 one of a period that nobody knew. */
+static void a_merged_row_without_a_period_is_one_sample_in_every_view(void **state)
+{
+	static const char *const queries[] = {"SELECT samples, share FROM top_threads",
+		"SELECT self, self_share FROM top_functions"};
+	run_auto struct run *run = run_open();
+	struct profile_samples sums = {0};
+	struct err err = {0};
+	sqlite3 *db;
+
+	(void)state;
+	run_add_event(run,
+		&(struct event_row){
+			.name = run_intern(run, "samples"), .scale = 1, .flags = EVENT_MERGED});
+	for (unsigned i = 0; i < 2; i++) {
+		row_id function = run_add_function(
+			run, &(struct function_row){.name = run_intern(run, i ? "b" : "a")});
+		row_id frame = run_add_frame(run, &(struct frame_row){.function = function});
+		row_id location = run_add_location(run, &(struct location_row){.frame = frame});
+		row_id thread = run_add_thread(run, &(struct thread_row){1, 1 + i, 0});
+
+		run_add_sample(
+			run, &(struct sample_row){.event = 1,
+				     .thread = thread,
+				     .stack = run_add_stack(run, &(struct stack_row){0, location}),
+				     .period = i ? 0 : 3});
+	}
+	run_put("run.assay", run);
+	assert_int_equal(profile_samples_take(run, &(struct profile_filter){0}, &sums, &err), 0);
+	assert_int_equal(sums.by_thread[1].weight, 3); /* and so does assay report */
+	assert_int_equal(sums.total.weight, 4);
+	profile_samples_done(&sums);
+	assert_int_equal(sqlite3_open("run.assay", &db), SQLITE_OK);
+	for (unsigned i = 0; i < 2; i++) {
+		str_auto struct str answer = {0};
+
+		assert_int_equal(sqlite3_exec(db, queries[i], add_row, &answer, NULL), SQLITE_OK);
+		assert_string_equal(str_text(&answer), "3|0.75\n1|0.25\n");
+	}
+	sqlite3_close(db);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -563,6 +607,7 @@ int main(void)
 		in_folder(a_journal_that_names_another_file_is_refused),
 		in_folder(a_read_only_place_is_explained),
 		in_folder(plain_questions_have_one_line_answers),
+		in_folder(a_merged_row_without_a_period_is_one_sample_in_every_view),
 	};
 
 	return cmocka_run_group_tests_name("store", tests, NULL, NULL);

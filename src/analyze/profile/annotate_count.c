@@ -62,8 +62,8 @@ static void count_sample(
 	const struct sample_row *sample = &run->samples.at[id - 1];
 	uint32_t column = work->columns[sample->event] - 1;
 	struct annotate_event *event = &work->view->events[column];
-	const struct profile_cost one = {run_sample_count(run, sample),
-					  event->weighted ? sample->period : 1},
+	uint64_t count = run_sample_count(run, sample);
+	const struct profile_cost one = {count, event->weighted ? sample->period : count},
 				  *cost = &one;
 	row_id at = nearest[sample->stack];
 

@@ -213,7 +213,7 @@ static void sample_take(const struct run *run, struct profile_samples *sums,
 	const struct row_set *sampled, const struct sample_row *sample)
 {
 	uint64_t count = run_sample_count(run, sample);
-	struct profile_cost cost = {count, sums->weighted ? sample->period : 1};
+	struct profile_cost cost = {count, sums->weighted ? sample->period : count};
 	struct profile_cost *at = &sums->no_stack;
 
 	if (sample->stack)
