@@ -2,9 +2,12 @@
 #include "base/sha256.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#include "base/io.h"
 
 static const uint32_t K[64] = {0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b,
 	0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3,
@@ -107,4 +110,12 @@ int sha256_fd(int fd, char ret_text[SHA256_TEXT], uint64_t *ret_bytes)
 	*ret_bytes = sha.bytes;
 	sha256_text(&sha, ret_text);
 	return 0;
+}
+
+int sha256_file(const char *path, char ret_text[SHA256_TEXT])
+{
+	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC);
+	uint64_t bytes;
+
+	return fd < 0 ? -errno : sha256_fd(fd, ret_text, &bytes);
 }

@@ -91,6 +91,17 @@ void str_add_number(struct str *str, uint64_t value, unsigned base, unsigned wid
 	str_add_bytes(str, at, len);
 }
 
+void str_add_sql(struct str *str, const char *text)
+{
+	str_add_char(str, '\'');
+	for (; *text; text++) {
+		if (*text == '\'')
+			str_add_char(str, '\'');
+		str_add_char(str, *text);
+	}
+	str_add_char(str, '\'');
+}
+
 void str_clear(struct str *str)
 {
 	str->len = 0;

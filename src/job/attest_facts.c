@@ -2,14 +2,13 @@
 #include "job/attest_facts.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/io.h"
+#include "base/sha256.h"
 #include "model/run.h"
 #include "source/git.h"
 
@@ -17,10 +16,8 @@ enum { FIXTURES_MAX = 256 };
 
 const char *attest_file_hash(const char *path, struct arena *arena, struct err *err)
 {
-	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char *hex = arena_take(arena, SHA256_TEXT);
-	uint64_t bytes;
-	int r = fd < 0 ? -errno : sha256_fd(fd, hex, &bytes);
+	int r = sha256_file(path, hex);
 
 	if (r < 0) {
 		err_set(err, ERR_USAGE, -r, "cannot read %s: %s", path, err_words(-r));

@@ -45,7 +45,7 @@ static int golden_check(struct run_job *job, const char *path, struct err *err)
 
 	if (r < 0)
 		return r;
-	read = run_file_sha256(path, job->expected_sha256);
+	read = sha256_file(path, job->expected_sha256);
 	return read < 0 ? unreadable_file(path, -read, hint, err) : 0;
 }
 

@@ -62,9 +62,6 @@ uint64_t run_job_spent_ns(const struct run_job *job);
 /* Bring MANIFEST.json up to date. */
 int run_job_keep(struct run_job *job, struct err *err);
 
-/* SHA-256 of a file: 0 or a negative errno. */
-int run_file_sha256(const char *path, char ret_text[SHA256_TEXT]);
-
 /* Write a file of the directory. */
 int run_job_write(struct run_job *job, const char *name, const struct str *text, struct err *err);
 

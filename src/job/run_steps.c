@@ -4,7 +4,6 @@
  * of its own (drive/phase.h).  What the program prints goes into a file that is compared with the
  * golden output and then removed. */
 #include <errno.h>
-#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,7 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/io.h"
 #include "base/mem.h"
 #include "base/words.h"
 #include "job/status.h"
@@ -63,14 +61,6 @@ static const char *command_words(
 	return arena_text(&job->arena, str_text(&line), line.len);
 }
 
-int run_file_sha256(const char *path, char ret_text[SHA256_TEXT])
-{
-	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC);
-	uint64_t bytes;
-
-	return fd < 0 ? -errno : sha256_fd(fd, ret_text, &bytes);
-}
-
 /* A whole run must print what the first one did.  That is told at the end, when it is known whether
  * it prints the same at all. */
 static void output_check(
@@ -79,7 +69,7 @@ static void output_check(
 	char digest[SHA256_TEXT];
 
 	if (!step->checks_output || !whole || !*job->golden_sha256 || job->output_varies ||
-		run_file_sha256(path, digest) < 0 || str_equal(digest, job->golden_sha256)) {
+		sha256_file(path, digest) < 0 || str_equal(digest, job->golden_sha256)) {
 		unlink(path);
 		return;
 	}

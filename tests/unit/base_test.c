@@ -399,6 +399,28 @@ static void sha256_gives_the_digests_of_the_standard(void **state)
 	}
 }
 
+static void a_file_is_hashed_or_says_why_not(void **state)
+{
+	char text[SHA256_TEXT];
+
+	(void)state;
+	assert_int_equal(sha256_file("/dev/null", text), 0);
+	assert_string_equal(
+		text, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+	assert_int_equal(sha256_file("/nowhere/at/all", text), -ENOENT);
+	assert_int_equal(sha256_file("/", text), -EISDIR);
+}
+
+static void a_text_for_sql_doubles_its_quotes(void **state)
+{
+	str_auto struct str out = {0};
+
+	(void)state;
+	str_add_sql(&out, "it's 'x'");
+	str_add_sql(&out, "");
+	assert_string_equal(out.at, "'it''s ''x'''''");
+}
+
 static void order_statistics_are_right_and_nan_when_there_are_none(void **state)
 {
 	double odd[] = {5, 1, 4, 2, 100}, even[] = {4, 1, 3, 2};
@@ -660,6 +682,8 @@ int main(void)
 		cmocka_unit_test(the_public_hash_never_changes),
 		cmocka_unit_test(a_vec_keeps_its_items),
 		cmocka_unit_test(sha256_gives_the_digests_of_the_standard),
+		cmocka_unit_test(a_file_is_hashed_or_says_why_not),
+		cmocka_unit_test(a_text_for_sql_doubles_its_quotes),
 		cmocka_unit_test(order_statistics_are_right_and_nan_when_there_are_none),
 		cmocka_unit_test(an_error_is_one_clean_line_with_its_way_out),
 		in_folder(a_file_is_replaced_whole),

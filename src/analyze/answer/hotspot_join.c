@@ -39,21 +39,6 @@ void hotspot_add_evidence(struct hotspot_draft *draft, const struct hotspot_evid
 		draft->evidence[draft->spot.evidence_count++] = *evidence;
 }
 
-/* A name as SQL text. */
-static const char *quoted(struct arena *arena, const char *text)
-{
-	str_auto struct str out = {0};
-
-	str_add_char(&out, '\'');
-	for (; *text; text++) {
-		if (*text == '\'')
-			str_add_char(&out, '\'');
-		str_add_char(&out, *text);
-	}
-	str_add_char(&out, '\'');
-	return arena_str(arena, &out);
-}
-
 /* ---- simulation ---- */
 
 /* The simulated count that carries the verdict, and how it is called. */
@@ -71,27 +56,28 @@ static const char *const *carrying_events(enum verdict_category category)
 static void site_evidence(const struct simulated_site *site, const char *path, struct arena *arena,
 	struct hotspot_draft *draft)
 {
-	const char *function = quoted(arena, site->row.function);
 	const char *const *events = carrying_events(site->category);
 	uint64_t value = site->row.counts[SIMULATED_INSTRUCTIONS];
-	str_auto struct str list = {0};
+	str_auto struct str query = {0};
 
 	if (verdict_category_is_memory(site->category))
 		value = simulated_ll_misses(&site->row);
 	else if (site->category == VERDICT_BAD_SPECULATION)
 		value = simulated_mispredicts(&site->row);
-	for (unsigned i = 0; events[i]; i++)
-		str_addf(&list, "%s'%s'", i ? ", " : "", events[i]);
-	hotspot_add_evidence(draft,
-		&(struct hotspot_evidence){.mechanism = "simulation",
-			.path = path,
-			.query = arena_format(arena,
-				"SELECT total(value) FROM places WHERE function = %s AND event IN "
-				"(%s)",
-				function, str_text(&list)),
-			.value = (double)value,
-			.words = site->why,
-			.agrees = true});
+	str_add(&query, "SELECT total(value) FROM places WHERE function = ");
+	str_add_sql(&query, site->row.function);
+	str_add(&query, " AND event IN (");
+	for (unsigned i = 0; events[i]; i++) {
+		str_add(&query, i ? ", " : "");
+		str_add_sql(&query, events[i]);
+	}
+	str_add(&query, ")");
+	hotspot_add_evidence(draft, &(struct hotspot_evidence){.mechanism = "simulation",
+					    .path = path,
+					    .query = arena_str(arena, &query),
+					    .value = (double)value,
+					    .words = site->why,
+					    .agrees = true});
 }
 
 /* The simulated CPU may have got another variant of a C library's function. */

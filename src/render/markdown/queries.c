@@ -8,18 +8,6 @@
 
 #include "render/answer.h"
 
-/* A text inside '...'. */
-static void quoted_add(struct str *out, const char *text)
-{
-	str_add_char(out, '\'');
-	for (; *text; text++) {
-		if (*text == '\'')
-			str_add_char(out, '\'');
-		str_add_char(out, *text);
-	}
-	str_add_char(out, '\'');
-}
-
 static void comment_add(struct str *out, const char *text)
 {
 	for (; *text; text++)
@@ -29,7 +17,7 @@ static void comment_add(struct str *out, const char *text)
 static void query_add(struct str *out, const char *name, const char *query)
 {
 	str_add(out, "SELECT ");
-	quoted_add(out, name);
+	str_add_sql(out, name);
 	str_addf(out, ", (%s);\n", query);
 }
 
@@ -86,7 +74,7 @@ void queries_sql(struct str *out, const struct answer_page *page)
 		if (!queries.len)
 			continue;
 		str_add(out, "\nATTACH ");
-		quoted_add(out, piece->path);
+		str_add_sql(out, piece->path);
 		str_addf(out, " AS run;\n%sDETACH run;\n", queries.at);
 	}
 }

@@ -24,6 +24,8 @@ void str_addv(struct str *str, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
 /* A number in base 10 or 16, blanks before it up to `width`: ten times faster than str_addf(). */
 void str_add_number(struct str *str, uint64_t value, unsigned base, unsigned width);
+/* The text as SQL writes it, in '...'. */
+void str_add_sql(struct str *str, const char *text);
 void str_clear(struct str *str); /* empty, keeps its memory */
 void str_done(struct str *str);
 #define str_auto __attribute__((cleanup(str_done)))
