@@ -20,6 +20,36 @@ void io_close_pointer(int *fd)
 	*fd = -1;
 }
 
+int io_open_regular(int dir_fd, const char *path, int flags, struct stat *ret_status)
+{
+	io_auto int there = openat(dir_fd, path, O_PATH | O_CLOEXEC | flags);
+	struct stat status, opened;
+	char self[32];
+	int fd;
+
+	if (there < 0 || fstat(there, &status) < 0)
+		return -errno;
+	if (S_ISLNK(status.st_mode))
+		return -ELOOP;
+	if (!S_ISREG(status.st_mode))
+		return S_ISDIR(status.st_mode) ? -EISDIR : IO_NOT_REGULAR;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", there);
+	/* Not to wait for a lease that its owner holds on the file, either. */
+	fd = open(self, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT) /* /proc is not mounted */
+		fd = openat(dir_fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC | flags);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &opened) < 0 || opened.st_ino != status.st_ino ||
+		opened.st_dev != status.st_dev) {
+		close(fd);
+		return -ESTALE;
+	}
+	if (ret_status)
+		*ret_status = opened;
+	return fd;
+}
+
 int io_read_at(int dir_fd, const char *path, size_t limit, struct str *text)
 {
 	io_auto int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);

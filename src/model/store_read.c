@@ -7,9 +7,9 @@
  * enumeration must be in range.  Rows cannot outnumber the cells in the file and texts cannot be
  * longer together than the file, so memory is bounded by the file's size.
  *
- * A file whose writer was killed inside a transaction has a journal beside it, and SQLite rolls it
- * back into the file.  A journal may name a second file that SQLite then deletes; we never write
- * such a name, so a journal with one is refused. */
+ * Nothing is written: a file whose writer was killed inside a transaction has a journal beside it,
+ * which is rolled back in memory (store_vfs.h).  A journal may name a second file that SQLite would
+ * delete; we never write such a name, so a journal with one is refused. */
 #include "model/store.h"
 
 #include <errno.h>
@@ -28,6 +28,7 @@
 #include "execution.h"
 #include "store_header.h"
 #include "store_schema.h"
+#include "store_vfs.h"
 
 enum {
 	BUSY_WAIT_MS = 5000,	/* a writer in the middle of its commit */
@@ -38,7 +39,8 @@ struct reader {
 	const char *name;
 	sqlite3 *db;
 	struct run *run;
-	bool has_journal;
+	struct store_vfs vfs;
+	char *real, *folder;  /* the file, links followed, and its directory */
 	int schema;	      /* the file's number */
 	uint64_t bytes;	      /* of the database */
 	uint64_t looks_left;  /* the progress handler's budget */
@@ -49,7 +51,11 @@ struct reader {
 
 static void reader_done(struct reader *reader)
 {
-	sqlite3_close(reader->db);
+	store_vfs_close(&reader->vfs, reader->db);
+	io_close_pointer(&reader->vfs.fd);
+	io_close_pointer(&reader->vfs.folder);
+	free(reader->real);
+	free(reader->folder);
 	run_close(reader->run);
 }
 #define reader_auto __attribute__((cleanup(reader_done)))
@@ -88,17 +94,6 @@ static int unreadable(struct reader *reader, int code)
 	return -code;
 }
 
-static int stuck_journal(struct reader *reader)
-{
-	err_set(reader->err, ERR_USAGE, EROFS,
-		"%s was being written when assay was killed, and its last transaction cannot be "
-		"rolled back in a place that is read-only",
-		reader->name);
-	err_hint(reader->err, "copy it, together with %s-journal, to a folder you can write to",
-		reader->name);
-	return -EROFS;
-}
-
 /* SQLite's answer as a sentence. */
 static int refuse(struct reader *reader, int rc)
 {
@@ -111,13 +106,9 @@ static int refuse(struct reader *reader, int rc)
 			reader->name);
 		err_hint(reader->err, "try again when that program is done");
 		return -EBUSY;
-	case SQLITE_READONLY:
-		return stuck_journal(reader);
 	case SQLITE_CANTOPEN:
 	case SQLITE_IOERR:
 	case SQLITE_PERM:
-		if (reader->has_journal && (system == EACCES || system == EPERM || system == EROFS))
-			return stuck_journal(reader);
 		return unreadable(reader, system ? system : EIO);
 	case SQLITE_INTERRUPT:
 		return corrupt(reader, "reading it does not end");
@@ -162,74 +153,64 @@ static void disarm(struct reader *reader)
 	sqlite3_busy_timeout(reader->db, BUSY_WAIT_MS);
 }
 
-/* 1 when a journal with something in it stands beside `path`, 0 when not. */
-static int find_journal(struct reader *reader, const char *path)
+/* 1 when a journal with something in it stands beside the file, 0 when not. */
+static int find_journal(struct reader *reader)
 {
-	static const unsigned char magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
-	str_auto struct str journal = {0};
-	io_auto int fd = -1;
-	unsigned char tail[sizeof(magic)];
-	struct stat there;
+	io_auto int fd = store_journal_open(reader->vfs.folder, reader->vfs.name);
 
-	str_addf(&journal, "%s-journal", path);
-	fd = open(journal.at, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	if (fd < 0)
-		return errno == ENOENT ? 0 : unreadable(reader, errno);
-	if (fstat(fd, &there) < 0)
-		return unreadable(reader, errno);
-	if (there.st_size < (off_t)sizeof(tail))
-		return 0;
-	if (pread(fd, tail, sizeof(tail), there.st_size - (off_t)sizeof(tail)) != sizeof(tail))
-		return unreadable(reader, EIO);
-	if (there.st_size > 512 && memcmp(tail, magic, sizeof(magic)) == 0)
+	if (fd == -EINVAL)
 		return corrupt(reader, "the journal beside it is not from assay");
-	return 1;
+	if (fd < 0 && fd != -ENOENT)
+		return unreadable(reader, -fd);
+	return fd >= 0;
 }
 
-static int check_file(struct reader *reader, const char *path)
+static int check_file(struct reader *reader)
 {
-	io_auto int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	unsigned char header[STORE_HEADER_BYTES] = {0};
-	struct stat there;
-	ssize_t got;
-	int journal, r;
+	int journal = find_journal(reader);
 
-	if (fd < 0 || fstat(fd, &there) < 0)
+	if (journal < 0)
+		return journal;
+	if (pread(reader->vfs.fd, header, sizeof(header), 0) < 0)
 		return unreadable(reader, errno);
-	if (S_ISDIR(there.st_mode))
-		return unreadable(reader, EISDIR);
-	if (!S_ISREG(there.st_mode)) {
+	return store_header_check(header, reader->bytes, journal, reader->name, reader->err);
+}
+
+/* The file and its directory, once and for all: what happens to the names later is no matter. */
+static int open_place(struct reader *reader, const char *path)
+{
+	struct stat there;
+
+	reader->real = realpath(path, NULL);
+	if (!reader->real)
+		return unreadable(reader, errno);
+	reader->vfs.name = strrchr(reader->real, '/') + 1;
+	reader->folder = mem_copy_text(reader->real, (size_t)(reader->vfs.name - reader->real));
+	reader->vfs.folder = open(reader->folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (reader->vfs.folder < 0)
+		return unreadable(reader, errno);
+	reader->vfs.fd = io_open_regular(reader->vfs.folder, reader->vfs.name, O_NOFOLLOW, &there);
+	if (reader->vfs.fd == IO_NOT_REGULAR) {
 		err_set(reader->err, ERR_USAGE, EINVAL, "%s is not a regular file", path);
 		err_hint(reader->err, "assay reads run files in place: store it in a file first");
 		return -EINVAL;
 	}
-	got = pread(fd, header, sizeof(header), 0);
-	if (got < 0)
-		return unreadable(reader, errno);
+	if (reader->vfs.fd < 0)
+		return unreadable(reader, -reader->vfs.fd);
 	reader->bytes = (uint64_t)there.st_size;
-	journal = find_journal(reader, path);
-	if (journal < 0)
-		return journal;
-	r = store_header_check(header, (uint64_t)there.st_size, journal, reader->name, reader->err);
-	return r < 0 ? r : journal;
+	return 0;
 }
 
 static int open_file(struct reader *reader, const char *path)
 {
-	mem_auto char *real = realpath(path, NULL); /* never ":memory:" or a temporary database */
-	int journal, rc;
+	int rc, r = open_place(reader, path);
 
-	if (!real)
-		return unreadable(reader, errno);
-	journal = check_file(reader, real);
-	if (journal < 0)
-		return journal;
-	reader->has_journal = journal;
-	if (journal && access(real, W_OK) < 0)
-		return stuck_journal(reader);
-	rc = sqlite3_open_v2(real, &reader->db,
-		(journal ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY) | SQLITE_OPEN_NOMUTEX,
-		NULL);
+	if (r == 0)
+		r = check_file(reader);
+	if (r < 0)
+		return r;
+	rc = store_vfs_open(&reader->vfs, &reader->db);
 	return rc == SQLITE_OK ? 0 : refuse(reader, rc);
 }
 
@@ -570,7 +551,8 @@ static int read_all(struct reader *reader, struct run **ret_run)
 
 int store_load(const char *path, struct run **ret_run, struct err *err)
 {
-	reader_auto struct reader reader = {.name = path, .err = err};
+	reader_auto struct reader reader = {
+		.name = path, .err = err, .vfs = {.fd = -1, .folder = -1}};
 	int r = open_file(&reader, path);
 
 	return r < 0 ? r : read_all(&reader, ret_run);
@@ -579,7 +561,8 @@ int store_load(const char *path, struct run **ret_run, struct err *err)
 int store_load_bytes(
 	const void *bytes, size_t len, const char *name, struct run **ret_run, struct err *err)
 {
-	reader_auto struct reader reader = {.name = name, .err = err, .bytes = len};
+	reader_auto struct reader reader = {
+		.name = name, .err = err, .bytes = len, .vfs = {.fd = -1, .folder = -1}};
 	unsigned char *copy;
 	int rc, r = store_header_check(bytes, len, false, name, err);
 

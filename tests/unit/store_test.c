@@ -387,16 +387,24 @@ static void leave_hot_journal(const char *copy, const char *copy_journal)
 	sqlite3_close(db);
 }
 
-static void a_transaction_cut_short_is_rolled_back_on_load(void **state)
+static void a_transaction_cut_short_is_rolled_back_in_memory(void **state)
 {
-	run_auto struct run *run = make_run(), *loaded = NULL;
+	run_auto struct run *run = make_run();
+	str_auto struct str before = {0}, after = {0};
 
 	(void)state;
 	run_put("run.assay", run);
 	leave_hot_journal("copy.assay", "copy.assay-journal");
-	loaded = load("copy.assay");
-	assert_same_run(run, loaded);
-	assert_false(is_there("copy.assay-journal"));
+	read_whole("copy.assay", &before);
+	for (unsigned i = 0; i < 2; i++) { /* nothing was written, so it can be read again */
+		run_auto struct run *loaded = load("copy.assay");
+
+		assert_same_run(run, loaded);
+	}
+	read_whole("copy.assay", &after);
+	assert_int_equal(before.len, after.len);
+	assert_memory_equal(before.at, after.at, before.len);
+	assert_true(is_there("copy.assay-journal"));
 }
 
 static void a_journal_that_names_another_file_is_refused(void **state)
@@ -427,7 +435,6 @@ static void a_folder_that_is_not_ours_is_named_with_a_way_out(void **state)
 {
 	enum { NOBODY = 65534 };
 	run_auto struct run *run = make_run();
-	struct run *loaded = NULL;
 	struct store *store = NULL;
 	struct err err = {0};
 	uid_t user = geteuid();
@@ -445,11 +452,10 @@ static void a_folder_that_is_not_ours_is_named_with_a_way_out(void **state)
 	run_put("run.assay", run);
 	leave_hot_journal("theirs/copy.assay", "theirs/copy.assay-journal");
 	assert_int_equal(chmod("theirs", 0555), 0);
-	assert_int_equal(store_load("theirs/copy.assay", &loaded, &err), -EROFS);
-	assert_non_null(strstr(err.text, "cannot be rolled back in a place that is read-only"));
+	run_close(load("theirs/copy.assay")); /* reading writes nothing */
 	assert_int_equal(chmod("theirs", 0777), 0);
-	run_close(load("theirs/copy.assay"));
 	unlink("theirs/copy.assay");
+	unlink("theirs/copy.assay-journal");
 	assert_int_equal(seteuid(user), 0);
 }
 
@@ -457,7 +463,6 @@ static void a_read_only_place_is_explained(void **state)
 {
 	run_auto struct run *run = NULL;
 	struct store *store = NULL;
-	struct run *loaded = NULL;
 	struct err err = {0};
 
 	(void)state;
@@ -470,9 +475,7 @@ static void a_read_only_place_is_explained(void **state)
 	leave_hot_journal("small/copy.assay", "small/copy.assay-journal");
 	run_put("small/whole.assay", run);
 	assert_int_equal(mount(NULL, "small", NULL, MS_REMOUNT | MS_RDONLY, NULL), 0);
-	assert_int_equal(store_load("small/copy.assay", &loaded, &err), -EROFS);
-	assert_non_null(strstr(err.text, "cannot be rolled back in a place that is read-only"));
-	assert_non_null(strstr(err.hint, "small/copy.assay-journal"));
+	run_close(load("small/copy.assay"));
 	run_close(load("small/whole.assay"));
 	assert_int_equal(store_create("small/new.assay", &store, &err), -EROFS);
 	assert_string_equal(err.text, "cannot write small/new.assay: the file system is read-only");
@@ -603,7 +606,7 @@ int main(void)
 		in_folder(a_killed_writer_leaves_every_flush_it_ended),
 		in_folder(a_full_disk_keeps_what_was_flushed_before),
 		in_folder(a_file_size_limit_keeps_what_was_flushed_before),
-		in_folder(a_transaction_cut_short_is_rolled_back_on_load),
+		in_folder(a_transaction_cut_short_is_rolled_back_in_memory),
 		in_folder(a_journal_that_names_another_file_is_refused),
 		in_folder(a_read_only_place_is_explained),
 		in_folder(plain_questions_have_one_line_answers),

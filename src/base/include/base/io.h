@@ -5,11 +5,20 @@
  * new one, and a full disk leaves the old one as it was. */
 #pragma once
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include "base/err.h"
 #include "base/str.h"
+
+/* Open a regular file for reading, as every path that others choose is opened: a pipe, a device or
+ * a socket in its place is looked at, never opened, so that nobody waits and no device starts.
+ * `flags` is 0 or O_NOFOLLOW; `ret_status` may be NULL.  A descriptor or a negative errno: -EISDIR
+ * for a directory, IO_NOT_REGULAR for everything else that is not a file. */
+int io_open_regular(int dir_fd, const char *path, int flags, struct stat *ret_status);
+#define IO_NOT_REGULAR (-EMEDIUMTYPE) /* no system call that opens gives it */
 
 /* Append the whole of `path` (relative to `dir_fd`, AT_FDCWD for the working directory) to `text`.
  * Works on /proc and /sys, whose sizes lie.  Negative errno, -EFBIG past `limit` bytes. */
