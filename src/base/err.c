@@ -53,6 +53,8 @@ int err_refuse(struct err *err, const char *text, const char *hint)
 const char *err_words(int code)
 {
 	switch (code) {
+	case EMEDIUMTYPE: /* io_open_regular() */
+		return "not a regular file";
 	case EINVAL:
 		return "invalid argument";
 	case EIO:

@@ -50,15 +50,26 @@ int io_open_regular(int dir_fd, const char *path, int flags, struct stat *ret_st
 	return fd;
 }
 
-int io_read_at(int dir_fd, const char *path, size_t limit, struct str *text)
+/* The kernel's own files cannot be anything else, so they are opened without a look. */
+static int io_open_input(int dir_fd, const char *path)
 {
-	io_auto int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
+	int fd;
+
+	if (dir_fd == AT_FDCWD && !str_starts(path, "/proc/") && !str_starts(path, "/sys/"))
+		return io_open_regular(dir_fd, path, 0, NULL);
+	fd = openat(dir_fd, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+/* All of `fd` up to the limit; a negative errno in place of a descriptor comes back. */
+static int io_read_fd(int fd, size_t limit, struct str *text)
+{
 	size_t start = text->len;
 	char piece[16384];
 	ssize_t got;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	while ((got = read(fd, piece, sizeof(piece))) != 0) {
 		if (got < 0 && errno == EINTR)
 			continue;
@@ -71,10 +82,19 @@ int io_read_at(int dir_fd, const char *path, size_t limit, struct str *text)
 	return 0;
 }
 
-int io_read(const char *path, size_t limit, struct str *text, struct err *err)
+int io_read_at(int dir_fd, const char *path, size_t limit, struct str *text)
 {
-	int r = io_read_at(AT_FDCWD, path, limit, text);
+	io_auto int fd = io_open_input(dir_fd, path);
 
+	return io_read_fd(fd, limit, text);
+}
+
+static int io_read_told(int r, const char *path, size_t limit, struct err *err)
+{
+	if (r == IO_NOT_REGULAR) {
+		err_set(err, ERR_USAGE, EINVAL, "%s is not a regular file", path);
+		return err_hint(err, "name a file; store what a pipe gives in one first");
+	}
 	if (r == -EFBIG) {
 		err_set(err, ERR_USAGE, EFBIG, "%s is larger than the limit of %zu KiB", path,
 			limit >> 10);
@@ -88,13 +108,25 @@ int io_read(const char *path, size_t limit, struct str *text, struct err *err)
 	return r;
 }
 
+int io_read(const char *path, size_t limit, struct str *text, struct err *err)
+{
+	return io_read_told(io_read_at(AT_FDCWD, path, limit, text), path, limit, err);
+}
+
+int io_read_stream(const char *path, size_t limit, struct str *text, struct err *err)
+{
+	io_auto int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+
+	return io_read_told(io_read_fd(fd < 0 ? -errno : fd, limit, text), path, limit, err);
+}
+
 int io_read_line(const char *path, char *line, size_t capacity)
 {
-	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC);
+	io_auto int fd = io_open_input(AT_FDCWD, path);
 	ssize_t got;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	got = read(fd, line, capacity - 1);
 	if (got < 0)
 		return -errno;

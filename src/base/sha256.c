@@ -114,8 +114,9 @@ int sha256_fd(int fd, char ret_text[SHA256_TEXT], uint64_t *ret_bytes)
 
 int sha256_file(const char *path, char ret_text[SHA256_TEXT])
 {
-	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC);
+	io_auto int fd = str_equal(path, "/dev/null") ? open(path, O_RDONLY | O_CLOEXEC)
+						      : io_open_regular(AT_FDCWD, path, 0, NULL);
 	uint64_t bytes;
 
-	return fd < 0 ? -errno : sha256_fd(fd, ret_text, &bytes);
+	return fd < 0 ? fd : sha256_fd(fd, ret_text, &bytes);
 }

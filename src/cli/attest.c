@@ -122,7 +122,7 @@ static int answers_take(struct attest_job *job, struct err *err)
 	int r;
 
 	if (path) {
-		r = io_read(path, ANSWERS_LARGEST, &text, err);
+		r = io_read_stream(path, ANSWERS_LARGEST, &text, err);
 		return r < 0 ? r
 			     : attest_take_all(
 				       &job->view, str_text(&text), text.len, path, arena, err);
@@ -255,7 +255,7 @@ static int verify(struct cli *cli, const char *path, struct err *err)
 	struct attest_check check;
 	struct err missing = {0};
 	const char *hash;
-	int r = io_read(path, DOCUMENT_LARGEST, &text, err);
+	int r = io_read_stream(path, DOCUMENT_LARGEST, &text, err);
 
 	if (r >= 0)
 		r = attestation_read(str_text(&text), text.len, path, &arena, &found, err);

@@ -68,7 +68,7 @@ static int load_side(struct cli *cli, const char *name, struct run **ret_run, st
 	if (str_equal(name, "-")) {
 		r = job_take_fingerprint_of(run, cli_value(cli, "storage"), err);
 	} else {
-		r = io_read(name, DOCUMENT_LARGEST, &text, err);
+		r = io_read_stream(name, DOCUMENT_LARGEST, &text, err);
 		if (r >= 0)
 			r = fingerprint_read(str_text(&text), text.len, name, &sink, err);
 	}

@@ -32,14 +32,12 @@ enum { UNPACK_RATIO = 1100, UNPACK_SMALL = 1 << 20, MINI_LIMIT = 64 << 20 };
 
 int image_file_map(const char *path, struct image_file *ret_file)
 {
-	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
+	io_auto int fd = io_open_regular(AT_FDCWD, path, 0, &status);
 	void *bytes;
 
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return -errno;
-	if (!S_ISREG(status.st_mode))
-		return -ENOEXEC;
+	if (fd < 0)
+		return fd == IO_NOT_REGULAR || fd == -EISDIR ? -ENOEXEC : fd;
 	*ret_file = (struct image_file){0};
 	if (status.st_size == 0)
 		return 0;

@@ -419,33 +419,29 @@ void jit_close(struct jit *jit)
 	free(jit);
 }
 
-static int owner_check(int fd, const char *path, uint32_t owner, struct err *err)
+static int owner_check(uint32_t found, const char *path, uint32_t owner, struct err *err)
 {
-	struct stat status;
-
-	if (fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
-		return err_set(err, ERR_UNAVAILABLE, EINVAL, "%s is not a regular file", path);
-	if (status.st_uid == owner || status.st_uid == 0)
+	if (found == owner || found == 0)
 		return 0;
 	err_set(err, ERR_UNAVAILABLE, EPERM,
-		"%s belongs to user %u, not to user %u who runs the program", path,
-		(unsigned)status.st_uid, owner);
+		"%s belongs to user %u, not to user %u who runs the program", path, found, owner);
 	err_hint(err, "anyone can write there: delete the file, or change its owner");
 	return -EPERM;
 }
 
 int names_open_jit(const char *path, uint32_t owner, struct names **ret_names, struct err *err)
 {
-	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct stat status;
+	io_auto int fd = io_open_regular(AT_FDCWD, path, O_NOFOLLOW, &status);
 	str_auto struct str text = {0};
 	char self[64];
 	struct jit *jit = NULL;
 	int result;
 
 	if (fd < 0)
-		return err_set(err, ERR_UNAVAILABLE, errno, "%s cannot be read: %s", path,
-			err_words(errno));
-	result = owner_check(fd, path, owner, err);
+		return err_set(
+			err, ERR_UNAVAILABLE, -fd, "%s cannot be read: %s", path, err_words(-fd));
+	result = owner_check(status.st_uid, path, owner, err);
 	if (result < 0)
 		return result;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd); /* the file whose owner was checked */

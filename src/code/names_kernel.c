@@ -101,7 +101,7 @@ int names_open_kernel(const char *path, struct names **ret_names, struct err *er
 	const char *from = path ? path : "/proc/kallsyms";
 	struct names *names = mem_new(1, sizeof(*names));
 	struct symbols *symbols = &names->symbols;
-	int result = path ? io_read(path, KERNEL_TEXT_LIMIT, &names->kernel_text, err)
+	int result = path ? io_read_stream(path, KERNEL_TEXT_LIMIT, &names->kernel_text, err)
 			  : kernel_text_read(&names->kernel_text, err);
 	char *line = names->kernel_text.at, *end;
 	bool shown = false;

@@ -61,14 +61,15 @@ static uint64_t pages_left(int fd, size_t size)
 
 int page_cache_drop_file(const char *path, uint64_t *ret_left, struct err *err)
 {
-	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat there;
+	io_auto int fd = io_open_regular(AT_FDCWD, path, 0, &there);
 
-	if (fd < 0 || fstat(fd, &there) < 0 || !S_ISREG(there.st_mode)) {
-		int code = fd < 0 ? errno : EINVAL;
+	if (fd < 0) {
+		bool other = fd == IO_NOT_REGULAR || fd == -EISDIR;
+		int code = other ? EINVAL : -fd;
 
 		err_set(err, ERR_USAGE, code, "cannot drop the pages of %s: %s", path,
-			fd < 0 ? err_words(code) : "it is not a regular file");
+			other ? "it is not a regular file" : err_words(code));
 		err_hint(err, "--cold-file names a file that the command reads");
 		return -code;
 	}

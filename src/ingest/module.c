@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "profile.h"
@@ -104,7 +105,7 @@ static void module_open_file(struct module *module, const struct mapping *mappin
 		snprintf(view, sizeof(view), "/proc/%u/map_files/%llx-%llx", pid,
 			(unsigned long long)mapping->start, (unsigned long long)mapping->end);
 	if (access(view, R_OK) == 0 && !same_file(view, path)) {
-		module->fd = open(view, O_RDONLY | O_CLOEXEC);
+		module->fd = io_open_regular(AT_FDCWD, view, 0, NULL);
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", module->fd);
 	}
 	if (image_open(path, &module->image, &ignored) < 0)

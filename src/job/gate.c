@@ -64,7 +64,7 @@ static int budgets_read(struct gate_job *job, struct err *err)
 {
 	const char *path = job->options.budgets;
 	str_auto struct str text = {0};
-	int r = path ? io_read(path, BUDGETS_LARGEST, &text, err) : 0;
+	int r = path ? io_read_stream(path, BUDGETS_LARGEST, &text, err) : 0;
 
 	return r < 0 || !path
 		       ? r

@@ -39,7 +39,7 @@ void results_done(struct results *results)
 static bool is_run_file(const char *path)
 {
 	static const char magic[] = "SQLite format 3";
-	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC);
+	io_auto int fd = io_open_regular(AT_FDCWD, path, 0, NULL);
 	char head[sizeof(magic)];
 
 	return fd >= 0 && read(fd, head, sizeof(head)) == (ssize_t)sizeof(head) &&

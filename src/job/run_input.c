@@ -22,15 +22,14 @@ static int unreadable_file(const char *path, int code, const char *hint, struct 
 	return err_hint(err, "%s", hint);
 }
 
-/* A pipe would be opened for as long as nobody writes to it, so it is not waited for. */
 static int file_check(const char *path, const char *hint, struct err *err)
 {
-	io_auto int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat what = {0};
+	io_auto int fd = str_equal(path, "/dev/null") ? open(path, O_RDONLY | O_CLOEXEC)
+						      : io_open_regular(AT_FDCWD, path, 0, NULL);
 
-	if (fd < 0 || fstat(fd, &what) < 0)
-		return unreadable_file(path, errno, hint, err);
-	if (!S_ISREG(what.st_mode) && !str_equal(path, "/dev/null")) {
+	if (fd < 0 && fd != IO_NOT_REGULAR && fd != -EISDIR)
+		return unreadable_file(path, -fd, hint, err);
+	if (fd < 0) {
 		err_set(err, ERR_USAGE, EINVAL,
 			"%s is not a regular file, so it cannot be read again", path);
 		return err_hint(err, "%s", hint);

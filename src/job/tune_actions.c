@@ -235,7 +235,7 @@ static int snapshot_take(struct tune_job *job)
 static int snapshot_compare(struct tune_job *job, const char *path, struct err *err)
 {
 	str_auto struct str text = {0};
-	int r = io_read(path, SNAPSHOT_LARGEST, &text, err);
+	int r = io_read_stream(path, SNAPSHOT_LARGEST, &text, err);
 
 	if (r >= 0)
 		r = tune_snapshot_read(&job->expected, str_text(&text), text.len, path, err);

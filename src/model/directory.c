@@ -120,12 +120,11 @@ int directory_keep(struct directory *directory, const struct manifest *manifest,
 /* Plain files only: whoever made the directory could wait for us in a pipe of that name. */
 static int file_hash(const char *path, struct manifest_file *file)
 {
-	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	struct stat what;
+	io_auto int fd = io_open_regular(AT_FDCWD, path, O_NOFOLLOW, NULL);
 
-	if (fd < 0 || fstat(fd, &what) < 0)
-		return -errno;
-	return S_ISREG(what.st_mode) ? sha256_fd(fd, file->sha256, &file->bytes) : -ELOOP;
+	if (fd < 0)
+		return fd == IO_NOT_REGULAR || fd == -EISDIR ? -ELOOP : fd;
+	return sha256_fd(fd, file->sha256, &file->bytes);
 }
 
 static bool file_is_known(const struct manifest *manifest, const char *path)

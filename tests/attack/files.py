@@ -1,11 +1,14 @@
 """Harm to whoever opens a file, or measures as root: files, links and pipes that others planted."""
 import glob
 import os
+import shutil
+import signal
 import sqlite3
 import struct
+import subprocess
 
 from runs import MIXED, made
-from tap import assay, case, main
+from tap import BUILD, assay, case, main, skip, wait_for
 
 MAGIC = bytes.fromhex("d9d505f920a163d7")  # begins a journal of SQLite, and ends one with a name
 
@@ -102,6 +105,63 @@ def _():
         r = assay("report", "run.assay", limit_s=10)
         assert r.status == 2 and "the journal beside it is not from assay" in r.err, r
         (os.rmdir if os.path.isdir("run.assay-journal") else os.remove)("run.assay-journal")
+
+
+def as_root():
+    if os.geteuid() != 0:
+        skip("needs root")
+
+
+@case("a pipe mounted over a mapped file does not hang record -a")
+def _():
+    as_root()
+    shutil.copy(os.path.join(BUILD, "tests/workloads/spin"), "mapped")
+    os.mkfifo("pipe")
+    # In its own mount namespace the file that it runs is the pipe; from outside it is the file.
+    words = ["unshare", "-m", "sh", "-c",
+             "./mapped 100000 & while ! readlink /proc/$!/exe | grep -q mapped; do :; done;"
+             "mount --bind pipe mapped && touch ready && wait"]
+    with subprocess.Popen(words, start_new_session=True) as child:
+        try:
+            wait_for(lambda: os.path.exists("ready"))
+            r = assay("record", "-a", "-o", "all.assay", "--", "sleep", "1", limit_s=60)
+            assert r.status == 0, r
+        finally:
+            os.killpg(child.pid, signal.SIGKILL)
+
+
+@case("a pipe in the place of any file that is read is refused at once")
+def _():
+    os.mkfifo("pipe")
+    os.mkdir("out")
+    os.mkfifo("out/MANIFEST.json")
+    os.mkdir("repository")
+    os.mkdir("repository/.git")
+    os.mkfifo("repository/.git/HEAD")
+    made(MIXED, "run.assay")
+    for words, how in (
+            (("run", "--check", "out"), {}),
+            (("report", "pipe"), {}),
+            (("bench", "--golden", "pipe", "--", "true"), {}),
+            (("bench", "--input", "pipe", "--", "true"), {}),
+            (("bench", "--cold-file", "pipe", "--", "true"), {}),
+            (("run", "--golden", "pipe", "--", "true"), {}),
+            (("run", "--input", "pipe", "--", "true"), {}),
+            (("gate", "--baseline", "pipe", "--", "true"), {}),
+            (("env",), {"cwd": "repository"})):
+        r = assay(*words, limit_s=20, **how)
+        assert r.status in (0, 2, 3, 5), r
+        assert r.status == 0 or "pipe" in r.err or "MANIFEST" in r.err, r
+
+
+@case("import reads a named pipe that the user names")
+def _():
+    os.mkfifo("pipe")
+    with subprocess.Popen(["sh", "-c", "printf 'main;work 3\\n' > pipe"]) as writer:
+        r = assay("import", "pipe", "-o", "run.assay", limit_s=20)
+        assert r.status == 0, r
+        assert writer.wait(20) == 0
+    assert "work" in assay("report", "run.assay").out
 
 
 main()

@@ -117,7 +117,7 @@ static int check_program(pid_t pid, struct err *err)
 {
 	unsigned char head[EI_NIDENT + 4] = {0};
 	char path[64];
-	io_auto int fd = open(proc_path(pid, "exe", path), O_RDONLY | O_CLOEXEC);
+	io_auto int fd = open(proc_path(pid, "exe", path), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 
 	if (fd < 0 && (errno == EACCES || errno == EPERM))
 		return causal_check_permission(pid, err);
@@ -180,7 +180,7 @@ bool causal_process_is_static(pid_t pid)
 	Elf64_Phdr headers[HEADERS_MOST];
 	Elf64_Ehdr head;
 	char path[64];
-	io_auto int fd = open(proc_path(pid, "exe", path), O_RDONLY | O_CLOEXEC);
+	io_auto int fd = open(proc_path(pid, "exe", path), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	ssize_t got;
 
 	if (fd < 0 || read(fd, &head, sizeof(head)) != sizeof(head) ||

@@ -241,11 +241,11 @@ int import_bytes(const char *bytes, size_t len, const char *name, const struct w
  * ends us (SIGBUS), as with every reader that maps. */
 static int file_map(const char *path, struct import_text *ret_text)
 {
-	io_auto int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct stat stat;
+	io_auto int fd = io_open_regular(AT_FDCWD, path, 0, &stat);
 	void *at;
 
-	if (fd < 0 || fstat(fd, &stat) < 0 || !S_ISREG(stat.st_mode) || stat.st_size <= 0)
+	if (fd < 0 || stat.st_size <= 0)
 		return -ENODEV;
 	at = mmap(NULL, (size_t)stat.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (at == MAP_FAILED)
@@ -318,7 +318,7 @@ int import_file(const char *path, const struct wire_sink *sink, struct import_re
 			*ret_report = file.report;
 		return r;
 	}
-	r = io_read(open_path, IMPORT_PIPE_LIMIT, &text, err);
+	r = io_read_stream(open_path, IMPORT_PIPE_LIMIT, &text, err);
 	if (r < 0)
 		return r;
 	return import_bytes(str_text(&text), text.len, name, sink, ret_report, err);

@@ -20,12 +20,16 @@
 int io_open_regular(int dir_fd, const char *path, int flags, struct stat *ret_status);
 #define IO_NOT_REGULAR (-EMEDIUMTYPE) /* no system call that opens gives it */
 
-/* Append the whole of `path` (relative to `dir_fd`, AT_FDCWD for the working directory) to `text`.
- * Works on /proc and /sys, whose sizes lie.  Negative errno, -EFBIG past `limit` bytes. */
+/* Append the whole of the regular file `path` (relative to `dir_fd`, which is a directory of ours
+ * or of the kernel; AT_FDCWD: the working directory) to `text`.  Works on /proc and /sys, whose
+ * sizes lie.  Negative errno, -EFBIG past `limit` bytes. */
 int io_read_at(int dir_fd, const char *path, size_t limit, struct str *text);
 
 /* The same, with a sentence for people. */
 int io_read(const char *path, size_t limit, struct str *text, struct err *err);
+
+/* The same for what the user names on the command line: a pipe too, for which it waits. */
+int io_read_stream(const char *path, size_t limit, struct str *text, struct err *err);
 
 /* One small file of /proc or /sys without its last newline: length, or negative errno.  Cut to
  * `capacity` - 1 bytes. */

@@ -18,4 +18,5 @@ void sha256_text(struct sha256 *sha, char ret_text[SHA256_TEXT]); /* ends the ha
 
 /* All that can still be read from `fd`, and how many bytes that is.  0 or negative errno. */
 int sha256_fd(int fd, char ret_text[SHA256_TEXT], uint64_t *ret_bytes);
-int sha256_file(const char *path, char ret_text[SHA256_TEXT]); /* 0 or negative errno */
+/* A regular file (io_open_regular()) or /dev/null: 0 or negative errno. */
+int sha256_file(const char *path, char ret_text[SHA256_TEXT]);
