@@ -175,16 +175,17 @@ static bool io_is_stream(const char *path)
 	       lstat(path, &link) == 0 && S_ISLNK(link.st_mode);
 }
 
-/* A new file beside `path`.  In a container every start has the same process id, so a temporary
- * file that a killed tool left behind has our name: take the next one. */
-static int io_open_temporary(const char *path, struct str *ret_name)
+/* A new file in the same directory.  In a container every start has the same process id, so a
+ * temporary file that a killed tool left behind has our name: take the next one. */
+static int io_open_temporary(const struct io_place *place, unsigned mode, struct str *ret_name)
 {
 	int fd = -1;
 
 	for (unsigned i = 0; i < 100; i++) {
 		str_clear(ret_name);
-		str_addf(ret_name, "%s.%d-%u.tmp", path, (int)getpid(), i);
-		fd = open(ret_name->at, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		str_addf(ret_name, "%s.%d-%u.tmp", place->name, (int)getpid(), i);
+		fd = openat(place->folder, ret_name->at, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC,
+			(mode_t)mode);
 		if (fd >= 0 || errno != EEXIST)
 			break;
 	}
@@ -206,44 +207,61 @@ static int io_fail(const char *path, int r, struct err *err)
 static void io_writer_done(struct io_writer *writer)
 {
 	io_close_pointer(&writer->fd);
+	io_place_done(&writer->place);
 	free(writer->path);
-	free(writer->real);
 	free(writer->temporary);
-	*writer = (struct io_writer){.fd = -1};
+	*writer = (struct io_writer){.fd = -1, .place.folder = -1};
 }
 
 /* Our own stdout is there already: opening it by name fails for a socket, and for another user's
  * terminal behind su. */
 static int io_open_stream(const char *path)
 {
-	int fd = str_equal(path, "/dev/stdout") ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
-						: open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
+	struct stat there;
+	int fd;
 
+	if (str_equal(path, "/dev/stdout")) {
+		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		return fd < 0 ? -errno : fd;
+	}
+	/* A pipe that another user put there would take the result, or let us wait. */
+	if (lstat(path, &there) == 0 && S_ISFIFO(there.st_mode) && !io_place_is_ours(there.st_uid))
+		return -EPERM;
+	fd = open(path, O_WRONLY | O_APPEND | O_NOCTTY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
-int io_writer_open(struct io_writer *writer, const char *path, struct err *err)
+static int io_open_beside(struct io_writer *writer, unsigned mode, struct err *err)
 {
 	str_auto struct str temporary = {0};
-	bool through = str_equal(path, "/dev/stdout") || io_is_stream(path);
+	int r = io_place_open(&writer->place, writer->path, err);
 
-	*writer = (struct io_writer){.fd = -1, .path = mem_copy_text(path, strlen(path))};
-	if (through) {
-		writer->fd = io_open_stream(path);
-	} else {
-		writer->real = realpath(path, NULL); /* a link stays a link */
-		if (!writer->real)
-			writer->real = mem_copy_text(path, strlen(path));
-		writer->fd = io_open_temporary(writer->real, &temporary);
-		writer->temporary = mem_copy_text(str_text(&temporary), temporary.len);
-	}
-	if (writer->fd < 0) {
-		int r = io_fail(path, writer->fd, err);
-
-		io_writer_done(writer);
+	if (r == 0)
+		r = io_place_check(&writer->place, err);
+	if (r < 0)
 		return r;
+	writer->fd = io_open_temporary(&writer->place, mode, &temporary);
+	writer->temporary = mem_copy_text(str_text(&temporary), temporary.len);
+	return writer->fd < 0 ? io_fail(writer->path, writer->fd, err) : 0;
+}
+
+int io_writer_open(struct io_writer *writer, const char *path, unsigned mode, struct err *err)
+{
+	bool through = str_equal(path, "/dev/stdout") || io_is_stream(path);
+	int r = 0;
+
+	*writer = (struct io_writer){
+		.fd = -1, .place.folder = -1, .path = mem_copy_text(path, strlen(path))};
+	if (!through) {
+		r = io_open_beside(writer, mode, err);
+	} else {
+		writer->fd = io_open_stream(path);
+		if (writer->fd < 0)
+			r = io_fail(path, writer->fd, err);
 	}
-	return 0;
+	if (r < 0)
+		io_writer_done(writer);
+	return r;
 }
 
 int io_writer_write(void *writer, const void *bytes, size_t len)
@@ -257,22 +275,24 @@ int io_writer_close(struct io_writer *writer, int failure, struct err *err)
 
 	if (r == 0 && writer->temporary && fsync(writer->fd) < 0)
 		r = -errno;
-	if (r == 0 && writer->temporary && rename(writer->temporary, writer->real) < 0)
+	if (r == 0 && writer->temporary &&
+		renameat(writer->place.folder, writer->temporary, writer->place.folder,
+			writer->place.name) < 0)
 		r = -errno;
 	if (r < 0 && writer->temporary)
-		unlink(writer->temporary);
+		unlinkat(writer->place.folder, writer->temporary, 0);
 	else if (writer->temporary)
-		io_sync_folder(writer->real);
+		io_place_sync(&writer->place);
 	if (r < 0)
 		io_fail(writer->path, r, err);
 	io_writer_done(writer);
 	return r;
 }
 
-int io_replace(const char *path, const void *bytes, size_t len, struct err *err)
+int io_replace(const char *path, unsigned mode, const void *bytes, size_t len, struct err *err)
 {
 	struct io_writer writer;
-	int r = io_writer_open(&writer, path, err);
+	int r = io_writer_open(&writer, path, mode, err);
 
 	return r < 0 ? r : io_writer_close(&writer, io_writer_write(&writer, bytes, len), err);
 }
@@ -286,19 +306,23 @@ static bool io_is_torn(int fd)
 	return size > 0 && pread(fd, &last, 1, size - 1) == 1 && last != '\n';
 }
 
-int io_append(const char *path, const void *lines, size_t len, struct err *err)
+int io_append(const char *path, unsigned mode, const void *lines, size_t len, struct err *err)
 {
+	io_place_auto struct io_place place = {.folder = -1};
 	str_auto struct str text = {0};
-	io_auto int fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	ssize_t written = -1;
+	io_auto int fd = -1;
+	ssize_t written;
+	int r = io_place_open(&place, path, err);
 
-	if (fd >= 0) {
-		if (io_is_torn(fd))
-			str_add_char(&text, '\n');
-		str_add_bytes(&text, lines, len);
-		errno = EIO; /* for a write that came out short */
-		written = write(fd, str_text(&text), text.len);
-	}
+	if (r == 0)
+		r = fd = io_place_open_file(&place, O_RDWR | O_CREAT | O_APPEND, mode, err);
+	if (r < 0)
+		return r;
+	if (io_is_torn(fd))
+		str_add_char(&text, '\n');
+	str_add_bytes(&text, lines, len);
+	errno = EIO; /* for a write that came out short */
+	written = write(fd, str_text(&text), text.len);
 	if (written < 0 || (size_t)written != text.len) {
 		int code = errno;
 

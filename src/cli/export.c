@@ -103,7 +103,8 @@ static int export_write(
 	int r = profile_filter_take(cli, &filter, err), written;
 
 	if (r >= 0)
-		r = io_writer_open(&writer, to_stdout ? "/dev/stdout" : summary->path, err);
+		r = io_writer_open(
+			&writer, to_stdout ? "/dev/stdout" : summary->path, IO_SHARED, err);
 	if (r < 0)
 		return r;
 	r = (summary->format->write_tree ? write_tree : write_walk)(

@@ -104,7 +104,8 @@ static int flame_write(struct flame_job *job, struct err *err)
 {
 	struct io_writer writer;
 	struct stream out = {.write = io_writer_write, .context = &writer};
-	int r = io_writer_open(&writer, str_equal(job->path, "-") ? "/dev/stdout" : job->path, err);
+	int r = io_writer_open(
+		&writer, str_equal(job->path, "-") ? "/dev/stdout" : job->path, IO_SHARED, err);
 
 	if (r < 0)
 		return r;

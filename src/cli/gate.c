@@ -44,7 +44,8 @@ static int options_read(struct cli *cli, struct gate_job_options *options, struc
 
 static int summary_append(const char *path, const struct str *text, struct err *err)
 {
-	io_auto int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+	io_auto int fd = open(
+		path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0666);
 	int r = fd < 0 ? -errno : io_write_all(fd, str_text(text), text->len);
 
 	if (r < 0) {

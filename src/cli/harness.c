@@ -51,7 +51,7 @@ static int harness_write(const struct harness_view *view, bool force, struct err
 	r = force ? 0 : name_take(view->path, err);
 	if (r < 0)
 		return r;
-	r = io_replace(view->path, view->text, len, err);
+	r = io_replace(view->path, IO_SHARED, view->text, len, err);
 	if (r < 0 && !force)
 		unlink(view->path);
 	return r;

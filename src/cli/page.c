@@ -124,7 +124,7 @@ int cli_write(const struct cli *cli, const char *option, const struct str *text,
 {
 	const char *path = cli_value(cli, option);
 
-	return path ? io_replace(path, str_text(text), text->len, err) : 0;
+	return path ? io_replace(path, IO_SHARED, str_text(text), text->len, err) : 0;
 }
 
 static int page_print(bool to_stderr, const struct str *text, struct err *err)
@@ -150,7 +150,7 @@ int cli_page_end(const struct cli *cli, struct cli_page *page, struct err *err)
 	if (page->step == 2 && cli->mode != CLI_AGENT)
 		paper_notes(cli, page);
 	if (page->json_text.len && path)
-		r = io_replace(path, page->json_text.at, page->json_text.len, err);
+		r = io_replace(path, IO_SHARED, page->json_text.at, page->json_text.len, err);
 	else if (page->json_text.len)
 		r = page_print(false, &page->json_text, err);
 	if (page->paper_text.len) {

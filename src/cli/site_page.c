@@ -72,7 +72,7 @@ int site_page_show(struct cli *cli, const struct site_job *job, site_draw *draw,
 		r = cli_page_end(cli, &page, err);
 	if (r >= 0 && report) {
 		draw(context, &(struct site_sheet){.markdown = &text, .limit = rows});
-		r = io_replace(report, str_text(&text), text.len, err);
+		r = io_replace(report, IO_SHARED, str_text(&text), text.len, err);
 	}
 	return r < 0 ? r : status_of(cli, job, err);
 }

@@ -119,7 +119,7 @@ static int topdown_show(struct cli *cli, const struct topdown_job *job, struct e
 	if (r < 0 || !report || !job->has_view)
 		return r;
 	report_draw(&text, job);
-	return io_replace(report, text.at, text.len, err);
+	return io_replace(report, IO_SHARED, text.at, text.len, err);
 }
 
 static int topdown_run_job(struct cli *cli, struct topdown_job *job, struct err *err)

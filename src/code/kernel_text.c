@@ -99,7 +99,7 @@ int kernel_text_read(struct str *text, struct err *err)
 	str_clear(text);
 	r = io_read("/proc/kallsyms", KERNEL_TEXT_LIMIT, text, err);
 	if (r == 0 && keep && functions_take(text, &functions) &&
-		io_replace(path, functions.at, functions.len, &ignored) == 0)
+		io_replace(path, IO_PRIVATE, functions.at, functions.len, &ignored) == 0)
 		others_remove(path);
 	return r;
 }

@@ -70,7 +70,7 @@ int golden_save(struct golden *golden, const char *path, int output, struct err 
 	char piece[PIECE];
 	uint64_t at = 0;
 	ssize_t got;
-	int r = io_writer_open(&writer, path, err), written = 0;
+	int r = io_writer_open(&writer, path, IO_SHARED, err), written = 0;
 
 	if (r < 0)
 		return r;

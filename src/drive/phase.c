@@ -107,13 +107,16 @@ static void leftovers_end(pid_t pid)
 
 static int file_new(const char *path, struct err *err)
 {
-	int fd = path ? open(path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666) : -1;
+	io_place_auto struct io_place place = {.folder = -1};
+	int fd;
 
-	if (!path || fd >= 0)
-		return fd;
-	err_set(err, ERR_OUTPUT, errno, "cannot write %s: %s", path, err_words(errno));
-	err_hint(err, "free some space, or choose another directory with -o");
-	return -1;
+	if (!path || io_place_open(&place, path, err) < 0)
+		return -1;
+	fd = io_place_open_file(&place, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, IO_PRIVATE, err);
+	if (fd < 0)
+		return -1;
+	(void)fcntl(fd, F_SETFL, O_APPEND); /* the child must not find it without waiting */
+	return fd;
 }
 
 /* What the child has written there, if anything. */

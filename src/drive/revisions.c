@@ -61,8 +61,8 @@ static int git_run(struct revisions *r, struct git_folder place, const char *con
 	struct str *answer, struct err *err)
 {
 	const char *argv[GIT_WORDS] = {"git", "-c", "core.hooksPath=/dev/null", "-c",
-		"advice.detachedHead=false", "-c", "gc.auto=0"};
-	unsigned count = 7;
+		"core.fsmonitor=false", "-c", "advice.detachedHead=false", "-c", "gc.auto=0"};
+	unsigned count = 9;
 	io_auto int out = memfd_create("git", MFD_CLOEXEC);
 	const struct helper_options how = {
 		.argv = argv,
@@ -264,8 +264,8 @@ static int snapshot(struct revisions *r, struct revision *one, struct err *err)
 		    *answer.at == '/' ? answer.at
 				      : arena_format(&r->arena, "%s/%s", r->top, answer.at),
 		    SIZE_MAX / 2, &bytes) >= 0) {
-		status = io_replace(
-			own.setting + strlen("GIT_INDEX_FILE="), bytes.at, bytes.len, err);
+		status = io_replace(own.setting + strlen("GIT_INDEX_FILE="), IO_PRIVATE, bytes.at,
+			bytes.len, err);
 		if (status < 0)
 			return status;
 	}
@@ -375,7 +375,7 @@ static int revision_build(struct revisions *r, unsigned index, struct str *ret_l
 	const struct revision *one = &r->revision[index];
 	const char *log = arena_format(&r->arena, "%s/%c.log", r->scratch, letters[index]);
 	const char *argv[] = {"/bin/sh", "-c", r->options.build, NULL};
-	io_auto int out = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+	io_auto int out = open(log, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
 	const struct helper_options how = {
 		.argv = argv,
 		.folder = one->folder,

@@ -218,8 +218,10 @@ static int inputs_choose(struct bench_job *job, struct err *err)
 static int streams_choose(struct bench_job *job, struct err *err)
 {
 	const char *where = job->options.program_output;
+	io_place_auto struct io_place place = {.folder = -1};
 	io_auto int out = -1;
-	int r = inputs_choose(job, err), code;
+	struct stat what;
+	int r = inputs_choose(job, err);
 
 	if (r < 0)
 		return r;
@@ -231,11 +233,14 @@ static int streams_choose(struct bench_job *job, struct err *err)
 		where = "/dev/null";
 	job->runs.output_path = where;
 	job->runs.keep_errors = str_equal(where, "/dev/null");
-	out = open(where, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	if (stat(where, &what) == 0 && !S_ISREG(what.st_mode)) /* a device, a terminal */
+		out = open(where, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	else if (io_place_open(&place, where, err) == 0)
+		out = io_place_open_file(&place, O_WRONLY | O_CREAT, IO_SHARED, err);
 	if (out >= 0)
 		return 0;
-	code = errno;
-	err_set(err, ERR_OUTPUT, code, "cannot write %s: %s", where, err_words(code));
+	if (!err->code)
+		err_set(err, ERR_OUTPUT, errno, "cannot write %s: %s", where, err_words(errno));
 	return err_hint(err, "--program-output must be null, inherit or a writable file");
 }
 
@@ -351,13 +356,10 @@ static int store_choose(struct bench_job *job, struct err *err)
 {
 	const char *name = job->options.save;
 
-	if (name && mkdir(BENCH_JOB_FOLDER, 0777) < 0 && errno != EEXIST) {
-		int code = errno;
+	int r = name ? io_place_make_folder(BENCH_JOB_FOLDER, 0777, err) : 0;
 
-		err_set(err, ERR_OUTPUT, code, "cannot create the directory %s: %s",
-			BENCH_JOB_FOLDER, err_words(code));
-		return err_hint(err, "use -o RUN to store elsewhere");
-	}
+	if (r < 0)
+		return r;
 	job->path = name ? arena_format(&job->arena, BENCH_JOB_FOLDER "/%s.assay", name)
 			 : job->options.output;
 	return job->path ? store_create(job->path, &job->store, err) : 0;

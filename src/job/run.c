@@ -28,7 +28,8 @@ int run_job_keep(struct run_job *job, struct err *err)
 
 int run_job_write(struct run_job *job, const char *name, const struct str *text, struct err *err)
 {
-	return io_replace(directory_path(&job->directory, name), str_text(text), text->len, err);
+	return io_replace(
+		directory_path(&job->directory, name), IO_PRIVATE, str_text(text), text->len, err);
 }
 
 /* What can be wrong is told before anything is made. */

@@ -83,7 +83,7 @@ static int history_show(const struct rounds *rounds, const char *path, struct er
 	for (uint32_t i = 0; i < rounds->rows.count; i++)
 		lines[i] = round_line_of(&rounds->rows.at[i]);
 	history_markdown(&text, lines, rounds->rows.count);
-	return io_replace(path, str_text(&text), text.len, err);
+	return io_replace(path, IO_PRIVATE, str_text(&text), text.len, err);
 }
 
 /* The rounds of this chain go into the directory, those of all programs beside it. */

@@ -88,7 +88,8 @@ static int flame_write(struct run_job *job, const struct run *profile, struct er
 		profile, &(struct call_tree_options){.nodes = FLAME_NODES}, &tree, err);
 
 	if (r >= 0)
-		r = io_writer_open(&writer, directory_path(&job->directory, "flame.svg"), err);
+		r = io_writer_open(
+			&writer, directory_path(&job->directory, "flame.svg"), IO_PRIVATE, err);
 	if (r < 0)
 		return r;
 	call_tree_sort(&tree, CALL_TREE_BY_NAME);

@@ -120,7 +120,7 @@ static int input_spool(struct run_job *job, struct err *err)
 	struct io_writer writer;
 	struct err late = {0};
 	int64_t bytes;
-	int r = io_writer_open(&writer, path, err);
+	int r = io_writer_open(&writer, path, IO_PRIVATE, err);
 
 	if (r < 0)
 		return r;

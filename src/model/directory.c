@@ -44,16 +44,16 @@ static int create_named(struct directory *d, const char *path, struct err *err)
 {
 	size_t len = strlen(path);
 	const char *slash;
+	int made;
 
 	while (len > 1 && path[len - 1] == '/')
 		len--;
 	d->path = arena_text(&d->texts, path, len);
 	slash = strrchr(d->path, '/');
 	d->id = slash && slash[1] ? slash + 1 : d->path;
-	if (mkdir(d->path, 0777) == 0)
-		return 0;
-	if (errno != EEXIST)
-		return cannot_make(d->path, errno, err);
+	made = io_place_make_folder(d->path, IO_PRIVATE_FOLDER, err);
+	if (made != 0)
+		return made < 0 ? made : 0;
 	if (folder_is_empty(d->path))
 		return 0;
 	err_set(err, ERR_USAGE, EEXIST, "%s already exists, and assay never overwrites a run",
@@ -66,22 +66,23 @@ static int create_dated(struct directory *d, uint64_t now_ns, struct err *err)
 	time_t seconds = (time_t)(now_ns / 1000000000);
 	struct tm parts = {0};
 	char name[32] = "";
+	int made;
 
 	if (gmtime_r(&seconds, &parts))
 		strftime(name, sizeof(name), "%Y%m%d-%H%M%S", &parts);
 	d->root = DIRECTORY_ROOT;
-	if (mkdir(d->root, 0777) < 0 && errno != EEXIST)
-		return cannot_make(d->root, errno, err);
+	made = io_place_make_folder(d->root, IO_PRIVATE_FOLDER, err);
+	if (made < 0)
+		return made;
 	for (unsigned i = 1; i <= TRIES; i++) {
 		d->id = i == 1 ? arena_format(&d->texts, "%s", name)
 			       : arena_format(&d->texts, "%s-%u", name, i);
 		d->path = arena_format(&d->texts, "%s/%s", d->root, d->id);
-		if (mkdir(d->path, 0777) == 0)
-			return 0;
-		if (errno != EEXIST)
-			break;
+		made = io_place_make_folder(d->path, IO_PRIVATE_FOLDER, err);
+		if (made != 0)
+			return made < 0 ? made : 0;
 	}
-	return cannot_make(d->path, errno, err);
+	return cannot_make(d->path, EEXIST, err);
 }
 
 int directory_create(
@@ -106,7 +107,9 @@ int directory_add_folder(struct directory *directory, const char *name, struct e
 {
 	const char *path = directory_path(directory, name);
 
-	return mkdir(path, 0777) < 0 && errno != EEXIST ? cannot_make(path, errno, err) : 0;
+	int made = io_place_make_folder(path, IO_PRIVATE_FOLDER, err);
+
+	return made < 0 ? made : 0;
 }
 
 int directory_keep(struct directory *directory, const struct manifest *manifest, struct err *err)
@@ -114,16 +117,19 @@ int directory_keep(struct directory *directory, const struct manifest *manifest,
 	str_auto struct str text = {0};
 
 	manifest_write(manifest, &text);
-	return io_replace(directory_path(directory, MANIFEST_NAME), str_text(&text), text.len, err);
+	return io_replace(directory_path(directory, MANIFEST_NAME), IO_PRIVATE, str_text(&text),
+		text.len, err);
 }
 
 /* Plain files only: whoever made the directory could wait for us in a pipe of that name. */
-static int file_hash(const char *path, struct manifest_file *file)
+static int file_hash(const char *path, bool is_ours, struct manifest_file *file)
 {
 	io_auto int fd = io_open_regular(AT_FDCWD, path, O_NOFOLLOW, NULL);
 
 	if (fd < 0)
 		return fd == IO_NOT_REGULAR || fd == -EISDIR ? -ELOOP : fd;
+	if (is_ours) /* a phase is a command that knows nothing of the directory */
+		(void)fchmod(fd, IO_PRIVATE);
 	return sha256_fd(fd, file->sha256, &file->bytes);
 }
 
@@ -183,7 +189,7 @@ int directory_hash(const struct directory *directory, struct manifest *manifest,
 		int r;
 
 		str_addf(&full, "%s/%s", directory->path, file->path);
-		r = file_hash(full.at, file);
+		r = file_hash(full.at, true, file);
 		if (r < 0) {
 			manifest->files.count = known;
 			return err_set(err, ERR_OUTPUT, -r, "cannot read %s back: %s", full.at,
@@ -274,7 +280,7 @@ static void file_check(
 	int r;
 
 	str_addf(&full, "%s/%s", folder, file->path);
-	r = file_hash(full.at, &now);
+	r = file_hash(full.at, false, &now);
 	if (r == -ENOENT) {
 		finding_add(check, DIRECTORY_MISSING, file->path, "");
 	} else if (r < 0) {

@@ -100,5 +100,5 @@ int history_append(const char *path, const struct history_row *rows, size_t coun
 
 	for (size_t i = 0; i < count; i++)
 		history_line(&rows[i], &text);
-	return io_append(path, str_text(&text), text.len, err);
+	return io_append(path, IO_SHARED, str_text(&text), text.len, err);
 }

@@ -113,5 +113,5 @@ int ledger_append(
 
 	for (size_t i = 0; i < count; i++)
 		ledger_line(&entries[i], &text);
-	return io_append(path, str_text(&text), text.len, err);
+	return io_append(path, IO_PRIVATE, str_text(&text), text.len, err);
 }

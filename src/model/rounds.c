@@ -122,5 +122,5 @@ int round_append(const char *path, const struct round_row *row, struct err *err)
 	str_auto struct str text = {0};
 
 	round_line(row, &text);
-	return io_append(path, str_text(&text), text.len, err);
+	return io_append(path, IO_PRIVATE, str_text(&text), text.len, err);
 }

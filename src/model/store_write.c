@@ -20,20 +20,25 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/io_place.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "store_header.h"
 #include "store_schema.h"
+#include "store_vfs.h"
 
 enum { FINISH_WAIT_MS = 30000 }; /* for someone who reads the file with sqlite3 */
 #define STORE_LOCK_BYTE ((off_t)1 << 60)
 
 struct store {
-	char *path;   /* where the run goes */
-	char *work;   /* where it is written: the same, or PATH.part */
-	int fd;	      /* holds the lock, syncs the file */
-	bool created; /* `work` is ours to remove while nothing was flushed */
+	char *path; /* where the run goes, as the user calls it */
+	char *work; /* where it is written: the same, or PATH.part */
+	struct io_place place;
+	char name[NAME_MAX + 1]; /* that of `work` in the place */
+	int fd;			 /* holds the lock, syncs the file */
+	bool created;		 /* `work` is ours to remove while nothing was flushed */
 	bool flushed;
+	struct store_vfs vfs;
 	sqlite3 *db; /* NULL once finished */
 	sqlite3_stmt *insert[STORE_TABLES];
 	sqlite3_stmt *insert_text, *insert_meta;
@@ -83,33 +88,24 @@ static int store_sql(struct store *store, const char *sql, struct err *err)
 
 /* ---- the place ---- */
 
-/* 1: an assay run stands at `path`, 0: nothing, or an empty file; else refused. */
-static int place_check(const char *path, struct err *err)
+/* 1: an assay run stands at `name`, 0: nothing, or an empty file; else refused. */
+static int name_check(const struct store *store, const char *name, struct err *err)
 {
-	io_auto int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	unsigned char header[STORE_HEADER_BYTES] = {0};
 	struct stat there;
+	io_auto int fd = io_open_regular(store->place.folder, name, O_NOFOLLOW, &there);
+	unsigned char header[STORE_HEADER_BYTES] = {0};
 
-	if (fd < 0 && errno == ENOENT)
+	if (fd == -ENOENT || (fd >= 0 && there.st_size == 0))
 		return 0;
-	if (fd < 0 || fstat(fd, &there) < 0)
-		goto failed;
-	if (S_ISDIR(there.st_mode)) {
-		errno = EISDIR;
-		goto failed;
-	}
-	if (S_ISREG(there.st_mode) && there.st_size == 0)
-		return 0;
-	if (S_ISREG(there.st_mode) && read(fd, header, sizeof(header)) == sizeof(header) &&
+	if (fd < 0 && fd != IO_NOT_REGULAR)
+		return store_fail(store, -fd, err);
+	if (fd >= 0 && read(fd, header, sizeof(header)) == sizeof(header) &&
 		store_header_is_run(header))
 		return 1;
-	err_set(err, ERR_OUTPUT, EEXIST, "would overwrite %s, which is not an assay run", path);
+	err_set(err, ERR_OUTPUT, EEXIST, "would overwrite %s, which is not an assay run",
+		store->work);
 	err_hint(err, "choose another file with -o");
 	return -EEXIST;
-failed:
-	err_set(err, ERR_OUTPUT, errno, "cannot write %s: %s", path, err_words(errno));
-	err_hint(err, "choose another file with -o");
-	return -err->code;
 }
 
 /* 0 when nobody else writes the file behind `fd`.  A file system without locks gives 0 too. */
@@ -130,60 +126,82 @@ static int place_busy(const char *path, struct err *err)
 	return -EBUSY;
 }
 
-static void place_remove_beside(const char *path)
+/* What SQLite would read with a file of this name.  0 or the errno of what cannot be removed:
+ * another user may have put it there. */
+static int remove_beside(const struct store *store, const char *name)
 {
 	static const char *const suffixes[] = {"-journal", "-wal", "-shm"};
+	int code = 0;
 
 	for (unsigned i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
-		str_auto struct str name = {0};
+		str_auto struct str beside = {0};
 
-		str_addf(&name, "%s%s", path, suffixes[i]);
-		unlink(name.at);
+		str_addf(&beside, "%s%s", name, suffixes[i]);
+		if (unlinkat(store->place.folder, beside.at, 0) < 0 && errno != ENOENT)
+			code = errno;
 	}
+	return code;
+}
+
+static int cannot_remove_beside(const struct store *store, int code, struct err *err)
+{
+	err_set(err, ERR_OUTPUT, code, "cannot remove the old journal of %s (%s-journal): %s",
+		store->work, store->work, err_words(code));
+	err_hint(err, "remove it, or choose another file with -o");
+	return -code;
 }
 
 /* Open `store->work`, empty and ours alone.  A PATH.part that nobody writes is what a killed tool
  * left of an earlier try, and goes. */
-static int place_open(struct store *store, struct err *err)
+static int work_open(struct store *store, struct err *err)
 {
-	bool missing = access(store->work, F_OK) < 0;
+	bool missing = faccessat(store->place.folder, store->name, F_OK, AT_SYMLINK_NOFOLLOW) < 0;
+	struct io_place work = store->place;
+	int code;
 
-	store->fd = open(store->work, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	work.path = store->work;
+	memcpy(work.name, store->name, sizeof(work.name));
+	store->fd = io_place_open_file(&work, O_RDWR | O_CREAT, IO_PRIVATE, err);
 	if (store->fd < 0)
-		return store_fail(store, errno, err);
+		return store->fd == -EPERM ? -EPERM : store_fail(store, -store->fd, err);
 	if (place_lock(store->fd) < 0)
 		return place_busy(store->work, err);
-	store->created = missing || !str_equal(store->work, store->path);
+	store->created = missing || !str_equal(store->name, store->place.name);
 	if (ftruncate(store->fd, 0) < 0)
 		return store_fail(store, errno, err);
-	place_remove_beside(store->work);
-	return 0;
+	(void)fchmod(store->fd, IO_PRIVATE); /* it may have been there, empty */
+	code = remove_beside(store, store->name);
+	return code ? cannot_remove_beside(store, code, err) : 0;
 }
 
 static int place_choose(struct store *store, const char *path, struct err *err)
 {
-	struct stat there;
-	bool link = lstat(path, &there) == 0 && S_ISLNK(there.st_mode);
-	char *real = link ? realpath(path, NULL) : NULL; /* a link stays a link */
 	int r;
 
-	store->path = real ? real : mem_copy_text(path, strlen(path));
-	store->work = mem_copy_text(store->path, strlen(store->path));
-	r = place_check(store->path, err);
+	store->path = mem_copy_text(path, strlen(path));
+	store->work = mem_copy_text(path, strlen(path));
+	r = io_place_open(&store->place, store->path, err);
+	if (r < 0)
+		return r == -EPERM ? r : err_hint(err, "choose another file with -o");
+	memcpy(store->name, store->place.name, sizeof(store->name));
+	r = name_check(store, store->name, err);
 	if (r > 0) {
-		io_auto int fd = open(store->path, O_RDWR | O_CLOEXEC);
+		io_auto int fd = io_place_open_file(&store->place, O_RDWR, 0, err);
 		str_auto struct str part = {0};
 
 		if (fd < 0)
-			return store_fail(store, errno, err);
+			return fd;
 		if (place_lock(fd) < 0)
 			return place_busy(store->path, err);
 		str_addf(&part, "%s.part", store->path);
 		free(store->work);
 		store->work = mem_copy_text(part.at, part.len);
-		r = place_check(store->work, err);
+		if (strlen(store->place.name) > NAME_MAX - strlen(".part"))
+			return store_fail(store, ENAMETOOLONG, err);
+		strcat(store->name, ".part");
+		r = name_check(store, store->name, err);
 	}
-	return r < 0 ? r : place_open(store, err);
+	return r < 0 ? r : work_open(store, err);
 }
 
 /* ---- the tables ---- */
@@ -237,10 +255,13 @@ static int store_create_tables(struct store *store, struct err *err)
 
 static int store_open_database(struct store *store, struct err *err)
 {
-	mem_auto char *real = realpath(store->work, NULL); /* ":memory:" is a file like any other */
-	int r, rc = sqlite3_open_v2(real ? real : store->work, &store->db,
-		       SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
+	int r, rc;
 
+	store->vfs = (struct store_vfs){.folder = store->place.folder,
+		.fd = store->fd,
+		.name = store->name,
+		.writes = true};
+	rc = store_vfs_open(&store->vfs, &store->db);
 	if (rc != SQLITE_OK)
 		return store_fail(store, store_errno(store, rc), err);
 	r = store_create_tables(store, err);
@@ -259,7 +280,7 @@ int store_create(const char *path, struct store **ret_store, struct err *err)
 	store_auto struct store *store = mem_new(1, sizeof(*store));
 	int r;
 
-	store->fd = -1;
+	store->fd = store->place.folder = -1;
 	r = place_choose(store, path, err);
 	if (r == 0)
 		r = store_open_database(store, err);
@@ -465,7 +486,7 @@ static int store_close_database(struct store *store)
 	sqlite3_finalize(store->insert_text);
 	sqlite3_finalize(store->insert_meta);
 	store->insert_text = store->insert_meta = NULL;
-	return sqlite3_close(store->db);
+	return store_vfs_close(&store->vfs, store->db);
 }
 
 int store_finish(struct store *store, const struct run *run, struct err *err)
@@ -483,13 +504,17 @@ int store_finish(struct store *store, const struct run *run, struct err *err)
 	store->db = NULL;
 	if (fsync(store->fd) < 0)
 		return store_fail(store, errno, err);
-	if (!str_equal(store->work, store->path)) {
+	if (!str_equal(store->name, store->place.name)) {
+		int folder = store->place.folder;
+
 		/* A journal left beside the old file would be played back into the new one. */
-		place_remove_beside(store->path);
-		if (rename(store->work, store->path) < 0)
+		rc = remove_beside(store, store->place.name);
+		if (rc)
+			return cannot_remove_beside(store, rc, err);
+		if (renameat(folder, store->name, folder, store->place.name) < 0)
 			return store_fail(store, errno, err);
 	}
-	io_sync_folder(store->path);
+	io_place_sync(&store->place);
 	return 0;
 }
 
@@ -500,10 +525,11 @@ void store_close(struct store *store)
 	if (store->db)
 		store_close_database(store);
 	if (store->created && !store->flushed) {
-		unlink(store->work);
-		place_remove_beside(store->work);
+		unlinkat(store->place.folder, store->name, 0);
+		(void)remove_beside(store, store->name);
 	}
 	io_close_pointer(&store->fd);
+	io_place_done(&store->place);
 	free(store->path);
 	free(store->work);
 	free(store);

@@ -1,4 +1,5 @@
 """Harm to whoever opens a file, or measures as root: files, links and pipes that others planted."""
+import contextlib
 import glob
 import os
 import shutil
@@ -6,9 +7,10 @@ import signal
 import sqlite3
 import struct
 import subprocess
+import time
 
 from runs import MIXED, made
-from tap import BUILD, assay, case, main, skip, wait_for
+from tap import ASSAY, BUILD, assay, case, main, run, skip, wait_for
 
 MAGIC = bytes.fromhex("d9d505f920a163d7")  # begins a journal of SQLite, and ends one with a name
 
@@ -162,6 +164,168 @@ def _():
         assert r.status == 0, r
         assert writer.wait(20) == 0
     assert "work" in assay("report", "run.assay").out
+
+
+OTHER = 65534
+
+
+def planted(name, target=None, folder="sticky"):
+    """A link that another user put into a directory that is open to all, as /tmp is."""
+    os.makedirs(folder, exist_ok=True)
+    os.chmod(folder, 0o1777)
+    path = os.path.join(folder, name)
+    if target:
+        os.symlink(os.path.abspath(target), path)
+        os.chown(path, OTHER, OTHER, follow_symlinks=False)
+    return path
+
+
+def refused(r, *words):
+    assert r.status == 7, r
+    for word in (*words, f"user {OTHER}", "SUDO_UID"):
+        assert word in r.err, r
+
+
+@case("root writes through no link that another user planted")
+def _():
+    as_root()
+    made(MIXED, "run.assay")
+    with open("victim", "w", encoding="ascii") as file:
+        file.write("precious")
+    for words in (("report", "run.assay", "--json=" + planted("a", "victim")),
+                  ("export", "run.assay", "--format", "folded", "-o", planted("b", "victim")),
+                  ("flame", "run.assay", "-o", planted("c", "victim"))):
+        refused(assay(*words), "a link on the way belongs to")
+    for words in (("record", "-o", planted("d", "dangling"), "--", "true"),
+                  ("stat", "-o", planted("e", "dangling"), "--", "true"),
+                  ("bench", "--runs", "2", "-o", planted("f", "dangling"), "--", "true"),
+                  ("bench", "--program-output", planted("g", "dangling"), "--", "true")):
+        r = assay(*words)
+        assert r.status == 7 and "a link on the way belongs to user" in r.err, r
+    os.mkdir("target")
+    refused(assay("record", "-o", os.path.join(planted("h", "target"), "x.assay"), "--", "true"))
+    with open("victim", encoding="ascii") as file:
+        assert file.read() == "precious"
+    assert not os.path.exists("dangling") and not os.listdir("target")
+
+
+@case("root writes in no directory of another user, and says how to")
+def _():
+    as_root()
+    with open("victim", "w", encoding="ascii") as file:
+        file.write("precious")
+    os.makedirs("theirs/assay-out")
+    os.symlink(os.path.abspath("victim"), "theirs/assay-out/history.ndjson")
+    for path in ("theirs", "theirs/assay-out"):
+        os.chown(path, OTHER, OTHER)
+    refused(assay("run", "--budget", "5s", "--", "true", cwd="theirs"), "-o")
+    refused(assay("record", "-o", "theirs/run.assay", "--", "true"), "its directory belongs to")
+    os.chown("theirs", 0, 0)
+    refused(assay("run", "--budget", "5s", "--", "true", cwd="theirs"), "the directory belongs to")
+    with open("victim", encoding="ascii") as file:
+        assert file.read() == "precious"
+    os.chown("theirs", OTHER, OTHER)
+    r = assay("record", "-o", "theirs/run.assay", "--", "true", env={"SUDO_UID": str(OTHER)})
+    assert r.status == 0 and os.path.exists("theirs/run.assay"), r
+
+
+@case("root replaces no file, and fills no pipe, of another user")
+def _():
+    as_root()
+    path = planted("x.assay")
+    made(MIXED, "run.assay")
+    for name in (path, path + ".part"):
+        shutil.copy("run.assay", name)
+    os.chown(path + ".part", OTHER, OTHER)
+    refused(assay("record", "-o", path, "--", "true"), "the file belongs to")
+    os.chown(path, OTHER, OTHER)
+    refused(assay("record", "-o", path, "--", "true"), "the file belongs to")
+    pipe = planted("pipe")
+    os.mkfifo(pipe)
+    os.chown(pipe, OTHER, OTHER)
+    assert assay("report", "run.assay", "--json=" + pipe, limit_s=10).status == 7
+
+
+@case("another user's link in /tmp leads no user astray")
+def _():
+    as_root()
+    made(MIXED, "run.assay")
+    os.chmod(".", 0o755)
+    os.chmod("run.assay", 0o644)
+    link = planted("a", "theirs/victim")
+    os.chown(link, OTHER - 1, OTHER - 1, follow_symlinks=False)
+    os.mkdir("theirs")
+    os.chown("theirs", OTHER, OTHER)
+    with open("theirs/victim", "w", encoding="ascii") as file:
+        file.write("precious")
+    os.chown("theirs/victim", OTHER, OTHER)
+    r = run("setpriv", f"--reuid={OTHER}", "--clear-groups", ASSAY, "report", "run.assay",
+            "--json=" + link, env={"HOME": "/nonexistent"})
+    assert r.status == 7 and f"belongs to user {OTHER - 1}" in r.err, r
+    with open("theirs/victim", encoding="ascii") as file:
+        assert file.read() == "precious"
+
+
+@case("links of one's own are followed and stay links")
+def _():
+    made(MIXED, "run.assay")
+    os.makedirs("far/away")
+    os.symlink("far", "near")
+    os.symlink("away/x.json", "far/link")
+    os.symlink("near/away/x.assay", "x")
+    assert assay("report", "run.assay", "--json=near/link").status == 0
+    assert os.path.getsize("far/away/x.json") > 2 and os.path.islink("far/link")
+    for _ in range(2):  # made, then replaced
+        assert assay("record", "-o", "x", "--", "true").status == 0
+        assert os.path.islink("x") and os.listdir("far/away") in (
+            ["x.json", "x.assay"], ["x.assay", "x.json"])
+    r = assay("record", "-o", "/proc/self/cwd/y.assay", "--", "true")
+    assert r.status == 0 and os.path.exists("y.assay"), r
+
+
+@case("a journal that appears beside a file that is being written deletes nothing")
+def _():
+    with open("victim", "w", encoding="ascii") as file:
+        file.write("precious")
+    text = journal_naming("victim", 100)
+    with subprocess.Popen([ASSAY, "record", "-o", "run.assay", "--", "sh", "-c",
+                           "for i in 1 2 3 4 5 6; do sleep 0.5; done"],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as child:
+        wait_for(lambda: os.path.exists("run.assay") or child.poll() is not None)
+        while child.poll() is None:
+            if not os.path.exists("run.assay-journal"):
+                with open("new", "wb") as file:
+                    file.write(text)
+                with contextlib.suppress(FileExistsError):
+                    os.link("new", "run.assay-journal")
+            time.sleep(0.001)
+        told_last = child.stderr.read().decode()
+    assert os.path.exists("victim"), told_last
+
+
+def modes(*names):
+    return {name: oct(os.stat(name).st_mode & 0o777) for name in names}
+
+
+@case("run files, stored input and evidence are for their owner only")
+def _():
+    os.umask(0o022)
+    r = assay("record", "-o", "a.assay", "--", "true")
+    assert r.status == 0, r
+    with open("b.assay", "wb"):
+        pass
+    r = assay("stat", "-o", "b.assay", "--", "true")
+    assert set(modes("a.assay", "b.assay").values()) == {"0o600"}, modes("a.assay", "b.assay")
+    r = assay("run", "--budget", "5s", "--", "cat", stdin="secret", limit_s=120)
+    files = [n for n in glob.glob("assay-out/**", recursive=True) if not os.path.islink(n)]
+    wrong = {name: mode for name, mode in modes(*files).items()
+             if mode != ("0o700" if os.path.isdir(name) else "0o600")}
+    assert any(name.endswith("/input") for name in files), files
+    assert not wrong, wrong
+    made(MIXED, "run.assay")
+    assert assay("flame", "run.assay", "-o", "a.svg").status == 0
+    assert assay("report", "run.assay", "--json=a.json").status == 0
+    assert set(modes("a.svg", "a.json").values()) == {"0o644"}
 
 
 main()

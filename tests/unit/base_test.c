@@ -490,9 +490,9 @@ static void a_file_is_replaced_whole(void **state)
 	struct stat there;
 
 	(void)state;
-	assert_int_equal(io_replace("file", "old", 3, &err), 0);
+	assert_int_equal(io_replace("file", IO_SHARED, "old", 3, &err), 0);
 	assert_int_equal(symlink("file", "link"), 0);
-	assert_int_equal(io_replace("link", "newer", 5, &err), 0);
+	assert_int_equal(io_replace("link", IO_SHARED, "newer", 5, &err), 0);
 	assert_holds("file", "newer");
 	assert_int_equal(lstat("link", &there), 0);
 	assert_true(S_ISLNK(there.st_mode));
@@ -507,7 +507,7 @@ static void a_temporary_file_of_a_killed_tool_is_no_obstacle(void **state)
 	(void)state;
 	str_addf(&stale, "file.%d-0.tmp", (int)getpid());
 	close(open(stale.at, O_CREAT | O_WRONLY, 0666));
-	assert_int_equal(io_replace("file", "new", 3, &err), 0);
+	assert_int_equal(io_replace("file", IO_SHARED, "new", 3, &err), 0);
 	assert_holds("file", "new");
 }
 
@@ -522,15 +522,15 @@ static void a_stream_is_written_to_and_never_replaced(void **state)
 	fflush(stdout);
 	dup2(fd, STDOUT_FILENO);
 	assert_int_equal(write(STDOUT_FILENO, "first ", 6), 6);
-	assert_int_equal(io_replace("/dev/stdout", "second", 6, &err), 0);
+	assert_int_equal(io_replace("/dev/stdout", IO_SHARED, "second", 6, &err), 0);
 	dup2(saved, STDOUT_FILENO);
 	close(saved);
 	close(fd);
 	assert_holds("stdout", "first second");
 	assert_int_equal(lstat("/dev/stdout", &after), 0);
 	assert_true(before.st_ino == after.st_ino);
-	assert_int_equal(io_replace("/dev/null", "x", 1, &err), 0);
-	assert_int_equal(io_replace("/dev/full", "x", 1, &err), -ENOSPC);
+	assert_int_equal(io_replace("/dev/null", IO_SHARED, "x", 1, &err), 0);
+	assert_int_equal(io_replace("/dev/full", IO_SHARED, "x", 1, &err), -ENOSPC);
 	assert_int_equal(err.kind, ERR_OUTPUT);
 }
 
@@ -539,11 +539,11 @@ static void a_place_that_cannot_be_written_is_named_with_a_way_out(void **state)
 	struct err err = {0};
 
 	(void)state;
-	assert_int_equal(io_replace("missing/file", "x", 1, &err), -ENOENT);
+	assert_int_equal(io_replace("missing/file", IO_SHARED, "x", 1, &err), -ENOENT);
 	assert_string_equal(err.text, "cannot write missing/file: no such file or directory");
 	assert_string_equal(err.hint, "create its directory first, or choose another place");
 	assert_int_equal(mkdir("folder", 0777), 0);
-	assert_true(io_replace("folder", "x", 1, &err) < 0);
+	assert_true(io_replace("folder", IO_SHARED, "x", 1, &err) < 0);
 	assert_int_equal(err.kind, ERR_OUTPUT);
 	assert_int_equal(count_files("."), 1);
 	assert_int_equal(count_files("folder"), 0);
@@ -556,7 +556,7 @@ static void reading_is_bounded(void **state)
 	char line[5];
 
 	(void)state;
-	assert_int_equal(io_replace("file", "12345\n\n", 7, &err), 0);
+	assert_int_equal(io_replace("file", IO_SHARED, "12345\n\n", 7, &err), 0);
 	assert_int_equal(io_read_at(AT_FDCWD, "file", 6, &text), -EFBIG);
 	str_clear(&text);
 	str_add(&text, "kept ");
@@ -579,7 +579,7 @@ static void a_file_written_in_pieces_appears_when_it_is_closed(void **state)
 	struct stat there;
 
 	(void)state;
-	assert_int_equal(io_writer_open(&writer, "file", &err), 0);
+	assert_int_equal(io_writer_open(&writer, "file", IO_SHARED, &err), 0);
 	for (unsigned i = 0; i < 100000; i++) {
 		str_add(&stream.text, "piece ");
 		stream_pace(&stream);
@@ -590,7 +590,7 @@ static void a_file_written_in_pieces_appears_when_it_is_closed(void **state)
 	assert_int_equal(io_writer_close(&writer, 0, &err), 0);
 	assert_int_equal(stat("file", &there), 0);
 	assert_true(there.st_size == 600000 && stream.given_bytes == 600000);
-	assert_int_equal(io_writer_open(&writer, "file", &err), 0);
+	assert_int_equal(io_writer_open(&writer, "file", IO_SHARED, &err), 0);
 	assert_int_equal(io_writer_close(&writer, -ECANCELED, &err), -ECANCELED);
 	assert_int_equal(count_files("."), 1); /* the old one */
 }
@@ -656,8 +656,8 @@ static void a_full_disk_leaves_the_old_file_and_nothing_else(void **state)
 		skip();
 	}
 	large = mem_new(1, 1 << 20);
-	assert_int_equal(io_replace("small/file", "old", 3, &err), 0);
-	assert_int_equal(io_replace("small/file", large, 1 << 20, &err), -ENOSPC);
+	assert_int_equal(io_replace("small/file", IO_SHARED, "old", 3, &err), 0);
+	assert_int_equal(io_replace("small/file", IO_SHARED, large, 1 << 20, &err), -ENOSPC);
 	assert_string_equal(err.text, "cannot write small/file: no space left on the disk");
 	assert_string_equal(err.hint, "free some space, or choose another place");
 	assert_holds("small/file", "old");

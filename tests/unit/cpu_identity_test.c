@@ -51,7 +51,7 @@ static void put(void **state, const char *path, const char *value)
 		mkdir(full, 0755);
 		*slash = '/';
 	}
-	if (io_replace(full, value, strlen(value), &err) < 0)
+	if (io_replace(full, IO_SHARED, value, strlen(value), &err) < 0)
 		fail_msg("%s", err.text);
 }
 

@@ -28,8 +28,9 @@ struct fixture {
 
 static void put(struct fixture *f, const char *name, const char *text)
 {
-	assert_int_equal(
-		io_replace(directory_path(&f->directory, name), text, strlen(text), &f->err), 0);
+	assert_int_equal(io_replace(directory_path(&f->directory, name), IO_SHARED, text,
+				 strlen(text), &f->err),
+		0);
 }
 
 static void keep(struct fixture *f, enum manifest_state state)
@@ -97,7 +98,9 @@ static void a_file_that_cannot_be_hashed_leaves_no_row_without_a_hash(void **sta
 	put(f, "b", "second");
 	put(f, "c", "third");
 	assert_int_equal(chmod(directory_path(&f->directory, "b"), 0), 0);
-	assert_int_equal(chmod(f->folder, 0755) | chmod(f->directory.path, 0755), 0);
+	assert_int_equal(chmod(f->folder, 0755) | chmod(f->directory.root, 0755) |
+				 chmod(f->directory.path, 0755),
+		0);
 	if (user == 0) /* who may read everything */
 		assert_int_equal(seteuid(NOBODY), 0);
 	r = directory_hash(&f->directory, &f->manifest, &f->err);
@@ -128,7 +131,7 @@ static void a_directory_with_something_in_it_is_never_written_to(void **state)
 	assert_string_equal(named.id, "mine");
 	assert_null(named.root);
 	directory_done(&named);
-	assert_int_equal(io_replace("mine/note", "x", 1, &f->err), 0);
+	assert_int_equal(io_replace("mine/note", IO_SHARED, "x", 1, &f->err), 0);
 	assert_int_equal(directory_create(&named, "mine", 1, &f->err), -EEXIST);
 	assert_int_equal(f->err.kind, ERR_USAGE);
 	directory_done(&named);

@@ -38,7 +38,7 @@ static int choose_with(bool has_valgrind, enum job_engine wish, bool has_pmu, en
 		err_set(&no_pmu, ERR_UNAVAILABLE, ENOENT, "there is no PMU");
 	unlink("valgrind");
 	if (has_valgrind) {
-		assert_int_equal(io_replace("valgrind", "#!/bin/sh\n", 10, &ignored), 0);
+		assert_int_equal(io_replace("valgrind", IO_SHARED, "#!/bin/sh\n", 10, &ignored), 0);
 		chmod("valgrind", 0755);
 	}
 	setenv("PATH", folder, 1);

@@ -19,7 +19,7 @@ static inline void file_put(const char *path, const char *text)
 {
 	struct err err = {0};
 
-	if (io_replace(path, text, strlen(text), &err) < 0)
+	if (io_replace(path, IO_SHARED, text, strlen(text), &err) < 0)
 		fail_msg("%s", err.text);
 }
 

@@ -270,9 +270,9 @@ static void a_phase_is_done_when_its_command_says_so_and_its_file_is_there(void 
 
 	assert_int_equal(row->outcome, PHASE_FAILED); /* no file */
 	assert_non_null(strstr(row->reason, "status 0"));
-	assert_int_equal(io_replace("d/x.assay", "", 0, &f->err), 0);
+	assert_int_equal(io_replace("d/x.assay", IO_SHARED, "", 0, &f->err), 0);
 	assert_int_equal(finish(f, step, (struct phase_result){0})->outcome, PHASE_FAILED);
-	assert_int_equal(io_replace("d/x.assay", "x", 1, &f->err), 0);
+	assert_int_equal(io_replace("d/x.assay", IO_SHARED, "x", 1, &f->err), 0);
 	row = finish(f, step, (struct phase_result){.wall_ns = S / 2});
 	assert_int_equal(row->outcome, PHASE_DONE);
 	assert_string_equal(row->reason, "");

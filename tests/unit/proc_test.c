@@ -173,7 +173,7 @@ static void put(const struct tree *tree, const char *path, const char *text)
 		mkdir(full.at, 0777);
 		*slash = '/';
 	}
-	assert_int_equal(io_replace(full.at, text, strlen(text), &err), 0);
+	assert_int_equal(io_replace(full.at, IO_SHARED, text, strlen(text), &err), 0);
 }
 
 static void put_thread(const struct tree *tree, int pid, int tid, const char *schedstat)

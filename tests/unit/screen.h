@@ -15,7 +15,8 @@ static inline void assert_screen(const char *folder, const char *name, const str
 
 	str_addf(&path, "%s/%s/%s", TEST_GOLDEN, folder, name);
 	if (getenv("ASSAY_ACCEPT")) {
-		assert_int_equal(io_replace(str_text(&path), screen->at, screen->len, &err), 0);
+		assert_int_equal(
+			io_replace(str_text(&path), IO_SHARED, screen->at, screen->len, &err), 0);
 		return;
 	}
 	if (io_read(str_text(&path), 1 << 20, &expected, &err) < 0)

@@ -205,22 +205,52 @@ static void two_tools_never_write_the_same_file(void **state)
 	assert_null(second);
 }
 
+/* Another process that reads the file until `told` is closed; it is there when this returns. */
+static pid_t start_reader(int told[2])
+{
+	int ready[2];
+	pid_t child;
+	char byte;
+
+	assert_int_equal(pipe(told), 0);
+	assert_int_equal(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		sqlite3 *db;
+
+		close(told[1]);
+		if (sqlite3_open("run.assay", &db) == SQLITE_OK &&
+			sqlite3_exec(db, "BEGIN; SELECT * FROM sample", NULL, NULL, NULL) ==
+				SQLITE_OK)
+			(void)!write(ready[1], "x", 1);
+		(void)!read(told[0], &byte, 1);
+		_exit(0);
+	}
+	close(ready[1]);
+	assert_int_equal(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(told[0]);
+	return child;
+}
+
 static void a_reader_in_the_way_only_delays_a_flush(void **state)
 {
-	run_auto struct run *run = make_run(), *loaded = NULL;
+	run_auto struct run *run = make_run(), *before = NULL, *loaded = NULL;
 	store_auto struct store *store = NULL;
 	struct err err = {0};
-	sqlite3 *db;
+	int told[2];
+	pid_t reader;
 
 	(void)state;
 	assert_int_equal(store_create("run.assay", &store, &err), 0);
 	assert_int_equal(store_flush(store, run, &err), 0);
-	assert_int_equal(sqlite3_open("run.assay", &db), SQLITE_OK);
-	assert_int_equal(
-		sqlite3_exec(db, "BEGIN; SELECT * FROM sample", NULL, NULL, NULL), SQLITE_OK);
+	reader = start_reader(told);
 	run_add_note(run, "late", "while someone reads", "");
 	assert_int_equal(store_flush(store, run, &err), 0);
-	sqlite3_close(db);
+	before = load("run.assay");
+	assert_int_equal(before->notes.count, run->notes.count - 1);
+	close(told[1]);
+	waitpid(reader, NULL, 0);
 	assert_int_equal(store_finish(store, run, &err), 0);
 	loaded = load("run.assay");
 	assert_same_run(run, loaded);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
+#include "base/io_place.h"
 #include "base/str.h"
 
 /* Open a regular file for reading, as every path that others choose is opened: a pipe, a device or
@@ -41,23 +42,25 @@ int io_write_all(int fd, const void *bytes, size_t len);
 /* Make the names in the folder of `path` durable.  0 or negative errno. */
 int io_sync_folder(const char *path);
 
-/* Replace `path` by these bytes, whole or not at all. */
-int io_replace(const char *path, const void *bytes, size_t len, struct err *err);
+/* Replace `path` by these bytes, whole or not at all.  Here and below: io_place.h says which paths
+ * are refused, and `mode` is IO_PRIVATE for what belongs to a run, IO_SHARED for what a user
+ * asks for by name. */
+int io_replace(const char *path, unsigned mode, const void *bytes, size_t len, struct err *err);
 
 /* Append lines to `path`, which is made when it is missing, with one write: what several writers
  * add at the same time does not mix.  A last line that some writer left torn is ended first, so
  * that it costs only itself. */
-int io_append(const char *path, const void *lines, size_t len, struct err *err);
+int io_append(const char *path, unsigned mode, const void *lines, size_t len, struct err *err);
 
 /* Replacing piece by piece: open, write, close.  Until the close nothing stands at `path`. */
 struct io_writer {
 	int fd;
-	char *path;	 /* where it goes, as the user calls it */
-	char *real;	 /* the same, links followed */
-	char *temporary; /* where it is until then; NULL: written through (a pipe, a device) */
+	char *path; /* where it goes, as the user calls it */
+	struct io_place place;
+	char *temporary; /* its name until then; NULL: written through (a pipe, a device) */
 };
 
-int io_writer_open(struct io_writer *writer, const char *path, struct err *err);
+int io_writer_open(struct io_writer *writer, const char *path, unsigned mode, struct err *err);
 
 /* 0 or negative errno; `writer` is a struct io_writer (so that it fits struct stream). */
 int io_writer_write(void *writer, const void *bytes, size_t len);
