@@ -65,7 +65,8 @@ void attest_git(struct attest_facts *facts, struct arena *arena)
 {
 	char commit[128];
 
-	if (!git_head(commit, sizeof(commit)))
+	facts->git_is_foreign = git_is_foreign(&facts->git_owner);
+	if (facts->git_is_foreign || !git_head(commit, sizeof(commit)))
 		return;
 	facts->git_commit = arena_format(arena, "%s", commit);
 	facts->git_known = git_is_dirty(&facts->git_dirty);
@@ -75,8 +76,9 @@ const char *attest_user(struct arena *arena)
 {
 	const struct passwd *user = getpwuid(getuid());
 	char name[256];
+	uint32_t owner;
 
-	if (git_user(name, sizeof(name)))
+	if (!git_is_foreign(&owner) && git_user(name, sizeof(name)))
 		return arena_format(arena, "%s", name);
 	return arena_format(arena, "%s", user && *user->pw_name ? user->pw_name : "unknown");
 }

@@ -1,7 +1,9 @@
 """Harm to whoever opens a file, or measures as root: files, links and pipes that others planted."""
 import contextlib
 import glob
+import json
 import os
+import re
 import shutil
 import signal
 import sqlite3
@@ -10,7 +12,7 @@ import subprocess
 import time
 
 from runs import MIXED, made
-from tap import ASSAY, BUILD, assay, case, main, run, skip, wait_for
+from tap import ASSAY, BUILD, assay, case, main, need, run, script, skip, wait_for
 
 MAGIC = bytes.fromhex("d9d505f920a163d7")  # begins a journal of SQLite, and ends one with a name
 
@@ -326,6 +328,78 @@ def _():
     assert assay("flame", "run.assay", "-o", "a.svg").status == 0
     assert assay("report", "run.assay", "--json=a.json").status == 0
     assert set(modes("a.svg", "a.json").values()) == {"0o644"}
+
+
+def repository():
+    """A repository whose configuration runs a program wherever git lets it; its marker is "ran"."""
+    git = need("git")
+    evil = script("evil.sh", f"echo \"$0 $*\" >> {os.path.abspath('ran')}", "cat")
+    os.mkdir("repo")
+    inside = {"cwd": "repo", "env": {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_NOSYSTEM": "1"}}
+
+    def ask(*words):
+        assert run(git, "-c", "user.name=x", "-c", "user.email=x@example.org", *words,
+                   **inside).status == 0, words
+    with open("repo.txt", "w", encoding="ascii") as file:
+        file.write("text")
+    ask("init", "-q")
+    for name in ("file", "other"):
+        shutil.copy("repo.txt", "repo/" + name)
+    with open("repo/.gitattributes", "w", encoding="ascii") as file:
+        file.write("file filter=evil\nother filter=a=b\n")
+    ask("add", "--all")
+    ask("commit", "-q", "-m", "x")
+    with open("repo/.git/included", "w", encoding="ascii") as file:
+        file.write(f'[filter "a=b"]\n\tclean = {evil}\n\trequired\n')
+    for key, value in (("core.fsmonitor", evil), ("core.hooksPath", os.path.abspath("hooks")),
+                       ("filter.evil.clean", evil), ("filter.evil.process", evil),
+                       ("diff.external", evil), ("core.pager", evil), ("pager.status", evil),
+                       ("core.sshCommand", evil), ("include.path", "included")):
+        ask("config", key, value)
+    os.mkdir("hooks")
+    shutil.copy(evil, "hooks/post-index-change")
+    for name in ("file", "other"):  # the index must look at the contents
+        shutil.copy("repo.txt", "repo/" + name)
+        os.utime("repo/" + name, (1, 1))
+
+
+def attested(**how):
+    bench = assay("bench", "--runs", "5", "-o", "run.assay", "--", "true", cwd="repo")
+    assert os.path.exists("repo/run.assay"), bench
+    asked = assay("attest", "--template", "run.assay", cwd="repo", **how)
+    with open("answers", "w", encoding="ascii") as file:
+        file.write(re.sub(r"=$", "=pass", asked.out, flags=re.MULTILINE))
+    r = assay("attest", "run.assay", "--json", "--answers", "../answers", cwd="repo", **how)
+    assert r.status in (0, 1), r
+    return json.loads(r.out)["data"]
+
+
+def nothing_ran():
+    if os.path.exists("ran"):
+        with open("ran", encoding="ascii") as file:
+            raise AssertionError(file.read())
+
+
+@case("attest runs nothing that a repository's configuration names")
+def _():
+    repository()
+    d = attested(env={"GIT_CONFIG_GLOBAL": "/dev/null"})
+    nothing_ran()
+    assert d["git"]["commit"] and d["git"]["dirty"] is False, d["git"]
+
+
+@case("root asks git nothing in another user's repository, and says so")
+def _():
+    as_root()
+    repository()
+    os.chown("repo/.git", OTHER, OTHER)
+    with open("trusting", "w", encoding="ascii") as file:
+        file.write("[safe]\n\tdirectory = *\n")
+    d = attested(env={"GIT_CONFIG_GLOBAL": os.path.abspath("trusting")})
+    nothing_ran()
+    assert "commit" not in d["git"] or not d["git"]["commit"], d["git"]
+    assert any(f"the repository belongs to user {OTHER}" in question["evidence"]
+               for question in d["questions"]), d["questions"]
 
 
 main()

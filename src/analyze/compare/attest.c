@@ -335,7 +335,12 @@ static enum attest_answer reproducible(struct maker *make)
 		str_add(out, "the file is incomplete; ");
 	if (found(make, "no-machine"))
 		str_add(out, "the machine is unknown; ");
-	if (!facts->git_commit)
+	if (facts->git_is_foreign)
+		str_addf(out,
+			"the repository belongs to user %u, so git was not asked (run assay as "
+			"that user); ",
+			facts->git_owner);
+	else if (!facts->git_commit)
 		str_add(out, "no git commit; ");
 	else if (!facts->git_known || facts->git_dirty)
 		str_addf(out, "the working tree at %.12s %s; ", facts->git_commit,

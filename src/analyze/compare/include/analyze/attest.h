@@ -42,6 +42,8 @@ struct attest_facts {
 	bool started_known;	/* the run says when it began, so fixtures can be judged */
 	const char *git_commit; /* of the working tree, NULL: none */
 	bool git_known, git_dirty;
+	bool git_is_foreign; /* the repository is another user's: git was not asked */
+	uint32_t git_owner;
 };
 
 struct attest_view {
