@@ -39,7 +39,8 @@ struct simulation {
 	struct event_list own_events; /* when the caller gave none */
 	struct arena arena;
 	struct simulate_caches caches;
-	const char *valgrind, *folder;
+	const char *valgrind;
+	struct simulate_folder folder;
 	vec_of(char *) argv;
 	struct execution execution;
 	bool timed_out;
@@ -67,22 +68,6 @@ int simulate_available(struct err *err)
 	return valgrind_find(&arena, &path, err);
 }
 
-static int folder_make(struct simulation *s, struct err *err)
-{
-	const char *base = getenv("TMPDIR");
-	char *path = arena_format(&s->arena, "%s/assay-simulate-%d-XXXXXX",
-		base && *base == '/' ? base : "/tmp", (int)getpid());
-
-	if (mkdtemp(path)) {
-		s->folder = path;
-		return 0;
-	}
-	err_set(err, ERR_OUTPUT, errno, "cannot create a directory for the simulation (%s): %s",
-		path, err_words(errno));
-	err_hint(err, "set TMPDIR to a directory with enough space");
-	return -err->code;
-}
-
 static void word_add(struct simulation *s, const char *name, const char *value)
 {
 	vec_push(&s->argv, arena_format(&s->arena, "%s%s", name, value));
@@ -93,7 +78,7 @@ static const char *file_pattern(struct simulation *s, const char *name)
 {
 	str_auto struct str path = {0};
 
-	for (const char *at = s->folder; *at; at++)
+	for (const char *at = s->folder.path; *at; at++)
 		str_add(&path, *at == '%' ? "%%" : (char[]){*at, '\0'});
 	return arena_format(&s->arena, "%s/%s.%%p", path.at, name);
 }
@@ -263,7 +248,7 @@ static void command_note(struct simulation *s, const char *text)
  * no execution of their own. */
 static int results_read(struct simulation *s, struct cachegrind_sums *sums)
 {
-	DIR *dir = opendir(s->folder);
+	DIR *dir = opendir(s->folder.path);
 	struct dirent *entry;
 	int r = 0;
 
@@ -410,7 +395,7 @@ static int run_once(struct simulation *s, struct err *err)
 	if (r < 0)
 		return r;
 	s->last_ns = s->execution.result.wall_ns;
-	simulate_log_read(s->folder, &log);
+	simulate_log_read(s->folder.path, &log);
 	if (log.unsupported && s->execution.result.signal == SIGILL)
 		return refuse_instruction(&log, err);
 	r = run_emit(s, &log, err);
@@ -467,7 +452,7 @@ static int simulation_open(struct simulation *s, struct err *err)
 	if (r >= 0)
 		r = program_check(s, err);
 	if (r >= 0)
-		r = folder_make(s, err);
+		r = simulate_folder_make(&s->arena, &s->folder, err);
 	if (r < 0)
 		return r;
 	cache_sizes_read(CACHE_FOLDER, &sizes);
@@ -491,8 +476,7 @@ int simulate_target(const struct simulate_options *options, const struct event_l
 	if (r >= 0)
 		r = simulation_run(&s, err);
 	execution_close(&s.execution);
-	if (s.folder)
-		simulate_folder_remove(s.folder);
+	simulate_folder_remove(&s.folder);
 	map_done(&s.commands);
 	vec_done(&s.argv);
 	event_list_done(&s.own_events);

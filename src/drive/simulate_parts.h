@@ -3,6 +3,9 @@
 
 #include <stdbool.h>
 
+#include "base/arena.h"
+#include "base/err.h"
+
 /* What valgrind wrote about the run into the logs of `folder`. */
 struct simulate_log {
 	bool unsupported;     /* it met an instruction that it does not know */
@@ -11,5 +14,12 @@ struct simulate_log {
 };
 void simulate_log_read(const char *folder, struct simulate_log *ret_log);
 
-/* Remove the folder and the files in it. */
-void simulate_folder_remove(const char *folder);
+/* A folder below $TMPDIR, locked until it is removed. */
+struct simulate_folder {
+	const char *path; /* NULL: not made */
+	int lock;
+};
+
+/* Make it, and remove what killed simulations of this user left there. */
+int simulate_folder_make(struct arena *arena, struct simulate_folder *ret_folder, struct err *err);
+void simulate_folder_remove(struct simulate_folder *folder);

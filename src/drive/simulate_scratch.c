@@ -1,15 +1,24 @@
-/* simulate_scratch.c - the folder of a simulation: what valgrind says in its logs, and its removal.
- */
+/* simulate_scratch.c - the folder of a simulation: its making, what valgrind says in its logs, its
+ * removal.
+ *
+ * A folder is locked while it is used, by its spawner too, so one that nobody has locked was left
+ * by a tool that was killed: the next simulation of the same user removes it. */
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/io.h"
 #include "base/str.h"
 #include "simulate_parts.h"
 
-enum { LOG_MOST = 1 << 20 };
+enum { LOG_MOST = 1 << 20, TRIES = 10 };
+#define PREFIX "assay-simulate-"
 
 /* The line that `at` stands in, without valgrind's "==123== ". */
 static void line_copy(const char *text, const char *at, char *ret_line, size_t capacity)
@@ -59,15 +68,87 @@ void simulate_log_read(const char *folder, struct simulate_log *ret_log)
 		closedir(dir);
 }
 
-void simulate_folder_remove(const char *folder)
+/* The files in the folder behind `fd`, which is closed. */
+static void folder_empty(int fd)
 {
-	DIR *dir = opendir(folder);
+	DIR *dir = fdopendir(fd);
 	struct dirent *entry;
 
+	if (!dir)
+		close(fd);
 	while (dir && (entry = readdir(dir)))
-		if (*entry->d_name != '.')
+		if (!str_equal(entry->d_name, ".") && !str_equal(entry->d_name, ".."))
 			(void)unlinkat(dirfd(dir), entry->d_name, 0);
 	if (dir)
 		closedir(dir);
-	(void)rmdir(folder);
+}
+
+/* A folder of ours, locked; or -1: it is another user's, in use, or gone. */
+static int folder_lock(int base, const char *name)
+{
+	int fd = openat(base, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat there, named;
+
+	if (fd >= 0 && fstat(fd, &there) == 0 && there.st_uid == geteuid() &&
+		flock(fd, LOCK_EX | LOCK_NB) == 0 &&
+		fstatat(base, name, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+		named.st_ino == there.st_ino && named.st_dev == there.st_dev)
+		return fd;
+	io_close_pointer(&fd);
+	return -1;
+}
+
+static void folders_sweep(const char *base)
+{
+	DIR *dir = opendir(base);
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		io_auto int fd = -1;
+
+		if (!str_starts(entry->d_name, PREFIX))
+			continue;
+		fd = folder_lock(dirfd(dir), entry->d_name);
+		if (fd < 0)
+			continue;
+		folder_empty(fcntl(fd, F_DUPFD_CLOEXEC, 0)); /* locked until it is gone */
+		(void)unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
+	}
+	if (dir)
+		closedir(dir);
+}
+
+int simulate_folder_make(struct arena *arena, struct simulate_folder *ret_folder, struct err *err)
+{
+	const char *base = getenv("TMPDIR");
+	char *path = NULL;
+
+	base = base && *base == '/' ? base : "/tmp";
+	folders_sweep(base);
+	/* Whoever sweeps between the next two calls takes it for an old one. */
+	for (unsigned i = 0; i < TRIES; i++) {
+		path = arena_format(arena, "%s/" PREFIX "%d-XXXXXX", base, (int)getpid());
+		if (!mkdtemp(path))
+			break;
+		ret_folder->lock = folder_lock(AT_FDCWD, path);
+		if (ret_folder->lock >= 0) {
+			ret_folder->path = path;
+			return 0;
+		}
+		errno = EAGAIN;
+	}
+	err_set(err, ERR_OUTPUT, errno, "cannot create a directory for the simulation (%s): %s",
+		path, err_words(errno));
+	err_hint(err, "set TMPDIR to a directory with enough space");
+	return -err->code;
+}
+
+void simulate_folder_remove(struct simulate_folder *folder)
+{
+	if (!folder->path)
+		return;
+	folder_empty(fcntl(folder->lock, F_DUPFD_CLOEXEC, 0));
+	(void)rmdir(folder->path);
+	io_close_pointer(&folder->lock);
+	folder->path = NULL;
 }

@@ -402,4 +402,41 @@ def _():
                for question in d["questions"]), d["questions"]
 
 
+@case("what a killed simulation left in TMPDIR goes with the next one, and a live one stays")
+def _():
+    need("valgrind")
+    os.mkdir("tmp")
+    where = {"TMPDIR": os.path.abspath("tmp")}
+    spin = os.path.join(BUILD, "tests/workloads/spin")
+
+    def start():
+        child = subprocess.Popen([ASSAY, "stat", "--engine", "sim", "--", spin, "100000"],
+                                 env={**os.environ, **where}, stdout=subprocess.DEVNULL,
+                                 stderr=subprocess.DEVNULL, start_new_session=True)
+        mine = f"assay-simulate-{child.pid}-"
+        wait_for(lambda: [n for n in os.listdir("tmp") if n.startswith(mine)
+                          and os.listdir("tmp/" + n)])
+        return child
+
+    def left():
+        return [name.split("-")[2] for name in os.listdir("tmp")]
+    killed, live = start(), start()
+    try:
+        assert sorted(left()) == sorted([str(killed.pid), str(live.pid)]), left()
+        os.killpg(killed.pid, signal.SIGKILL)
+        killed.wait()
+        os.makedirs("tmp/assay-simulate-1-theirs")
+        os.makedirs("tmp/assay-simulate-2-empty")
+        if os.geteuid() == 0:
+            os.chown("tmp/assay-simulate-1-theirs", OTHER, OTHER)
+        r = assay("stat", "--engine", "sim", "--", "true", env=where)
+        assert r.status == 0, r
+        assert sorted(left()) == sorted(["1"] * (os.geteuid() == 0) + [str(live.pid)]), left()
+    finally:
+        for child in (killed, live):
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+
+
 main()

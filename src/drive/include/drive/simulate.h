@@ -7,7 +7,8 @@
  * which caches were simulated and what was not.  Does not: time the program (a simulated run's wall
  * time says nothing), judge, print.
  * The program keeps its stdin, stdout, stderr, folder and exit status; addresses are not
- * randomised, so that counts repeat.  Scratch is below $TMPDIR and removed.  Processes that it
+ * randomised, so that counts repeat.  Scratch is below $TMPDIR and removed, by the next
+ * simulation of the same user if this one is killed.  Processes that it
  * starts are simulated too and their counts added. Single-threaded; one at a time. */
 #pragma once
 
