@@ -5,13 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names from outside may hold anything; a sentence is one line and moves no cursor. */
-static void err_clean(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < 0x20 || *text == 0x7f)
-			*text = '?';
-}
+#include "base/str.h"
 
 int err_set(struct err *err, enum err_kind kind, int code, const char *format, ...)
 {
@@ -23,7 +17,7 @@ int err_set(struct err *err, enum err_kind kind, int code, const char *format, .
 	va_start(args, format);
 	vsnprintf(err->text, sizeof(err->text), format, args);
 	va_end(args);
-	err_clean(err->text);
+	str_flatten(err->text); /* names from outside may hold anything */
 	return -err->code;
 }
 
@@ -34,7 +28,7 @@ int err_hint(struct err *err, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(err->hint, sizeof(err->hint), format, args);
 	va_end(args);
-	err_clean(err->hint);
+	str_flatten(err->hint);
 	return -err->code;
 }
 

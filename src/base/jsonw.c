@@ -65,28 +65,48 @@ void jsonw_end_array(struct jsonw *w)
 	jsonw_close(w, ']');
 }
 
+static void jsonw_escape(struct str *out, uint32_t point)
+{
+	if (point > 0xffff)
+		str_addf(out, "\\u%04x\\u%04x", 0xd7c0 + (point >> 10), 0xdc00 | (point & 0x3ff));
+	else
+		str_addf(out, "\\u%04x", point);
+}
+
+static size_t jsonw_plain(const char *text, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && text[i] >= ' ' && text[i] < 0x7f && text[i] != '"' && text[i] != '\\')
+		i++;
+	return i;
+}
+
+/* What a terminal must not be shown is escaped: the document is ASCII there, and says the same. */
 static void jsonw_quote(struct str *out, const char *text, size_t len)
 {
 	static const char names[] = "btnvfr";
 
 	str_add_char(out, '"');
 	for (size_t i = 0; i < len;) {
-		unsigned char c = (unsigned char)text[i];
-		size_t step = str_utf8_length(text + i, len - i);
+		size_t plain = jsonw_plain(text + i, len - i), step;
+		uint32_t c;
 
-		if (!step) {
-			str_add(out, "\\ufffd");
-			step = 1;
-		} else if (c == '"' || c == '\\') {
+		str_add_bytes(out, text + i, plain);
+		i += plain;
+		if (i == len)
+			break;
+		step = str_next(text + i, len - i, &c);
+		if (c == '"' || c == '\\') {
 			str_add_char(out, '\\');
 			str_add_char(out, (char)c);
 		} else if (c >= '\b' && c <= '\r' && c != '\v') {
 			str_add_char(out, '\\');
 			str_add_char(out, names[c - '\b']);
-		} else if (c < 0x20 || c == 0x7f) {
-			str_addf(out, "\\u%04x", c);
-		} else {
+		} else if (str_is_shown(c)) {
 			str_add_bytes(out, text + i, step);
+		} else {
+			jsonw_escape(out, c == STR_NO_POINT ? 0xfffd : c);
 		}
 		i += step;
 	}

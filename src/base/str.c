@@ -91,17 +91,6 @@ void str_add_number(struct str *str, uint64_t value, unsigned base, unsigned wid
 	str_add_bytes(str, at, len);
 }
 
-void str_add_sql(struct str *str, const char *text)
-{
-	str_add_char(str, '\'');
-	for (; *text; text++) {
-		if (*text == '\'')
-			str_add_char(str, '\'');
-		str_add_char(str, *text);
-	}
-	str_add_char(str, '\'');
-}
-
 void str_clear(struct str *str)
 {
 	str->len = 0;
@@ -161,13 +150,6 @@ char *str_trim(char *text)
 	while (len && isspace((unsigned char)text[len - 1]))
 		text[--len] = '\0';
 	return text;
-}
-
-void str_flatten(char *text)
-{
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = ' ';
 }
 
 int str_to_u64(const char *text, uint64_t *ret_value)
@@ -266,28 +248,6 @@ const char *str_nearest(const char *text, const char *const *words)
 		}
 	}
 	return nearest;
-}
-
-size_t str_utf8_length(const char *bytes, size_t left)
-{
-	const unsigned char *at = (const unsigned char *)bytes;
-	size_t len = *at < 0x80 ? 1 : *at < 0xc2 ? 0 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
-	unsigned char low = 0x80, high = 0xbf;
-
-	if (!len || len > left || *at > 0xf4)
-		return 0;
-	if (*at == 0xe0)
-		low = 0xa0;
-	else if (*at == 0xed)
-		high = 0x9f;
-	else if (*at == 0xf0)
-		low = 0x90;
-	else if (*at == 0xf4)
-		high = 0x8f;
-	for (size_t i = 1; i < len; i++, low = 0x80, high = 0xbf)
-		if (at[i] < low || at[i] > high)
-			return 0;
-	return len;
 }
 
 const char *str_or_null(const char *text)

@@ -150,29 +150,24 @@ char words_need_shell(const char *text)
 	return 0;
 }
 
-static bool has_controls(const char *word)
-{
-	for (; *word; word++)
-		if ((unsigned char)*word < ' ' || *word == 0x7f)
-			return true;
-	return false;
-}
-
-/* $'...': one line, and nothing in it moves a cursor. */
+/* $'...': one line, and nothing in it moves a cursor or hides. */
 static void quote_controls(const char *word, struct str *out)
 {
-	str_add(out, "$'");
-	for (; *word; word++) {
-		unsigned char c = (unsigned char)*word;
+	size_t left = strlen(word), step;
+	uint32_t point;
 
-		if (c == '\n' || c == '\t')
-			str_add(out, c == '\n' ? "\\n" : "\\t");
-		else if (c < ' ' || c == 0x7f)
-			str_addf(out, "\\%03o", c);
-		else if (c == '\'' || c == '\\')
-			str_addf(out, "\\%c", c);
+	str_add(out, "$'");
+	for (; left; word += step, left -= step) {
+		step = str_next(word, left, &point);
+		if (point == '\n' || point == '\t')
+			str_add(out, point == '\n' ? "\\n" : "\\t");
+		else if (point == '\'' || point == '\\')
+			str_addf(out, "\\%c", *word);
+		else if (str_is_shown(point))
+			str_add_bytes(out, word, step);
 		else
-			str_add_char(out, *word);
+			for (size_t i = 0; i < step; i++)
+				str_addf(out, "\\%03o", (unsigned char)word[i]);
 	}
 	str_add_char(out, '\'');
 }
@@ -186,7 +181,7 @@ void word_quote(const char *word, struct str *out)
 		str_add(out, word);
 		return;
 	}
-	if (has_controls(word)) {
+	if (!str_is_plain(word)) {
 		quote_controls(word, out);
 		return;
 	}

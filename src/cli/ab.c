@@ -1,8 +1,8 @@
 /* ab.c - `assay ab ./old data -- ./new data`: is B slower than A, faster, or the same? */
 #include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "base/io.h"
 #include "bench_options.h"
 #include "job/ab.h"
 #include "render/compare_json.h"
@@ -50,6 +50,21 @@ static int ab_show(struct cli *cli, const struct ab_job *ab, struct err *err)
 	return cli_page_end(cli, &page, err);
 }
 
+/* What a build printed, line by line: it may print anything. */
+static void log_show(const struct str *log)
+{
+	str_auto struct str text = {0};
+	struct paper paper = {.out = &text};
+
+	for (const char *line = str_text(log); *line; line += *line == '\n') {
+		int len = (int)strcspn(line, "\n");
+
+		paper_add(&paper, "%.*s\n", len, line);
+		line += len;
+	}
+	(void)cli_say(STDERR_FILENO, &text);
+}
+
 static int ab_run_command(struct cli *cli, struct err *err)
 {
 	static const int statuses[] = {
@@ -68,7 +83,7 @@ static int ab_run_command(struct cli *cli, struct err *err)
 	ab_job_open(&ab, &options, &cli->host);
 	end = ab_job_measure(&ab, err);
 	/* What a build printed last stands before the sentence that it failed. */
-	(void)io_write_all(STDERR_FILENO, str_text(&ab.build_log), ab.build_log.len);
+	log_show(&ab.build_log);
 	if (ab.page.view)
 		r = ab_show(cli, &ab, end < 0 ? &late : err);
 	if (end >= 0)

@@ -136,6 +136,9 @@ struct cli_page {
 /* -o FILE is --json=FILE for a command whose product is the document. */
 int cli_output_as_json(struct cli *cli, struct err *err);
 
+/* Text for people on stdout or stderr, at once.  0 or a negative errno. */
+int cli_say(int fd, const struct str *text);
+
 /* Text that is the product of a command, whole, on stdout. */
 int cli_print(const char *text, size_t len, struct err *err);
 

@@ -89,6 +89,18 @@ void help_overview(struct paper *paper)
 		"7 not written, 130 interrupted (what was measured is kept).\n");
 }
 
+static void help_paragraphs(struct paper *paper, const char *text)
+{
+	while (*text) {
+		size_t len = strcspn(text, "\n");
+		str_auto struct str one = {0};
+
+		str_add_bytes(&one, text, len);
+		paper_wrap(paper, 0, INK_PLAIN, one.at);
+		text += len + (text[len] == '\n');
+	}
+}
+
 void help_command(struct paper *paper, const struct command *command)
 {
 	table_auto struct table table = {0};
@@ -98,7 +110,7 @@ void help_command(struct paper *paper, const struct command *command)
 	paper_wrap(paper, 0, INK_PLAIN, command->summary);
 	if (command->details) {
 		paper_add(paper, "\n");
-		paper_wrap(paper, 0, INK_PLAIN, command->details);
+		help_paragraphs(paper, command->details);
 	}
 	paper_add(paper, "\n");
 	table_columns(&table, "", "");

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/io.h"
 #include "cli.h"
 #include "drive/phase.h"
 #include "model/run.h"
@@ -104,7 +103,7 @@ static int fail(const struct err *err)
 	str_addf(&text, "assay: %s\n", err->text);
 	if (err->hint[0])
 		str_addf(&text, "  %s\n", err->hint);
-	(void)io_write_all(STDERR_FILENO, text.at, text.len);
+	(void)cli_say(STDERR_FILENO, &text);
 	return cli_status_of(err);
 }
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 #include "base/words.h"
 #include "cli.h"
 #include "model/run.h"
+#include "render/export.h"
 
 /* A terminal that understands neither colours nor a line that replaces itself. */
 static bool terminal_is_dumb(void)
@@ -109,15 +111,18 @@ int cli_output_as_json(struct cli *cli, struct err *err)
 	return 0;
 }
 
+static int unwritten(int r, struct err *err)
+{
+	err_set(err, ERR_OUTPUT, -r, "cannot write to stdout: %s", err_words(-r));
+	err_hint(err, "redirect it to a file: > FILE");
+	return r;
+}
+
 int cli_print(const char *text, size_t len, struct err *err)
 {
 	int r = io_write_all(STDOUT_FILENO, text, len);
 
-	if (r < 0) {
-		err_set(err, ERR_OUTPUT, -r, "cannot write to stdout: %s", err_words(-r));
-		err_hint(err, "redirect it to a file: > FILE");
-	}
-	return r;
+	return r < 0 ? unwritten(r, err) : r;
 }
 
 int cli_write(const struct cli *cli, const char *option, const struct str *text, struct err *err)
@@ -127,13 +132,24 @@ int cli_write(const struct cli *cli, const char *option, const struct str *text,
 	return path ? io_replace(path, IO_SHARED, str_text(text), text->len, err) : 0;
 }
 
+int cli_say(int fd, const struct str *text)
+{
+	const char *runner = getenv("GITHUB_ACTIONS");
+	str_auto struct str disarmed = {0};
+
+	if (runner && *runner) {
+		github_disarm(text, &disarmed);
+		text = &disarmed;
+	}
+	return io_write_all(fd, str_text(text), text->len);
+}
+
 static int page_print(bool to_stderr, const struct str *text, struct err *err)
 {
-	int r;
+	int r = cli_say(to_stderr ? STDERR_FILENO : STDOUT_FILENO, text);
 
-	if (!to_stderr)
-		return cli_print(str_text(text), text->len, err);
-	r = io_write_all(STDERR_FILENO, str_text(text), text->len);
+	if (r < 0 && !to_stderr)
+		return unwritten(r, err);
 	if (r < 0) {
 		err_set(err, ERR_OUTPUT, -r, "cannot write the result to stderr: %s",
 			err_words(-r));
@@ -152,7 +168,7 @@ int cli_page_end(const struct cli *cli, struct cli_page *page, struct err *err)
 	if (page->json_text.len && path)
 		r = io_replace(path, IO_SHARED, page->json_text.at, page->json_text.len, err);
 	else if (page->json_text.len)
-		r = page_print(false, &page->json_text, err);
+		r = cli_print(page->json_text.at, page->json_text.len, err);
 	if (page->paper_text.len) {
 		struct err second;
 		int r2 = page_print(page->to_stderr, &page->paper_text, r < 0 ? &second : err);
@@ -174,7 +190,9 @@ static void host_progress(void *context, const char *text)
 	str_auto struct str line = {0};
 
 	(void)context;
-	str_addf(&line, "\r\033[K%s", text ? text : "");
+	str_add(&line, "\r\033[K");
+	if (text)
+		str_add_line(&line, text, strlen(text));
 	/* Progress that cannot be shown is no failure of the work. */
 	(void)!write(STDERR_FILENO, line.at, line.len);
 }
@@ -187,8 +205,10 @@ static void host_tell(void *context, const char *text)
 
 	if (cli->quiet || cli->mode != CLI_TEXT)
 		return;
-	str_addf(&line, "assay: %s\n", text);
-	(void)io_write_all(STDERR_FILENO, line.at, line.len);
+	str_add(&line, "assay: ");
+	str_add_line(&line, text, strlen(text));
+	str_add_char(&line, '\n');
+	(void)cli_say(STDERR_FILENO, &line);
 }
 
 /* The program and its words, or "process 12", "thread 12", "the whole machine", and during what. */

@@ -5,7 +5,6 @@
 
 #include <unistd.h>
 
-#include "base/io.h"
 #include "cli.h"
 #include "model/directory.h"
 #include "model/run.h"
@@ -55,7 +54,7 @@ static void plan_show(void *context, const struct plan_page *plan)
 
 	(void)context;
 	plan_text(&paper, plan);
-	(void)io_write_all(STDERR_FILENO, str_text(&text), text.len);
+	(void)cli_say(STDERR_FILENO, &text);
 }
 
 static int result_show(struct cli *cli, const struct run_result *result, struct err *err)

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "analyze/stat.h"
-#include "base/io.h"
 #include "cli.h"
 #include "model/run.h"
 #include "render/cpu_json.h"
@@ -88,7 +87,7 @@ static void interval_show(void *context, struct stat_job *job)
 	stat_view_more(job->run, counts_shown, &arena, &view);
 	for (uint32_t i = 0; i < view.interval_count; i++)
 		stat_interval_text(&paper, &view, &view.intervals[i]);
-	(void)io_write_all(STDERR_FILENO, str_text(&text), text.len);
+	(void)cli_say(STDERR_FILENO, &text);
 }
 
 static int stat_show(struct cli *cli, struct stat_job *job, struct err *err)

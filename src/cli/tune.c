@@ -10,7 +10,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/io.h"
 #include "cli.h"
 #include "render/machine_json.h"
 #include "render/tune.h"
@@ -22,7 +21,7 @@ static void plan_print(struct tune_job *job)
 
 	tune_job_take_rows(job, &job->view, true);
 	tune_text(&paper, &job->view);
-	(void)io_write_all(STDERR_FILENO, str_text(&text), text.len);
+	(void)cli_say(STDERR_FILENO, &text);
 }
 
 /* One question, the first below the plan; only y or yes is a yes. */

@@ -163,8 +163,8 @@ static void the_markdown_keeps_every_cell_in_its_row(void **state)
 
 	(void)state;
 	ledger_markdown(&text, &view, NULL);
-	assert_non_null(
-		strstr(str_text(&text), "| supports | noise | not known | a \\| b c | d | - |\n"));
+	assert_non_null(strstr(
+		str_text(&text), "| supports | noise | not known | a `\\|` b c | d | - |\n"));
 	assert_non_null(strstr(str_text(&text), "not quiet"));
 }
 

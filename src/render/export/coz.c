@@ -1,5 +1,5 @@
 /* coz.c - the experiments as profile.coz, for coz's viewer. */
-#include "render/export.h"
+#include "export_parts.h"
 
 #include <math.h>
 
@@ -8,8 +8,7 @@
 /* A tab or a new line in a name would break the line. */
 static void name_coz(struct str *out, const char *name)
 {
-	for (; *name; name++)
-		str_add_char(out, *name == '\t' || *name == '\n' ? ' ' : *name);
+	export_plain(out, name, 0);
 }
 
 /* The name that coz's viewer groups by: FILE:LINE where there is a line. */

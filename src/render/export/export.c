@@ -1,6 +1,8 @@
 /* export.c - the table of formats, and what several of them need. */
 #include "export_parts.h"
 
+#include <string.h>
+
 const struct export_format export_formats[] = {
 	{"folded", "assay.folded", "flamegraph.pl, inferno, speedscope", WALK_MERGED, false, true,
 		NULL, export_folded},
@@ -19,22 +21,33 @@ const struct export_format export_formats[] = {
 	{0},
 };
 
-static bool is_plain(unsigned char c, char separator)
+static bool is_plain(uint32_t point, char separator)
 {
-	return c >= 0x20 && c != 0x7f && c != (unsigned char)separator;
+	return point == STR_NO_POINT || (str_is_shown(point) && point != (unsigned char)separator);
 }
 
 void export_plain(struct str *out, const char *text, char separator)
 {
-	while (*text) {
-		size_t plain = 0;
+	size_t left = strlen(text), plain, step = 0;
+	uint32_t point;
 
-		while (is_plain((unsigned char)text[plain], separator))
-			plain++;
+	while (left) {
+		for (plain = 0; plain < left; plain += step) {
+			step = 1;
+			point = (unsigned char)text[plain];
+			if (point >= 0x80)
+				step = str_next(text + plain, left - plain, &point);
+			if (!is_plain(point, separator))
+				break;
+		}
 		str_add_bytes(out, text, plain);
 		text += plain;
-		if (*text)
-			str_add_char(out, *text++ == separator ? ':' : ' ');
+		left -= plain;
+		if (!left)
+			break;
+		str_add_char(out, point == (unsigned char)separator ? ':' : ' ');
+		text += step;
+		left -= step;
 	}
 }
 

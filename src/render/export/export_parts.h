@@ -18,7 +18,8 @@ void export_pprof(
 void export_speedscope(
 	struct stream *out, const struct sample_walk *walk, const struct export_options *options);
 
-/* A name in a text format: control characters are blanks, and `separator` (0: none) is ':'. */
+/* A name in a text format: what is not shown (str.h) is a blank, and `separator` (0: none) is ':'.
+ * Bytes that are no UTF-8 stay: another program may know their encoding. */
 void export_plain(struct str *out, const char *text, char separator);
 
 /* The function of a node. */

@@ -4,17 +4,39 @@
  * decodes it (% CR LF, in properties also : and ,). */
 #include "render/export.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "render/gate.h"
 
 void github_escape(struct str *out, const char *text, bool property)
 {
-	for (; *text; text++)
-		if (strchr(property ? "%\r\n:," : "%\r\n", *text))
-			str_addf(out, "%%%02X", (unsigned)*text);
+	size_t left = strlen(text), step;
+	uint32_t point;
+
+	for (; left; text += step, left -= step) {
+		step = str_next(text, left, &point);
+		if (step == 1 && strchr(property ? "%\r\n:," : "%\r\n", *text))
+			str_addf(out, "%%%02X", (unsigned)point);
+		else if (str_is_shown(point))
+			str_add_bytes(out, text, step);
 		else
-			str_add_char(out, *text);
+			str_add_char(out, '?');
+	}
+}
+
+void github_disarm(const struct str *text, struct str *out)
+{
+	bool in_line = false;
+
+	for (const char *at = str_text(text); *at; at++) {
+		bool is_command = !in_line && at[0] == ':' && at[1] == ':';
+
+		str_add_char(out, *at);
+		if (is_command || strncmp(at, "##[", 3) == 0)
+			str_add_char(out, ' ');
+		in_line = *at != '\n' && (in_line || !isspace((unsigned char)*at));
+	}
 }
 
 static void annotation(struct str *out, bool error, const struct gate_page *page,

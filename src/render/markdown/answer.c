@@ -16,7 +16,7 @@ static void share_add(struct str *out, const struct hotspot *spot)
 	if (isnan(spot->value)) /* waits are not sampled */
 		str_add(out, "not measured");
 	else
-		str_addf(out, "%.1f %% of the %s", 100 * spot->value, spot->metric);
+		markdown_add_cells(out, "%.1f %% of the %s", 100 * spot->value, spot->metric);
 }
 
 static void hotspot_row(struct str *out, const struct hotspot *spot)
@@ -71,11 +71,9 @@ static void summary(struct str *out, const struct answer_page *page)
 {
 	const struct answer_view *view = page->view;
 
-	str_add(out, "\n## Summary\n\n**");
-	markdown_cell(out, view->sentence);
-	str_add(out, "**\n\n- Gain: ");
+	markdown_add(out, "\n## Summary\n\n**%s**\n\n- Gain: ", view->sentence);
 	if (isnan(view->gain))
-		str_addf(out, "not measured: %s", view->gain_reason);
+		markdown_add(out, "not measured: %s", view->gain_reason);
 	else
 		answer_gain(out, view->gain, view->gain_lo, view->gain_hi, view->gain_at);
 	str_addf(out, "\n- How sure: %s", view->confidence ? view->confidence : "low");
@@ -87,7 +85,7 @@ static void summary(struct str *out, const struct answer_page *page)
 		str_add(out, ")");
 	}
 	if (*view->refute)
-		str_addf(out, "\n- Refuted by: %s", view->refute);
+		markdown_add(out, "\n- Refuted by: %s", view->refute);
 	str_add(out, "\n- Next: ");
 	markdown_code(out, view->next, false);
 	str_add(out, page->partial ? "\n- Partial: the job was interrupted.\n" : "\n");
@@ -130,16 +128,12 @@ static void tried_row(struct str *out, const struct ledger_row *row)
 {
 	const struct ledger_witness *witness = row->decider;
 
-	str_addf(out, "- %s: ", row->title);
 	if (row->verdict == HYPOTHESIS_UNTESTED)
-		markdown_cell(out, row->untested);
+		markdown_add(out, "- %s: %s\n", row->title, row->untested);
 	else if (row->verdict == HYPOTHESIS_CONFLICT || !witness)
-		markdown_cell(out, row->why);
-	else {
-		markdown_cell(out, witness->words);
-		str_addf(out, " [%s]", witness->witness);
-	}
-	str_add(out, "\n");
+		markdown_add(out, "- %s: %s\n", row->title, row->why);
+	else
+		markdown_add(out, "- %s: %s [%s]\n", row->title, witness->words, witness->witness);
 }
 
 enum decider { BY_ANY, BY_COUNTERS, BY_OTHERS };
@@ -176,7 +170,7 @@ static void work_kinds(struct str *out, const struct answer_page *page)
 				continue;
 			str_add(out, any ? "- " : "\nThe counters, by place:\n\n- ");
 			markdown_code(out, spot->function, false);
-			str_addf(out, ": %s\n", spot->evidence[j].words);
+			markdown_add(out, ": %s\n", spot->evidence[j].words);
 			any = true;
 		}
 	}
@@ -184,7 +178,7 @@ static void work_kinds(struct str *out, const struct answer_page *page)
 		str_add(out, "\nThese counts are simulated. Not simulated: prefetching, overlap, "
 			     "TLBs, the kernel.\n");
 	else if (!counters->run)
-		str_addf(out, "\nThere are no counters: %s.\n", counters->reason);
+		markdown_add(out, "\nThere are no counters: %s.\n", counters->reason);
 	else
 		str_add(out, "\nThe counters ran, but do not explain any hot place.\n");
 }
@@ -193,7 +187,7 @@ static void causes(struct str *out, const struct answer_page *page)
 {
 	const struct ledger_view *ledger = page->view->ledger;
 
-	str_addf(out, "\n## Why it is slow there\n\n%s\n",
+	markdown_add(out, "\n## Why it is slow there\n\n%s\n",
 		page->view->cause ? page->view->cause
 				  : "Unknown: no explanation of this place is supported.");
 	work_kinds(out, page);
@@ -221,13 +215,13 @@ static void experiments(struct str *out, const struct answer_page *page)
 
 			if (strcmp(e->mechanism, "experiments") != 0)
 				continue;
-			str_addf(out, "- %s\n", e->words);
+			markdown_add(out, "- %s\n", e->words);
 			any = true;
 		}
 	if (!any && causal->run)
 		str_add(out, "None shows a gain.\n");
 	else if (!any)
-		str_addf(out, "Not made: %s\n", causal->reason);
+		markdown_add(out, "Not made: %s\n", causal->reason);
 }
 
 static void recommendations(struct str *out, const struct answer_view *view)
@@ -243,7 +237,7 @@ static void recommendations(struct str *out, const struct answer_view *view)
 			continue;
 		str_addf(out, "%u. ", ++number);
 		markdown_code(out, spot->location, false);
-		str_addf(out, " (%s): %s. Expected: ", hotspot_category_word(spot->category),
+		markdown_add(out, " (%s): %s. Expected: ", hotspot_category_word(spot->category),
 			*advice ? advice : "do less there, or do it less often");
 		if (!isnan(spot->gain)) {
 			answer_gain(out, spot->gain, spot->gain_lo, spot->gain_hi, spot->gain_at);
@@ -256,7 +250,7 @@ static void recommendations(struct str *out, const struct answer_view *view)
 		str_add(out, ".\n");
 	}
 	if (!number && view->because)
-		str_addf(out, "1. %s: %s.\n", view->because->title, view->because->advice);
+		markdown_add(out, "1. %s: %s.\n", view->because->title, view->because->advice);
 	else if (!number)
 		str_add(out, "None: nothing measured is worth changing.\n");
 	str_add(out, "\nChange one thing, then ");
@@ -274,16 +268,17 @@ static void missing(struct str *out, const struct answer_view *view)
 		const struct answer_missing *m = &view->missing[i];
 
 		if (!m->not_yet)
-			str_addf(out, "- %s: %s%s%s\n", m->what, m->reason, *m->fix ? "; " : "",
+			markdown_add(out, "- %s: %s%s%s\n", m->what, m->reason, *m->fix ? "; " : "",
 				m->fix);
 	}
 	for (uint32_t i = 0; i < view->missing_count; i++)
 		if (view->missing[i].not_yet) {
-			str_addf(out, "%s%s", later ? "; " : "- ", view->missing[i].what);
+			str_add(out, later ? "; " : "- ");
+			markdown_add(out, "%s", view->missing[i].what);
 			later = true;
 		}
 	if (later)
-		str_addf(out, ": %s\n", answer_not_yet);
+		markdown_add(out, ": %s\n", answer_not_yet);
 }
 
 static void environment(struct str *out, const struct answer_view *view)
@@ -294,11 +289,10 @@ static void environment(struct str *out, const struct answer_view *view)
 			     "machine.\n");
 		return;
 	}
-	for (uint32_t i = 0; i < view->environment_count; i++) {
-		str_addf(out, "%s%s ", i ? ", " : "", view->environment[i].name);
-		markdown_cell(out, view->environment[i].value);
-	}
-	str_addf(
+	for (uint32_t i = 0; i < view->environment_count; i++)
+		markdown_add(out, "%s%s %s", i ? ", " : "", view->environment[i].name,
+			view->environment[i].value);
+	markdown_add(
 		out, ".\nFingerprint %s; all fields are in fingerprint.json.\n", view->fingerprint);
 }
 
@@ -308,7 +302,7 @@ void answer_markdown(struct str *out, const struct answer_page *page)
 
 	str_add(out, "# Performance of ");
 	markdown_code(out, page->target, false);
-	str_addf(out,
+	markdown_add(out,
 		"\n\nRun %s. queries.sql has every number that has a query; gains: `assay causal "
 		"--show causal.assay`. report.json has all of this for programs.\n",
 		page->run_id);

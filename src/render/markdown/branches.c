@@ -8,14 +8,14 @@
 void branches_markdown(struct str *out, const struct branches_page *page)
 {
 	const struct branches_view *view = page->view;
+	str_auto struct str witness = {0};
 	uint32_t shown = 0;
 
 	site_head_markdown(out, "Branches", page->summary);
 	str_add(out, "## The whole program\n\n");
 	site_metrics_markdown(out, page->summary);
-	str_add(out, "## Where\n\nFrom ");
-	branches_witness_add(out, view);
-	str_add(out, ".\n\n");
+	branches_witness_add(&witness, view);
+	markdown_add(out, "## Where\n\nFrom %s.\n\n", str_text(&witness));
 	if (view->sites.count)
 		str_add(out, "| mispredicted | seen | rate | type | place |\n"
 			     "|---:|---:|---:|---|---|\n");

@@ -21,6 +21,7 @@ static void markdown_number(struct str *out, double value, const char *format_sh
 void cache_markdown(struct str *out, const struct cache_page *page)
 {
 	const struct cache_view *view = page->view;
+	str_auto struct str witness = {0};
 	uint32_t shown = 0;
 
 	site_head_markdown(out, "Caches and TLBs", page->summary);
@@ -30,21 +31,20 @@ void cache_markdown(struct str *out, const struct cache_page *page)
 	for (unsigned i = 0; i < CACHE_LEVELS; i++) {
 		const struct cache_level_row *row = &view->levels[i];
 
-		str_addf(out, "| %s | %s |", row->name, row->size);
+		markdown_add_cells(out, "| %s | %s |", row->name, row->size);
 		markdown_number(out, row->accesses, NULL);
 		markdown_number(out, row->misses, NULL);
 		markdown_number(out, row->rate * 100, "%");
 		markdown_number(out, row->mpki, "");
-		str_addf(out, " %s |\n",
+		markdown_add_cells(out, " %s |\n",
 			row->assessment == METRIC_NONE && *cache_level_reason(row)
 				? cache_level_reason(row)
 				: metric_assessment_word(row->assessment));
 	}
-	str_add(out, "\n## Where\n\nFrom ");
-	cache_witness_add(out, view);
-	str_add(out, ".\n\n");
+	cache_witness_add(&witness, view);
+	markdown_add(out, "\n## Where\n\nFrom %s.\n\n", str_text(&witness));
 	if (view->sites.count)
-		str_addf(out, "| share of %s | answered by | place |\n|---:|---|---|\n",
+		markdown_add_cells(out, "| share of %s | answered by | place |\n|---:|---|---|\n",
 			view->share_of);
 	vec_foreach (const struct cache_site, site, &view->sites) {
 		str_auto struct str place = {0};

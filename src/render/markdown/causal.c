@@ -46,13 +46,13 @@ static void reasons_markdown(struct str *out, const struct causal_view *view)
 		"compared with itself at normal speed; intervals are 95 %%.\n",
 		view->pairs);
 	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++) {
+		str_auto struct str sentence = {0};
+
 		if (!view->guards[i].is_bad)
 			continue;
-		str_add(out, "- **");
-		str_add(out, causal_doubt_name(view->guards[i].doubt));
-		str_add(out, "**: ");
-		causal_doubt_sentence(out, &view->guards[i]);
-		str_add(out, "\n");
+		causal_doubt_sentence(&sentence, &view->guards[i]);
+		markdown_add(out, "- **%s**: %s\n", causal_doubt_name(view->guards[i].doubt),
+			str_text(&sentence));
 	}
 }
 
@@ -65,17 +65,17 @@ void causal_markdown(struct str *out, const struct causal_view *view, const char
 	str_add(out, "\n");
 	causal_nothing(&nothing, view);
 	if (nothing.len) {
-		str_addf(out, "\n%s.\n", nothing.at);
+		markdown_add(out, "\n%s.\n", nothing.at);
 		return;
 	}
-	str_addf(out, "\nProgress is judged by '%s' (%.1f per second).\n", view->point->name,
+	markdown_add(out, "\nProgress is judged by '%s' (%.1f per second).\n", view->point->name,
 		view->point->per_second);
 	for (uint32_t i = 0; i < view->flat_from && i < 3; i++) {
 		str_auto struct str sentence = {0};
 
 		causal_sentence(&sentence, view, &view->targets[i]);
 		if (sentence.len)
-			str_addf(out, "%s- %s.\n", i ? "" : "\n", sentence.at);
+			markdown_add(out, i ? "- %s.\n" : "\n- %s.\n", sentence.at);
 	}
 	if (view->flat_from) {
 		str_add(out, "\n## Worth changing: gain of the program in %\n");

@@ -10,7 +10,7 @@ static void item_line(
 
 	str_add(out, "| ");
 	markdown_code(out, command->candidate->name, true);
-	str_addf(out, " | %s | ", one->name);
+	markdown_add_cells(out, " | %s | ", one->name);
 	gate_value(out, item->metric, false, one->median_a);
 	str_add(out, " | ");
 	gate_value(out, item->metric, false, one->median_b);
@@ -93,7 +93,7 @@ static void caveats(struct str *out, const struct gate_page *page)
 	const char *note = compare_note_text(page->view->verdict.note);
 
 	if (*note)
-		str_addf(out, "Note: %s.\n\n", note);
+		markdown_add(out, "Note: %s.\n\n", note);
 	if (page->baseline_count)
 		str_add(out, "Variance: before and after were measured in two sessions, not "
 			     "interleaved, so the numbers include what the machine did in between. "

@@ -10,7 +10,7 @@
 
 void define_markdown(struct str *out, const struct define_page *page)
 {
-	str_addf(out, "# Definition of run %s\n\n| what | is |\n|---|---|\n", page->run_id);
+	markdown_add(out, "# Definition of run %s\n\n| what | is |\n|---|---|\n", page->run_id);
 	markdown_row(out, "scenario", page->target, "-");
 	markdown_row(out, "folder", page->folder, "-");
 	markdown_row(out, "input", page->input, "nothing on stdin");
@@ -82,15 +82,15 @@ void baseline_markdown(struct str *out, const struct baseline_page *page)
 		markdown_code(out, page->command, false);
 		str_add(out, ".\n");
 	}
-	str_addf(out, "Fingerprint of the machine: %s.\n",
+	markdown_add(out, "Fingerprint of the machine: %s.\n",
 		*page->fingerprint ? page->fingerprint : "not taken");
 	if (*page->output_sha256)
-		str_addf(out, "SHA-256 of the output: %s.\n", page->output_sha256);
+		markdown_add(out, "SHA-256 of the output: %s.\n", page->output_sha256);
 	str_add(out, "\n");
 	if (!page->view || !page->view->command_count) {
-		str_addf(out, "Not measured: %s.\n", page->reason);
+		markdown_add(out, "Not measured: %s.\n", page->reason);
 		if (*page->fix)
-			str_addf(out, "To get it: %s.\n", page->fix);
+			markdown_add(out, "To get it: %s.\n", page->fix);
 		return;
 	}
 	command_table(out, &page->view->commands[0]);

@@ -18,17 +18,14 @@ static void row_add(struct str *out, const struct ledger_row *row, const struct 
 {
 	const char *changed = changed_of(run, row->name);
 
-	str_addf(out, "| %s%s | %s | ", hypothesis_verdict_word(row->verdict),
+	markdown_add_cells(out, "| %s%s | %s | ", hypothesis_verdict_word(row->verdict),
 		row->noisy ? " (noisy)" : "", row->name);
 	if (isfinite(row->share))
 		str_addf(out, "%.0f %%", 100 * row->share);
 	else
 		str_add(out, "not known");
-	str_add(out, " | ");
-	markdown_cell(out, row->why);
-	str_add(out, " | ");
-	markdown_cell(out, row->falsifier);
-	str_addf(out, " | %s |\n", *changed ? changed : "-");
+	markdown_add_cells(
+		out, " | %s | %s | %s |\n", row->why, row->falsifier, *changed ? changed : "-");
 }
 
 /* What would make the untested rows testable. */
@@ -44,9 +41,7 @@ static void missing_add(struct str *out, const struct ledger_view *view)
 		if (!any)
 			str_add(out, "\n## Untested, or tested in part\n\n");
 		any = true;
-		str_addf(out, "- %s: ", row->name);
-		markdown_cell(out, row->untested);
-		str_add_char(out, '\n');
+		markdown_add(out, "- %s: %s\n", row->name, row->untested);
 	}
 }
 
@@ -59,7 +54,7 @@ void ledger_markdown(struct str *out, const struct ledger_view *view, const stru
 	if (view->noisy)
 		str_add(out, "The machine was not quiet: be careful with every row.\n");
 	if (run && run->before)
-		str_addf(out, "Changed since %s: %u.\n", run->before, run->changed_count);
+		markdown_add(out, "Changed since %s: %u.\n", run->before, run->changed_count);
 	str_add(out, "\n| verdict | explanation | share | why | what would refute it | changed |\n"
 		     "|---|---|---|---|---|---|\n");
 	for (uint32_t i = 0; i < view->count; i++)

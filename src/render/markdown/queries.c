@@ -5,19 +5,22 @@
 #include "render/markdown.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "render/answer.h"
 
 static void comment_add(struct str *out, const char *text)
 {
-	for (; *text; text++)
-		str_add_char(out, (unsigned char)*text < ' ' ? ' ' : *text);
+	str_add_line(out, text, strlen(text));
 }
 
 static void query_add(struct str *out, const char *name, const char *query)
 {
+	str_auto struct str line = {0};
+
+	str_add_line(&line, name, strlen(name));
 	str_add(out, "SELECT ");
-	str_add_sql(out, name);
+	str_add_sql(out, str_text(&line));
 	str_addf(out, ", (%s);\n", query);
 }
 

@@ -8,14 +8,15 @@
 
 void round_markdown(struct str *out, const struct round_view *view)
 {
-	str_addf(out, "\n## Since the earlier run (round %u, against %s)\n\n- ", view->round,
-		view->before_id);
-	round_moved_words(out, view);
-	str_add(out, "\n- ");
-	round_promise_words(out, view);
+	str_auto struct str moved = {0}, promise = {0}, machine = {0};
+
+	round_moved_words(&moved, view);
+	round_promise_words(&promise, view);
+	markdown_add(out, "\n## Since the earlier run (round %u, against %s)\n\n- %s\n- %s",
+		view->round, view->before_id, str_text(&moved), str_text(&promise));
 	if (view->has_baselines) {
-		str_add(out, "\n- the machines: ");
-		round_machine_words(out, view);
+		round_machine_words(&machine, view);
+		markdown_add(out, "\n- the machines: %s", str_text(&machine));
 	}
 	if (view->output_changed)
 		str_add(out, "\n- the output differs from the earlier run");
@@ -24,7 +25,7 @@ void round_markdown(struct str *out, const struct round_view *view)
 			"\n- all rounds together: %.3f of the time of round 0, %.2f times as "
 			"fast",
 			view->compounded, 1 / view->compounded);
-	str_addf(out, "\n- %s\n\nTwo sessions were compared, not interleaved runs: advisory.\n",
+	markdown_add(out, "\n- %s\n\nTwo sessions were compared, not interleaved runs: advisory.\n",
 		view->next);
 }
 
@@ -45,7 +46,7 @@ static void ratio_cell(struct str *out, double ratio)
 
 static void history_row(struct str *out, const struct round_line_view *line)
 {
-	str_addf(out, "| %u | %s", line->round, line->run_id);
+	markdown_add_cells(out, "| %u | %s", line->round, line->run_id);
 	time_cell(out, line->before_ns);
 	time_cell(out, line->after_ns);
 	ratio_cell(out, line->ratio);
@@ -53,7 +54,7 @@ static void history_row(struct str *out, const struct round_line_view *line)
 		str_addf(out, " (%.3f to %.3f)", line->ratio_lo, line->ratio_hi);
 	ratio_cell(out, line->promised);
 	ratio_cell(out, line->compounded);
-	str_addf(out, " | %s | ", *line->verdict ? line->verdict : "-");
+	markdown_add_cells(out, " | %s | ", *line->verdict ? line->verdict : "-");
 	if (*line->first)
 		markdown_code(out, line->first, true);
 	else

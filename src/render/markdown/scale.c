@@ -64,16 +64,16 @@ void scale_markdown(struct str *out, const struct scale_view *view)
 
 	str_add(out, "# Scaling law\n\nCommand: ");
 	markdown_code(out, view->title, false);
-	str_add(out, "\n\n**");
-	scale_verdict_words(view, out);
-	str_add(out, "**\n\n");
+	scale_verdict_words(view, &words);
+	markdown_add(out, "\n\n**%s**\n\n", str_text(&words));
+	str_clear(&words);
 	scale_advice_words(view, &words);
 	if (words.len)
-		str_addf(out, "%s\n\n", str_text(&words));
+		markdown_add(out, "%s\n\n", str_text(&words));
 	str_clear(&words);
 	scale_trust_words(view, &words);
 	if (words.len)
-		str_addf(out, "%s\n\n", str_text(&words));
+		markdown_add(out, "%s\n\n", str_text(&words));
 	heading(out, view);
 	for (uint32_t i = 0; i < view->point_count; i++)
 		row(out, view, &view->points[i]);

@@ -9,6 +9,7 @@ void simulated_markdown(
 	struct str *out, const struct simulated_view *view, const struct simulated_page *page)
 {
 	uint32_t count = simulated_rows_shown(view, SIMULATED_ROWS);
+	str_auto struct str words = {0};
 	char a[32], b[32], c[32];
 
 	str_add(out, "# Why it is slow: simulated counts and measured time\n\n");
@@ -17,7 +18,9 @@ void simulated_markdown(
 	str_add(out, " |\n| CPU | ");
 	markdown_code(out, page->cpu, true);
 	str_add(out, " |\n| engine | cachegrind and clock samples |\n\n");
-	simulated_costs_line(out, &view->costs);
+	simulated_costs_line(&words, &view->costs);
+	markdown_add(out, "%s", str_text(&words));
+	str_clear(&words);
 	str_add(out, ".\n\n## Functions\n\n| time | cause | LL misses per 1,000 | ns per miss | "
 		     "mispredictions per 1,000 | function |\n|---:|---|---:|---:|---:|---|\n");
 	for (uint32_t i = 0; i < count; i++) {
@@ -32,13 +35,12 @@ void simulated_markdown(
 		str_add(out, " |\n");
 	}
 	if (page->loop) {
-		str_add(out, "\n");
-		simulated_loop_line(out, page->loop);
-		str_add(out, ".\n");
+		simulated_loop_line(&words, page->loop);
+		markdown_add(out, "\n%s.\n", str_text(&words));
+		str_clear(&words);
 	}
 	str_add(out, "\n");
 	verdict_markdown(out, &view->verdict);
-	str_add(out, "\n");
-	simulated_not_line(out, view);
-	str_add(out, ".\n");
+	simulated_not_line(&words, view);
+	markdown_add(out, "\n%s.\n", str_text(&words));
 }

@@ -35,7 +35,7 @@ static void node_row(struct str *out, const struct topdown_node *node)
 	str_add(out, "| ");
 	markdown_code(out, node->name, true);
 	if (!node->known) {
-		str_addf(out, " | not measured | | | | %s |\n", node->reason);
+		markdown_add_cells(out, " | not measured | | | | %s |\n", node->reason);
 		return;
 	}
 	str_addf(out, " | %.1f %% | ", node->share * 100);
@@ -43,8 +43,8 @@ static void node_row(struct str *out, const struct topdown_node *node)
 		str_addf(out, "%.1f .. %.1f %%", node->lo * 100, node->hi * 100);
 	str_addf(out, " | %.0f %% | %s | ", node->coverage * 100,
 		node->assessment == METRIC_NONE ? "" : metric_assessment_word(node->assessment));
-	str_addf(out, "%s%s%s |\n", *node->flag ? node->flag : "", *node->flag ? "; " : "",
-		node->meaning);
+	markdown_add_cells(out, "%s%s%s |\n", *node->flag ? node->flag : "",
+		*node->flag ? "; " : "", node->meaning);
 }
 
 static void level_table(struct str *out, const struct topdown_tree *tree, unsigned level)
@@ -70,19 +70,19 @@ static void tree_section(struct str *out, const struct topdown_tree *tree)
 {
 	str_add(out, "## Where the cycles went");
 	if (*tree->label)
-		str_addf(out, ": %s", tree->label);
+		markdown_add(out, ": %s", tree->label);
 	str_add(out, "\n\n");
 	if (*tree->title)
-		str_addf(out, "%s, shares of the %s%s.\n\n", tree->title, tree->basis,
+		markdown_add(out, "%s, shares of the %s%s.\n\n", tree->title, tree->basis,
 			tree->whole ? "" : ", which overlap");
 	if (*tree->reason)
-		str_addf(out, "No tree: %s.\n\n", tree->reason);
+		markdown_add(out, "No tree: %s.\n\n", tree->reason);
 	for (unsigned level = 1; tree->measured && level <= TOPDOWN_LEVELS; level++)
 		level_table(out, tree, level);
 	if (*tree->flag)
-		str_addf(out, "Note: %s.\n\n", tree->flag);
+		markdown_add(out, "Note: %s.\n\n", tree->flag);
 	if (*tree->note)
-		str_addf(out, "%s\n\n", tree->note);
+		markdown_add(out, "%s\n\n", tree->note);
 }
 
 static void metrics_section(struct str *out, const struct topdown_view *view)
@@ -92,15 +92,15 @@ static void metrics_section(struct str *out, const struct topdown_view *view)
 	for (uint32_t i = 0; i < view->stat.metric_count; i++) {
 		const struct metric_result *row = &view->stat.metrics[i];
 
-		str_addf(
+		markdown_add_cells(
 			out, "| %s%s%s | ", row->metric->name, *row->core ? " on " : "", row->core);
 		if (row->known)
-			str_addf(out, "%.4g | %s | %s |\n", row->value, row->metric->unit,
+			markdown_add_cells(out, "%.4g | %s | %s |\n", row->value, row->metric->unit,
 				row->assessment == METRIC_NONE
 					? ""
 					: metric_assessment_word(row->assessment));
 		else
-			str_addf(out, "not measured | | %s |\n", row->reason);
+			markdown_add_cells(out, "not measured | | %s |\n", row->reason);
 	}
 	str_add(out, "\n");
 }

@@ -15,25 +15,27 @@ static void plan_line(struct str *out, const char *step)
 		words = at;
 	str_add_bytes(&command, step, words ? (size_t)(words - step) : strlen(step));
 	markdown_code(out, str_text(&command), false);
-	str_addf(out, "%s\n", words ? words : "");
+	markdown_add(out, "%s\n", words ? words : "");
 }
 
 void verdict_markdown(struct str *out, const struct verdict *verdict)
 {
-	str_add(out, "## Root cause\n\n**");
-	verdict_headline(out, verdict);
-	str_addf(out, "** (confidence %s)\n\n%s.\n\n", verdict_confidence_word(verdict->confidence),
-		verdict->why);
+	str_auto struct str headline = {0}, effect = {0};
+
+	verdict_headline(&headline, verdict);
+	markdown_add(out, "## Root cause\n\n**%s** (confidence %s)\n\n%s.\n\n", str_text(&headline),
+		verdict_confidence_word(verdict->confidence), verdict->why);
 	if (*verdict->doubt)
-		str_addf(out, "Doubt: %s.\n\n", verdict->doubt);
-	str_addf(out, "%s\n\n## What to do\n\n", verdict->meaning);
+		markdown_add(out, "Doubt: %s.\n\n", verdict->doubt);
+	markdown_add(out, "%s\n\n## What to do\n\n", verdict->meaning);
 	for (uint32_t i = 0; i < verdict->advice_own; i++) {
-		str_add(out, "- ");
-		verdict_tip_line(out, &verdict->advice[i]);
-		str_add(out, "\n");
+		str_auto struct str tip = {0};
+
+		verdict_tip_line(&tip, &verdict->advice[i]);
+		markdown_add(out, "- %s\n", str_text(&tip));
 	}
-	str_add(out, "\nExpected effect: ");
-	verdict_effect(out, verdict);
+	verdict_effect(&effect, verdict);
+	markdown_add(out, "\nExpected effect: %s", str_text(&effect));
 	str_add(out, "\n\n## How to check\n\n");
 	for (uint32_t i = 0; i < verdict->plan_count; i++) {
 		str_addf(out, "%u. ", i + 1);

@@ -429,6 +429,14 @@ static void add_side(struct stream *out, const struct flame_view *view, bool b)
 	str_add_char(&out->text, '}');
 }
 
+static void put_held(struct jsonw *w, const char *key, const char *text)
+{
+	str_auto struct str held = {0};
+
+	xml_add_held(&held, text, strlen(text));
+	jsonw_put_text(w, key, str_text(&held));
+}
+
 static void label_json(struct str *out, const struct flame_view *view, const struct flame_box *box)
 {
 	const struct label *label = box->label;
@@ -439,12 +447,12 @@ static void label_json(struct str *out, const struct flame_view *view, const str
 	box_name(view, box, &name);
 	label_class(label, class);
 	jsonw_begin_object(&w);
-	jsonw_put_text(&w, "name", str_text(&name));
+	put_held(&w, "name", str_text(&name));
 	jsonw_put_text(&w, "class", class);
 	if (*label->module)
-		jsonw_put_text(&w, "module", label_base(label->module));
+		put_held(&w, "module", label_base(label->module));
 	if (*label->file)
-		jsonw_put_text(&w, "file", label_base(label->file));
+		put_held(&w, "file", label_base(label->file));
 	if (label->line)
 		jsonw_put_u64(&w, "line", label->line);
 	jsonw_end_object(&w);

@@ -3,6 +3,9 @@
 
 #include "base/str.h"
 
-/* As text or attribute.  What XML cannot hold (control characters, bad UTF-8, U+FFFE, U+FFFF) is
+/* As text or attribute.  What is not shown (str.h) and what XML cannot hold (U+FFFE, U+FFFF) is
  * U+FFFD. */
 void xml_add(struct str *out, const char *text, size_t len);
+
+/* The same without entities, for a script that puts it there. */
+void xml_add_held(struct str *out, const char *text, size_t len);

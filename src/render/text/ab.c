@@ -266,8 +266,9 @@ static void agent_metric(struct paper *paper, const struct ab_view *ab, uint32_t
 	char a[32], b[32];
 
 	if (metric >= ab->deciding_count) {
-		paper_add(paper, "%s %+.1f %% (%s)%s", one->name, one->effect * 100,
-			outcome_word(ab, metric), metric + 1 < ab->metric_count ? ", " : "\n");
+		paper_add(paper, "%s %+.1f %% (%s)", one->name, one->effect * 100,
+			outcome_word(ab, metric));
+		paper_add(paper, metric + 1 < ab->metric_count ? ", " : "\n");
 		return;
 	}
 	paper_add(paper, "%s: A %s, B %s, %+.2f %% [%+.2f .. %+.2f] p = %.2g %s\n", one->name,

@@ -7,11 +7,10 @@
 enum { TIME_ROOM = 32, STDERR_LINES = 8 };
 #define AUTOCORRELATION_TOLD 0.3
 
-/* The last lines of what a run said before it failed; control characters would move the cursor. */
+/* The last lines of what a run said before it failed. */
 void bench_stderr(struct paper *paper, const char *text)
 {
 	const char *at = text ? text + strlen(text) : NULL;
-	str_auto struct str line = {0};
 
 	if (!text || !*text)
 		return;
@@ -19,15 +18,12 @@ void bench_stderr(struct paper *paper, const char *text)
 		if (at[-1] == '\n' && *at && ++lines == STDERR_LINES)
 			break;
 	paper_wrap(paper, 2, INK_DIM, "the end of its stderr:");
-	for (; *at; at++)
-		if (*at != '\n') {
-			str_add_char(&line, (unsigned char)*at < ' ' || *at == 0x7f ? '?' : *at);
-		} else {
-			paper_add(paper, "    %s\n", str_text(&line));
-			str_clear(&line);
-		}
-	if (line.len)
-		paper_add(paper, "    %s\n", str_text(&line));
+	for (; *at; at += *at == '\n') {
+		int len = (int)strcspn(at, "\n");
+
+		paper_add(paper, "    %.*s\n", len, at);
+		at += len;
+	}
 }
 
 static void failure_text(struct paper *paper, const char *name, const struct bench_command *command)

@@ -21,13 +21,17 @@ static void tiers_text(struct paper *paper, const struct doctor_view *view)
 	table_print(&table, paper, 2);
 }
 
-static void root_adds_line(struct paper *paper, const struct doctor_view *view, const char *before)
+static void root_adds_line(struct paper *paper, const struct doctor_view *view)
 {
 	unsigned found = 0;
 
 	vec_foreach (const struct doctor_row, row, &view->rows)
-		if (row->root_adds && strcmp(row->name, "privileges") != 0)
-			paper_add(paper, "%s%s", found++ ? ", " : before, row->name);
+		if (row->root_adds && strcmp(row->name, "privileges") != 0) {
+			if (!found)
+				paper_add(paper,
+					paper->ascii ? "root would add: " : "\nRoot would add: ");
+			paper_add(paper, "%s%s", found++ ? ", " : "", row->name);
+		}
 	if (found)
 		paper_add(paper, "\n");
 }
@@ -36,7 +40,7 @@ void doctor_text(struct paper *paper, const struct doctor_view *view)
 {
 	paper_ink(paper, INK_BOLD, "What this machine supports\n");
 	tiers_text(paper, view);
-	root_adds_line(paper, view, "\nRoot would add: ");
+	root_adds_line(paper, view);
 	paper_ink(paper, INK_BOLD, "\nCapabilities");
 	paper_add(paper, ": %u ok, %u limited, %u no\n", view->counts[DOCTOR_OK],
 		view->counts[DOCTOR_LIMITED], view->counts[DOCTOR_NO]);
@@ -83,5 +87,5 @@ void doctor_agent(struct paper *paper, const struct doctor_view *view)
 				row->name, row->reason, row->fix);
 	if (missing > AGENT_ROWS)
 		paper_add(paper, "and %u more: use --json\n", missing - AGENT_ROWS);
-	root_adds_line(paper, view, "root would add: ");
+	root_adds_line(paper, view);
 }

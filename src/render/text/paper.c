@@ -25,18 +25,20 @@ static size_t text_columns(const char *text, size_t len)
 	return columns;
 }
 
-/* Control bytes never reach the terminal: a file name or a target's text must not steer it. */
+/* Nothing that steers a terminal or hides text reaches it; the line breaks are ours (str_filterv,
+ * paper_wrap). */
 static void paper_put(struct paper *paper, const char *text, size_t len)
 {
-	for (size_t i = 0; i < len; i++) {
-		unsigned char c = (unsigned char)text[i];
+	uint32_t point;
+	size_t step;
 
-		if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
+	for (size_t i = 0; i < len; i += step) {
+		step = str_next(text + i, len - i, &point);
+		if (point == '\n' || point == '\t' ||
+			(str_is_shown(point) && (!paper->ascii || point < 0x80)))
+			str_add_bytes(paper->out, text + i, step);
+		else
 			str_add_char(paper->out, '?');
-		else if (paper->ascii && c >= 0xc0)
-			str_add_char(paper->out, '?');
-		else if (!paper->ascii || c < 0x80)
-			str_add_char(paper->out, (char)c);
 	}
 }
 
@@ -63,7 +65,7 @@ void paper_ink(struct paper *paper, enum ink ink, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	str_addv(&text, format, args);
+	str_filterv(&text, str_add_line, format, args);
 	va_end(args);
 	paper_put_ink(paper, ink, str_text(&text), text.len);
 }
@@ -74,7 +76,7 @@ void paper_add(struct paper *paper, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	str_addv(&text, format, args);
+	str_filterv(&text, str_add_line, format, args);
 	va_end(args);
 	paper_put(paper, str_text(&text), text.len);
 }
@@ -119,19 +121,24 @@ static void paper_fill(
 	}
 }
 
-void paper_wrap(struct paper *paper, unsigned indent, enum ink ink, const char *text)
+static void paper_flow(struct paper *paper, unsigned indent, enum ink ink, const char *text)
 {
 	unsigned width = paper_width(paper);
+	str_auto struct str line = {0};
 
+	str_add_line(&line, text, strlen(text));
+	paper_fill(paper, indent, width > indent + 20 ? width - indent : 20, ink, str_text(&line));
+}
+
+void paper_wrap(struct paper *paper, unsigned indent, enum ink ink, const char *text)
+{
 	str_add_repeat(paper->out, ' ', indent);
-	paper_fill(paper, indent, width > indent + 20 ? width - indent : 20, ink, text);
+	paper_flow(paper, indent, ink, text);
 }
 
 void paper_hang(struct paper *paper, unsigned indent, const char *text)
 {
-	unsigned width = paper_width(paper);
-
-	paper_fill(paper, indent, width > indent + 20 ? width - indent : 20, INK_PLAIN, text);
+	paper_flow(paper, indent, INK_PLAIN, text);
 }
 
 void paper_target(struct paper *paper, const char *words)
@@ -160,7 +167,7 @@ void table_cell(struct table *table, enum ink ink, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	str_addv(&text, format, args);
+	str_filterv(&text, str_add_line, format, args);
 	va_end(args);
 	vec_push(&table->cells, (struct table_cell){mem_copy_text(str_text(&text), text.len), ink});
 }

@@ -96,10 +96,11 @@ void spans_text(
 		paper_add(paper, "  no spans were logged\n");
 	if (view->claim_count)
 		claims_table(paper, view);
+	paper_add(paper, view->fact_count ? "\n  " : "\n");
 	for (uint32_t i = 0; i < view->fact_count && i < rows_of(paper); i++)
-		paper_add(paper, "%s%s %s", i ? ", " : "\n  ", view->facts[i].name,
+		paper_add(paper, "%s%s %s", i ? ", " : "", view->facts[i].name,
 			paper_count(number, sizeof(number), view->facts[i].value));
-	paper_add(paper, "%s\n", view->fact_count ? "" : "\n");
+	paper_add(paper, "\n");
 	imported_next(
 		paper, &(struct imported_step){"sqlite3", " 'SELECT * FROM spans'"}, path, stored);
 }

@@ -24,7 +24,7 @@ void str_addv(struct str *str, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
 /* A number in base 10 or 16, blanks before it up to `width`: ten times faster than str_addf(). */
 void str_add_number(struct str *str, uint64_t value, unsigned base, unsigned width);
-/* The text as SQL writes it, in '...'. */
+/* The text as SQL writes it, in '...'; one that is not plain by its bytes. */
 void str_add_sql(struct str *str, const char *text);
 void str_clear(struct str *str); /* empty, keeps its memory */
 void str_done(struct str *str);
@@ -47,9 +47,27 @@ unsigned str_index(const char *const *words, unsigned count, const char *word);
 /* Cut white space at both ends, in place; returns the new start. */
 char *str_trim(char *text);
 
-/* Put a blank in place of every control character (newlines too), so that a text from outside stays
- * one line and cannot steer a terminal. */
+/* Texts of others (names, paths, what a target wrote) may hold anything.  Not shown are control
+ * characters (C0, DEL, C1), what reorders or hides text (bidi overrides, marks and isolates, zero
+ * width spaces, tags) and bytes that are no UTF-8; letters of all scripts are, with the joiners
+ * U+200C and U+200D that some of them need. */
+enum { STR_NO_POINT = UINT32_MAX };
+/* Length of the character at `bytes` (of which `left` > 0 are there) and its code point; a byte
+ * that is no UTF-8 is one character, STR_NO_POINT. */
+size_t str_next(const char *bytes, size_t left, uint32_t *ret_point);
+bool str_is_shown(uint32_t point);
+bool str_is_plain(const char *text); /* all of it is shown */
+/* How many bytes at the start are ASCII that is shown: the fast way through most texts. */
+size_t str_ascii_length(const char *bytes, size_t len);
+/* The text as one line: '?' for what is not shown, a blank for a line break.  Tabs stay. */
+void str_add_line(struct str *str, const char *text, size_t len);
+/* The same in place; tabs are blanks too. */
 void str_flatten(char *text);
+
+/* str_addv() where `filter` adds each argument of a %s: the format is ours, they are not. */
+typedef void str_filter(struct str *str, const char *text, size_t len);
+void str_filterv(struct str *str, str_filter *filter, const char *format, va_list args)
+	__attribute__((format(printf, 3, 0)));
 
 /* Whole number in `text` (base 10, or 16 with 0x), nothing left over.  0, or -EINVAL / -ERANGE. */
 int str_to_u64(const char *text, uint64_t *ret_value);

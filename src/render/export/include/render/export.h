@@ -49,3 +49,5 @@ void causal_coz(struct str *out, const struct causal_log *log);
 void gate_github(struct str *out, const struct gate_page *page);
 /* A text inside a workflow command; a property must not hold : and , either. */
 void github_escape(struct str *out, const char *text, bool property);
+/* A screen for a runner, which takes lines that begin with :: and every ##[ for its commands. */
+void github_disarm(const struct str *text, struct str *out);

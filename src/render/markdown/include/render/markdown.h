@@ -25,8 +25,12 @@ struct verdict;
 /* A text of others as a code span that it cannot close; in a table, neither can it end the cell. */
 void markdown_code(struct str *out, const char *text, bool in_table);
 
-/* A text inside a table: a bar would end the cell, a newline the row. */
-void markdown_cell(struct str *out, const char *text);
+/* The format is Markdown; every %s is a sentence that may hold texts of others, and shows as it
+ * is: what would be a tag, a link, a mention or an emphasis becomes code.  `...` stays code. */
+void markdown_add(struct str *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same inside a table. */
+void markdown_add_cells(struct str *out, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 /* A row of two cells: the name, and the text as code or `none`. */
 void markdown_row(struct str *out, const char *name, const char *text, const char *none);
 

@@ -1,7 +1,8 @@
 /* paper.h - text for people: inks, wrapped paragraphs and aligned tables into a str.
  *
  * One look for every command.  Agents get the same words without ink and without anything that is
- * not ASCII.  Widths are counted in characters, not bytes. */
+ * not ASCII.  Widths are counted in characters, not bytes.  Formats are ours; every %s and every
+ * wrapped text may come from a stranger and stays one line that cannot steer a terminal (str.h). */
 #pragma once
 
 #include <stdbool.h>
