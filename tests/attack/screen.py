@@ -239,11 +239,11 @@ def _():
     with open("p.c", "w", encoding="ascii") as file:
         file.write("static volatile unsigned long sum;\n__attribute__((noinline)) void heavy("
                    "unsigned long n) { while (n--) sum += n; }\nint main(void) { for (int i = 0; "
-                   "i < 40; i++) heavy(1000000); return 0; }\n")
+                   "i < 15; i++) heavy(1000000); return 0; }\n")
     assert run(need("gcc"), "-O1", "-fno-inline", "p.c", "-o", "p").status == 0
     r = run(need("objcopy"), "--redefine-sym", "heavy=" + EVIL_UTF8, "p", "q")
     assert r.status == 0, r
-    shows("run", "--budget", "6s", "--skip", "causal,counters", "-o", "out", "--", "./q", status=0)
+    shows("run", "--budget", "12s", "--skip", "causal,counters", "-o", "out", "--", "./q", status=0)
     for name in sorted(os.listdir("out")):
         path = os.path.join("out", name)
         if name.endswith((".md", ".json", ".sql", ".ndjson", ".txt")):
@@ -263,6 +263,11 @@ def _():
 def _():
     tool = script("dies", "printf '\\033[2J\\233H\\342\\200\\256last words\\n' >&2", "exit 3")
     text = shows("bench", "-n", "2", tool, status=5)
+    assert "last words" in text, text
+    for words in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "a")):
+        r = run(need("git"), "-c", "user.name=a", "-c", "user.email=a@b", *words)
+        assert r.status == 0, r
+    text = shows("ab", "--build", tool, "--run", "true", "HEAD", "--", "HEAD")
     assert "last words" in text, text
 
 

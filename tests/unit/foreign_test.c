@@ -1,4 +1,5 @@
 /* Texts of others on a screen, in Markdown and for GitHub's runner. */
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -123,6 +124,74 @@ static void markdown_shows_a_sentence_as_it_is(void **state)
 	}
 }
 
+/* The bars that GitHub sees in a row of a table: a backslash takes a sign behind it along. */
+static unsigned bars(const char *row)
+{
+	unsigned count = 0;
+
+	for (; *row; row++)
+		if (*row == '\\' && ispunct((unsigned char)row[1]))
+			row++;
+		else
+			count += *row == '|';
+	return count;
+}
+
+/* What a text has left without its spans of code. */
+static void outside_code(const char *text, struct str *out)
+{
+	while (*text) {
+		size_t ticks = strspn(text, "`");
+		const char *end = text + ticks;
+
+		while (ticks && *end && strspn(end, "`") != ticks)
+			end += *end == '`' ? strspn(end, "`") : 1;
+		if (ticks && *end)
+			str_add_char(out, ' '), text = end + ticks;
+		else if (ticks)
+			str_add_bytes(out, text, ticks), text += ticks;
+		else
+			str_add_char(out, *text++);
+	}
+}
+
+static bool is_markup(const char *text)
+{
+	for (; *text; text++)
+		if (strchr("`@[]~|$", *text) || strncmp(text, "://", 3) == 0 ||
+			(*text == '<' && (isalpha((unsigned char)text[1]) ||
+						 (text[1] && strchr("/!?", text[1])))) ||
+			(*text == '*' && text[1] != ' ') ||
+			(*text == '&' && strncmp(text, "&#124;", 6) != 0 && text[1] != ' ' &&
+				isalnum((unsigned char)text[1])))
+			return true;
+	return false;
+}
+
+static void no_text_becomes_markup(void **state)
+{
+	static const char signs[] = "``||\\\\<<>ab/!*[](@&#_~$.: \n";
+	uint32_t chance = 1;
+
+	(void)state;
+	for (unsigned round = 0; round < 200000; round++) {
+		str_auto struct str row = {0}, left = {0};
+		char text[24] = "";
+
+		for (unsigned i = 0; i < sizeof(text) - 1; i++) {
+			chance = chance * 1664525 + 1013904223;
+			text[i] = signs[(chance >> 16) % (sizeof(signs) - 1)];
+		}
+		text[chance >> 27 & 15] = '\0';
+		markdown_add_cells(&row, "| %s %s |\n", text, text);
+		outside_code(row.at, &left);
+		left.at[strcspn(left.at, "\n")] = '\0';
+		left.at[left.len - 3] = '\0'; /* the bars of the row itself */
+		if (bars(row.at) != 2 || is_markup(left.at + 1))
+			fail_msg("%s became %s", text, row.at);
+	}
+}
+
 static void spans_of_code_stay_apart(void **state)
 {
 	str_auto struct str out = {0};
@@ -151,6 +220,7 @@ int main(void)
 		cmocka_unit_test(only_the_arguments_of_a_format_are_foreign),
 		cmocka_unit_test(a_name_in_sql_is_the_same_name),
 		cmocka_unit_test(markdown_shows_a_sentence_as_it_is),
+		cmocka_unit_test(no_text_becomes_markup),
 		cmocka_unit_test(spans_of_code_stay_apart),
 		cmocka_unit_test(a_screen_holds_no_command_for_the_runner),
 	};

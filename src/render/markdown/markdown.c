@@ -9,40 +9,50 @@
 #include <string.h>
 #include <strings.h>
 
-static size_t longest_ticks(const char *text)
+static size_t longest_ticks(const char *text, size_t len)
 {
 	size_t longest = 0, row = 0;
 
-	for (; *text; text++) {
-		row = *text == '`' ? row + 1 : 0;
+	for (size_t i = 0; i < len; i++) {
+		row = text[i] == '`' ? row + 1 : 0;
 		longest = row > longest ? row : longest;
 	}
 	return longest;
 }
 
-void markdown_code(struct str *out, const char *text, bool in_table)
+/* One span; a bar in a table is \|. */
+static void add_span(struct str *out, const char *text, size_t len, bool in_table)
 {
-	str_auto struct str line = {0};
-	size_t ticks = longest_ticks(text);
+	size_t ticks = longest_ticks(text, len);
 
-	str_add_line(&line, text, strlen(text));
 	if (out->len && out->at[out->len - 1] == '`')
 		str_add_char(out, ' '); /* the ticks of two spans would be one row */
 	str_add_repeat(out, '`', ticks + 1);
-	str_add(out, ticks || !line.len ? " " : "");
-	for (const char *at = str_text(&line); *at; at++) {
-		if (*at != '|' || !in_table) {
-			str_add_char(out, *at);
-		} else if (at == line.at || at[-1] != '\\') {
-			str_add(out, "\\|");
-		} else { /* GitHub reads \\| as a backslash and the end of the cell */
-			str_add_repeat(out, '`', ticks + 1);
-			str_add(out, "&#124;");
-			str_add_repeat(out, '`', ticks + 1);
-		}
+	str_add(out, ticks || !len ? " " : "");
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] == '|' && in_table)
+			str_add_char(out, '\\');
+		str_add_char(out, text[i]);
 	}
 	str_add(out, ticks ? " " : "");
 	str_add_repeat(out, '`', ticks + 1);
+}
+
+void markdown_code(struct str *out, const char *text, bool in_table)
+{
+	str_auto struct str line = {0};
+	const char *at, *bar;
+
+	str_add_line(&line, text, strlen(text));
+	at = str_text(&line);
+	/* GitHub reads \\| as a backslash and the end of the cell: that bar stands between spans.
+	 */
+	for (; in_table && (bar = strstr(at, "\\|")); at = bar + 2) {
+		add_span(out, at, (size_t)(bar + 1 - at), true);
+		str_add(out, "&#124;");
+	}
+	if (*at || at == str_text(&line))
+		add_span(out, at, strlen(at), in_table);
 }
 
 /* ---- text ---- */
