@@ -89,7 +89,7 @@ int io_read_at(int dir_fd, const char *path, size_t limit, struct str *text)
 	return io_read_fd(fd, limit, text);
 }
 
-static int io_read_told(int r, const char *path, size_t limit, struct err *err)
+int io_read_failed(const char *path, size_t limit, int r, struct err *err)
 {
 	if (r == IO_NOT_REGULAR) {
 		err_set(err, ERR_USAGE, EINVAL, "%s is not a regular file", path);
@@ -110,14 +110,15 @@ static int io_read_told(int r, const char *path, size_t limit, struct err *err)
 
 int io_read(const char *path, size_t limit, struct str *text, struct err *err)
 {
-	return io_read_told(io_read_at(AT_FDCWD, path, limit, text), path, limit, err);
+	return io_read_failed(path, limit, io_read_at(AT_FDCWD, path, limit, text), err);
 }
 
 int io_read_stream(const char *path, size_t limit, struct str *text, struct err *err)
 {
 	io_auto int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 
-	return io_read_told(io_read_fd(fd < 0 ? -errno : fd, limit, text), path, limit, err);
+	return io_read_failed(
+		path, limit, io_read_fd(fd < 0 ? -errno : fd, limit, text), err);
 }
 
 int io_read_line(const char *path, char *line, size_t capacity)

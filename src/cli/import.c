@@ -202,12 +202,13 @@ static void import_finish(struct cli *cli, struct ingest *ingest)
 static int import_run(struct cli *cli, struct err *err)
 {
 	run_auto struct run *run = run_open();
-	struct ingest ingest = {.run = run};
+	struct quota quota = {.interrupted = cli->host.interrupted};
+	struct ingest ingest = {.run = run, .quota = &quota};
 	struct wire_sink sink = ingest_sink(&ingest);
 	const char *path = cli->operands.at[0], *output = cli_value(cli, "output");
 	str_auto struct str target = {0};
 	struct import_report report;
-	int r = import_file(path, &sink, &report, err);
+	int r = import_file(path, &quota, &sink, &report, err);
 
 	if (r >= 0)
 		r = refuse_empty(path, &report, err);
@@ -219,7 +220,7 @@ static int import_run(struct cli *cli, struct err *err)
 	str_addf(&target, "%s (%s)", str_equal(path, "-") ? "stdin" : path, report.kind);
 	run->command = run_intern(run, "import");
 	run->target = run_intern(run, str_text(&target));
-	run->partial = *report.damage || report.skipped[IMPORT_TRUNCATED];
+	run->partial = *report.damage || report.stopped || report.skipped[IMPORT_TRUNCATED];
 	if (output)
 		r = import_store(output, run, err);
 	run_freeze(run);

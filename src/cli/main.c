@@ -70,6 +70,8 @@ int cli_status_of(const struct err *err)
 		return EXIT_UNAVAILABLE;
 	case ERR_OUTPUT:
 		return EXIT_NOT_WRITTEN;
+	case ERR_INTERRUPTED:
+		return EXIT_INTERRUPTED;
 	}
 	return EXIT_USAGE;
 }

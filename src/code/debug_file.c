@@ -12,7 +12,7 @@
 #include "base/sorted.h"
 #include "base/str.h"
 
-enum { UNIT_LIMIT = 1 << 21 };
+enum { UNIT_LIMIT = 1 << 21, SPLIT_STEPS = 1000 };
 
 /* Cut behind the last NUL, so that every text in it ends. */
 static struct image_bytes texts_trim(struct image_bytes texts)
@@ -73,7 +73,7 @@ static void units_read(struct debug_file *file)
 	struct debug_unit unit;
 
 	while (cursor_left(&cursor) && file->units.count < UNIT_LIMIT &&
-		unit_read(file, &cursor, &unit))
+		unit_read(file, &cursor, &unit) && quota_take(file->quota, sizeof(unit)))
 		if (unit.first_entry < unit.end)
 			vec_push(&file->units, unit);
 }
@@ -109,7 +109,7 @@ static bool aranges_set(struct debug_file *file, struct cursor *cursor)
 	unit = debug_unit_of_entry(file, offset);
 	if (!unit || unit->offset != offset)
 		return true;
-	while (cursor_left(&set) >= 2u * address_size) {
+	while (cursor_left(&set) >= 2u * address_size && quota_step(file->quota, 2)) {
 		uint64_t low = cursor_number(&set, address_size);
 		uint64_t len = cursor_number(&set, address_size);
 
@@ -244,6 +244,7 @@ struct debug_file *debug_file_open(struct image *image, struct debug_file *alter
 		return NULL;
 	file = mem_new(1, sizeof(*file));
 	file->image = image;
+	file->quota = image->quota;
 	file->alternate = alternate;
 	file->is_split = is_split;
 	file->info = info;
@@ -257,9 +258,6 @@ struct debug_file *debug_file_open(struct image *image, struct debug_file *alter
 	file->range_lists =
 		image_section(image, is_split ? ".debug_rnglists.dwo" : ".debug_rnglists");
 	file->lines = image_section(image, is_split ? ".debug_line.dwo" : ".debug_line");
-	file->abbrev_budget = 16 * (uint64_t)file->abbrev.len + 65536;
-	file->range_budget = 4 * (uint64_t)(file->ranges.len + file->range_lists.len) + 65536;
-	file->line_budget = 16 * (uint64_t)file->lines.len + 65536;
 	units_read(file);
 	if (is_split)
 		return file;
@@ -362,8 +360,10 @@ static void split_open(struct debug_unit *unit)
 
 	if (*path != '/' && unit->folder)
 		path = arena_format(&file->arena, "%s/%s", unit->folder, path);
-	if (image_open(path, &image, &ignored) == 0)
+	if (quota_step(file->quota, SPLIT_STEPS) && image_open(path, &image, &ignored) == 0) {
+		image_join(image, file->image);
 		split = debug_file_open(image, NULL, true);
+	}
 	if (!split) {
 		image_close(image);
 	} else {

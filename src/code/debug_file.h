@@ -132,8 +132,7 @@ struct debug_file {
 	vec_of(struct debug_unit) units; /* by offset; never grows after the opening */
 	vec_of(struct debug_abbrevs) abbrevs;
 	struct map abbrevs_by_key;
-	/* What may still be read of tables that a hostile file can make many units share. */
-	uint64_t abbrev_budget, range_budget, line_budget;
+	struct quota *quota; /* its image's */
 	struct spans unit_spans;
 	struct debug_file *alternate;		/* dwz; borrowed */
 	struct debug_file *splits, *next_split; /* .dwo files; owned */

@@ -306,6 +306,9 @@ static bool abbrev_read(
 
 		if (!spec.name && !spec.form)
 			break;
+		if (!quota_step(unit->file->quota, 1) ||
+			!quota_take(unit->file->quota, sizeof(spec)))
+			cursor_break(cursor);
 		bytes = form_bytes(unit, spec.form);
 		abbrev.bytes = bytes < 0 || abbrev.bytes < 0 ? -1 : abbrev.bytes + bytes;
 		vec_push(&abbrevs->specs, spec);
@@ -314,14 +317,6 @@ static bool abbrev_read(
 	if (!cursor->broken)
 		vec_push(&abbrevs->list, abbrev);
 	return !cursor->broken;
-}
-
-static bool budget_spend(struct debug_file *file, const uint8_t *from, const uint8_t *to)
-{
-	uint64_t spent = (uint64_t)(to - from);
-
-	file->abbrev_budget -= spent < file->abbrev_budget ? spent : file->abbrev_budget;
-	return file->abbrev_budget > 0;
 }
 
 struct abbrevs_key {
@@ -342,15 +337,14 @@ const struct debug_abbrevs *debug_abbrevs_of(struct debug_unit *unit)
 	struct debug_file *file = unit->file;
 	struct cursor cursor = cursor_over(file->abbrev, unit->abbrev_offset);
 	struct abbrevs_key key = abbrevs_key(unit);
-	const uint8_t *start;
 	struct debug_abbrevs abbrevs = {0};
 	uint32_t known;
 
 	if (map_get(&file->abbrevs_by_key, &key, sizeof(key), &known))
 		return &file->abbrevs.at[known];
-	do
-		start = cursor.at;
-	while (abbrev_read(&abbrevs, &cursor, unit) && budget_spend(file, start, cursor.at));
+	while (abbrev_read(&abbrevs, &cursor, unit) &&
+		quota_take(file->quota, sizeof(struct debug_abbrev)))
+		;
 	vec_sort(&abbrevs.list, sorted_compare);
 	map_put(&file->abbrevs_by_key, &key, sizeof(key), file->abbrevs.count);
 	vec_push(&file->abbrevs, abbrevs);
@@ -382,7 +376,6 @@ unsigned debug_specs_find(struct debug_unit *unit, uint64_t code, struct cursor 
 	struct cursor cursor = cursor_over(file->abbrev, unit->abbrev_offset);
 	const struct debug_abbrev *kept;
 	struct debug_abbrev abbrev;
-	const uint8_t *start;
 
 	if (abbrevs_are_shared(unit)) {
 		kept = debug_abbrev_find(debug_abbrevs_of(unit), code);
@@ -392,7 +385,6 @@ unsigned debug_specs_find(struct debug_unit *unit, uint64_t code, struct cursor 
 	do {
 		struct debug_spec spec;
 
-		start = cursor.at;
 		if (!abbrev_head(&cursor, &abbrev))
 			return 0;
 		*ret_specs = cursor;
@@ -400,7 +392,7 @@ unsigned debug_specs_find(struct debug_unit *unit, uint64_t code, struct cursor 
 			return abbrev.tag;
 		do
 			spec = debug_spec_read(&cursor);
-		while (!cursor.broken && (spec.name || spec.form));
-	} while (budget_spend(file, start, cursor.at));
+		while (!cursor.broken && (spec.name || spec.form) && quota_step(file->quota, 1));
+	} while (quota_step(file->quota, 1));
 	return 0;
 }

@@ -10,6 +10,8 @@
 #include "base/str.h"
 #include "debug_file.h"
 
+enum { PATH_STEP = 8 }; /* bytes of a path that are composed in a step */
+
 struct sequence {
 	uint64_t low;
 	uint32_t first, count; /* rows */
@@ -49,7 +51,10 @@ static void row_emit(struct program *program)
 		else if (last.file == row.file && last.line == row.line)
 			return;
 	}
-	vec_push(&program->rows, row);
+	if (!quota_take(program->unit.file->quota, 2 * sizeof(row))) /* here and collected */
+		cursor_break(&program->cursor);
+	else
+		vec_push(&program->rows, row);
 }
 
 /* What the linker threw away begins at 0 or near the top. */
@@ -150,7 +155,8 @@ static void step_standard(struct program *program, unsigned opcode)
 static void program_run(struct program *program)
 {
 	program->file = program->line = 1;
-	while (program->cursor.at < program->cursor.end) {
+	while (program->cursor.at < program->cursor.end &&
+		quota_step(program->unit.file->quota, 1)) {
 		unsigned opcode = cursor_u8(&program->cursor);
 
 		if (opcode >= program->opcode_base) {
@@ -169,6 +175,7 @@ static void program_run(struct program *program)
 static void table_read(struct program *program, struct cursor *cursor,
 	const struct debug_lines *folders, struct debug_lines *ret_files)
 {
+	struct quota *quota = program->unit.file->quota;
 	struct debug_spec columns[8] = {0};
 	unsigned count = cursor_u8(cursor);
 	uint64_t rows;
@@ -186,6 +193,9 @@ static void table_read(struct program *program, struct cursor *cursor,
 	for (uint64_t row = 0; row < rows && !cursor->broken && cursor_left(cursor); row++) {
 		struct debug_path path = {0};
 
+		if (!quota_step(quota, count) || !quota_take(quota, sizeof(path)))
+			break;
+
 		for (unsigned i = 0; i < count; i++) {
 			struct debug_value value =
 				debug_form_read(cursor, &program->unit, &columns[i]);
@@ -202,13 +212,15 @@ static void table_read(struct program *program, struct cursor *cursor,
 
 static void old_tables_read(struct program *program, struct cursor *cursor)
 {
+	struct quota *quota = program->unit.file->quota;
 	vec_of(const char *) folders = {0};
 	const char *name;
 
 	vec_push(&folders, NULL); /* 0: the unit's own folder */
-	while ((name = cursor_text(cursor)) != NULL && *name)
+	while ((name = cursor_text(cursor)) != NULL && *name && quota_step(quota, 1))
 		vec_push(&folders, name);
-	while ((name = cursor_text(cursor)) != NULL && *name) {
+	while ((name = cursor_text(cursor)) != NULL && *name &&
+		quota_take(quota, sizeof(struct debug_path))) {
 		uint64_t folder = cursor_uleb(cursor);
 
 		cursor_uleb(cursor); /* time */
@@ -284,18 +296,12 @@ static void rows_collect(struct program *program)
 static void lines_read(struct debug_unit *unit, struct debug_lines *lines)
 {
 	struct program program = {.unit = *unit, .lines = lines};
-	uint64_t *budget = &unit->file->line_budget;
-	size_t cost;
 
 	program.cursor = cursor_over(unit->file->lines, unit->lines_offset);
 	if (program.cursor.broken || !header_read(&program))
 		return;
-	cost = cursor_left(&program.cursor);
-	if (cost <= *budget) {
-		*budget -= cost;
-		program_run(&program);
-		rows_collect(&program);
-	}
+	program_run(&program);
+	rows_collect(&program);
 	vec_done(&program.rows);
 	vec_done(&program.sequences);
 }
@@ -347,7 +353,7 @@ static const char *path_compose(struct debug_unit *unit, const struct debug_path
 {
 	str_auto struct str full = {0};
 
-	if (!path->name)
+	if (!path->name || !quota_is_left(unit->file->quota))
 		return NULL;
 	if (*path->name != '/' && path->folder) {
 		if (*path->folder != '/' && unit->folder)
@@ -357,6 +363,9 @@ static const char *path_compose(struct debug_unit *unit, const struct debug_path
 		path_add(&full, unit->folder);
 	}
 	path_add(&full, path->name);
+	if (!quota_step(unit->file->quota, full.len / PATH_STEP) ||
+		!quota_take(unit->file->quota, full.len))
+		return NULL;
 	return arena_text(&unit->file->arena, str_text(&full), full.len);
 }
 

@@ -6,7 +6,10 @@
 
 #include "debug_file.h"
 
+enum { SPAN_BYTES = sizeof(struct span) + sizeof(struct span_piece) };
+
 struct range_sink {
+	struct quota *quota;
 	struct spans *spans;
 	uint32_t item;
 	uint64_t top; /* the highest address: a mark, or a tombstone of the linker */
@@ -14,7 +17,7 @@ struct range_sink {
 
 static void sink_add(const struct range_sink *sink, uint64_t low, uint64_t high)
 {
-	if (low > 1 && low < high && low < sink->top - 1)
+	if (low > 1 && low < high && low < sink->top - 1 && quota_take(sink->quota, SPAN_BYTES))
 		spans_add(sink->spans, low, high, sink->item);
 }
 
@@ -30,7 +33,7 @@ static void old_ranges_add(
 	struct cursor cursor = cursor_over(main->file->ranges, offset);
 	uint64_t base = main->low;
 
-	for (; main->file->range_budget; main->file->range_budget--) {
+	while (quota_step(sink->quota, 1)) {
 		uint64_t low = cursor_number(&cursor, unit->address_size);
 		uint64_t high = cursor_number(&cursor, unit->address_size);
 
@@ -88,7 +91,7 @@ static void list_add(struct debug_unit *unit, uint64_t offset, const struct rang
 	struct cursor cursor = cursor_over(unit->file->range_lists, offset);
 	uint64_t base = unit->skeleton ? unit->skeleton->low : unit->low;
 
-	for (; unit->file->range_budget && !cursor.broken; unit->file->range_budget--)
+	while (quota_step(sink->quota, 1) && !cursor.broken)
 		if (!list_entry(unit, &cursor, &base, sink))
 			return;
 }
@@ -106,7 +109,7 @@ static void list_add_index(struct debug_unit *unit, uint64_t index, const struct
 void debug_extent_add(struct debug_unit *unit, const struct debug_extent *extent,
 	struct spans *spans, uint32_t item)
 {
-	struct range_sink sink = {spans, item, top_of(unit)};
+	struct range_sink sink = {unit->file->quota, spans, item, top_of(unit)};
 	uint64_t low = extent->low.number;
 
 	if (extent->ranges.kind == DEBUG_LIST_INDEX)

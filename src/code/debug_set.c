@@ -8,6 +8,8 @@ void debug_set_find(struct debug_set *set, struct image_search *search, struct i
 	if (!image_has(program, ".debug_info"))
 		set->separate = image_search_debug(search, program);
 	set->image = set->separate ? set->separate : program;
+	if (set->separate)
+		image_join(set->separate, program);
 }
 
 void debug_set_find_shared(struct debug_set *set, struct image_search *search)
@@ -18,6 +20,8 @@ void debug_set_find_shared(struct debug_set *set, struct image_search *search)
 	if (set->shared_name)
 		set->shared = image_search_alternate(
 			search, image_path(set->image), set->shared_name, build_id);
+	if (set->shared)
+		image_join(set->shared, set->image);
 }
 
 void debug_set_open(struct debug_set *set)

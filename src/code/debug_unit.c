@@ -96,11 +96,16 @@ static bool is_wanted(unsigned name)
 	}
 }
 
+static bool walk_goes_on(struct walk *walk)
+{
+	return !walk->cursor.broken && quota_step(walk->unit->file->quota, 1);
+}
+
 static struct entry_said entry_read(struct walk *walk, const struct debug_abbrev *abbrev)
 {
 	struct entry_said said = {0};
 
-	for (uint32_t i = 0; i < abbrev->count && !walk->cursor.broken; i++) {
+	for (uint32_t i = 0; i < abbrev->count && walk_goes_on(walk); i++) {
 		const struct debug_spec *spec = &walk->abbrevs->specs.at[abbrev->first + i];
 		struct debug_value value;
 
@@ -120,7 +125,7 @@ static void entry_skip(struct walk *walk, const struct debug_abbrev *abbrev)
 		cursor_skip(&walk->cursor, (uint64_t)abbrev->bytes);
 		return;
 	}
-	for (uint32_t i = 0; i < abbrev->count && !walk->cursor.broken; i++)
+	for (uint32_t i = 0; i < abbrev->count && walk_goes_on(walk); i++)
 		debug_form_skip(
 			&walk->cursor, walk->unit, walk->abbrevs->specs.at[abbrev->first + i].form);
 }
@@ -209,12 +214,29 @@ static void entry_walk(struct walk *walk, const struct debug_abbrev *abbrev, uin
 		vec_push(&walk->levels, level);
 }
 
+/* What is kept of an entry. */
+static size_t entry_bytes(const struct debug_abbrev *abbrev)
+{
+	size_t level = abbrev->children ? sizeof(struct level) : 0;
+
+	switch (abbrev->tag) {
+	case DW_TAG_subprogram:
+		return level + sizeof(struct debug_function) + sizeof(struct debug_node) +
+		       sizeof(struct debug_scope);
+	case DW_TAG_inlined_subroutine:
+		return level + sizeof(struct debug_node);
+	default:
+		return level + (abbrev->children ? sizeof(struct debug_scope) : 0);
+	}
+}
+
 static void entries_walk(struct walk *walk)
 {
 	const uint8_t *info = walk->unit->file->info.at;
+	struct quota *quota = walk->unit->file->quota;
 
 	vec_push(&walk->levels, (struct level){SPAN_NONE, SPAN_NONE});
-	while (walk->cursor.at < walk->cursor.end) {
+	while (walk->cursor.at < walk->cursor.end && quota_step(quota, 1)) {
 		uint64_t offset = (uint64_t)(walk->cursor.at - info);
 		uint64_t code = cursor_uleb(&walk->cursor);
 		const struct debug_abbrev *abbrev;
@@ -225,7 +247,7 @@ static void entries_walk(struct walk *walk)
 			continue;
 		}
 		abbrev = debug_abbrev_find(walk->abbrevs, code);
-		if (!abbrev)
+		if (!abbrev || !quota_take(quota, entry_bytes(abbrev)))
 			break;
 		entry_walk(walk, abbrev, offset);
 	}

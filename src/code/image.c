@@ -27,7 +27,7 @@
 
 /* What a packed section may become: zlib cannot pass 1032:1, and 2 GiB is twice the debug_info of a
  * browser.  A section that asks for more is treated as missing. */
-enum { UNPACK_RATIO = 1100, UNPACK_SMALL = 1 << 20, MINI_LIMIT = 64 << 20 };
+enum { UNPACK_RATIO = 1100, UNPACK_SMALL = 1 << 20, MINI_LIMIT = 64 << 20, UNPACK_STEP = 8 };
 #define UNPACK_LIMIT (UINT64_C(2) << 30)
 
 int image_file_map(const char *path, struct image_file *ret_file)
@@ -59,11 +59,19 @@ static int image_start(struct image *image, struct image **ret_image, struct err
 {
 	int r = image_read_tables(image, err);
 
+	image->own = quota_of(image->len, NULL);
+	image->quota = &image->own;
 	if (r < 0)
 		image_close(image);
 	else
 		*ret_image = image;
 	return r;
+}
+
+void image_join(struct image *image, struct image *program)
+{
+	quota_join(program->quota, image->len);
+	image->quota = program->quota;
 }
 
 int image_open_bytes(
@@ -108,13 +116,17 @@ struct image *image_open_mini(struct image *image)
 		return NULL;
 	if (capacity > MINI_LIMIT)
 		capacity = MINI_LIMIT;
+	if (!quota_take(image->quota, capacity))
+		return NULL;
 	bytes = mem_new(capacity, 1);
 	if (lzma_stream_buffer_decode(&memory, 0, NULL, packed.at, &in, packed.len, bytes, &out,
 		    capacity) == LZMA_OK &&
-		image_open_bytes(bytes, out, image->path, &mini, &ignored) == 0)
+		image_open_bytes(bytes, out, image->path, &mini, &ignored) == 0) {
 		mini->owned = bytes;
-	else
+		mini->quota = image->quota;
+	} else {
 		free(bytes);
+	}
 	return mini;
 }
 
@@ -161,13 +173,15 @@ bool image_is_relocatable(const struct image *image)
 }
 
 /* Exactly the size that the header promised: more or less is a broken section. */
-static uint8_t *bytes_unpack(struct cursor packed, uint64_t size, unsigned type)
+static uint8_t *bytes_unpack(
+	struct quota *quota, struct cursor packed, uint64_t size, unsigned type)
 {
 	uLongf len = size;
 	uint8_t *bytes;
 
 	if (!size || size > UNPACK_LIMIT ||
-		(size > UNPACK_SMALL && size / UNPACK_RATIO > cursor_left(&packed)))
+		(size > UNPACK_SMALL && size / UNPACK_RATIO > cursor_left(&packed)) ||
+		!quota_take(quota, size) || !quota_step(quota, size / UNPACK_STEP))
 		return NULL;
 	bytes = malloc(size);
 	if (bytes && type == ELFCOMPRESS_ZLIB &&
@@ -180,7 +194,8 @@ static uint8_t *bytes_unpack(struct cursor packed, uint64_t size, unsigned type)
 	return NULL;
 }
 
-static struct image_unpacked section_unpack(const struct image_section *section)
+static struct image_unpacked section_unpack(
+	struct quota *quota, const struct image_section *section)
 {
 	struct cursor cursor =
 		cursor_over((struct image_bytes){section->data, section->head.sh_size, 0}, 0);
@@ -198,7 +213,7 @@ static struct image_unpacked section_unpack(const struct image_section *section)
 		unpacked.len = __builtin_bswap64(cursor_u64(&cursor));
 	}
 	if (!cursor.broken)
-		unpacked.bytes = bytes_unpack(cursor, unpacked.len, type);
+		unpacked.bytes = bytes_unpack(quota, cursor, unpacked.len, type);
 	return unpacked;
 }
 
@@ -209,7 +224,7 @@ static struct image_bytes image_unpack(struct image *image, const struct image_s
 		if (known->section == section)
 			return (struct image_bytes){
 				.at = known->bytes, .len = known->bytes ? known->len : 0};
-	vec_push(&image->unpacked, section_unpack(section));
+	vec_push(&image->unpacked, section_unpack(image->quota, section));
 	return image_unpack(image, section);
 }
 

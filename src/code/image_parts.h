@@ -8,6 +8,7 @@
 
 #include "base/cursor.h"
 #include "base/mem.h"
+#include "base/quota.h"
 #include "base/vec.h"
 #include "code/image.h"
 
@@ -52,6 +53,7 @@ struct image {
 	uint64_t low, high; /* addresses of its PT_LOADs */
 	char build_id[IMAGE_BUILD_ID_TEXT];
 	vec_of(struct image_unpacked) unpacked;
+	struct quota own, *quota; /* what reading it may cost: `own`, or the program's */
 };
 
 /* image_tables.c: read the tables.  A sentence when it is no 64-bit little-endian ELF file. */
@@ -62,6 +64,9 @@ static inline void image_close_auto(struct image **image)
 	image_close(*image);
 }
 #define image_auto __attribute__((cleanup(image_close_auto)))
+
+/* `image` belongs to `program` (debug information): both are read on one quota. */
+void image_join(struct image *image, struct image *program);
 
 /* NULL when there is none. */
 const struct image_section *image_find(const struct image *image, const char *name);

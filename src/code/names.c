@@ -12,6 +12,8 @@
 #include "base/io.h"
 #include "names_parts.h"
 
+enum { NAME_BYTES = 96 }; /* of one that is kept, besides its text */
+
 static void symbols_open(struct names *names, struct str *basis)
 {
 	struct symbols *symbols = &names->symbols;
@@ -81,6 +83,8 @@ static void debug_open(struct names *names, struct image_search *search)
 static struct names *names_fill(
 	struct names *names, const struct names_options *options, struct image_search *search)
 {
+	names->quota = names->image->quota;
+	names->quota->interrupted = options->interrupted;
 	names->without_inlines = options->without_inlines;
 	if (!options->without_lines || !image_has(names->image, ".symtab"))
 		debug_set_find(&names->debug, search, names->image);
@@ -185,10 +189,11 @@ static uint32_t name_find(
 		.file = said.file,
 		.line = said.line};
 	if (said.linkage)
-		names_demangle(said.linkage, &text);
-	else if (said.name)
+		names_demangle_within(names->quota, said.linkage, &text);
+	else if (said.name && quota_is_left(names->quota))
 		name_compose(&text, &said);
-	if (text.len)
+	if (text.len && quota_step(names->quota, text.len / NAME_STEP) &&
+		quota_take(names->quota, NAME_BYTES + text.len))
 		name.function = arena_text(&names->arena, text.at, text.len);
 	known = names->names_said.count;
 	map_put(&names->debug_names, &key, sizeof(key), known);
@@ -212,7 +217,7 @@ static void frame_of_symbol(struct names *names, uint64_t addr, struct names_fra
 
 	if (!symbol || (frame->function && !symbol->size))
 		return;
-	frame->function = symbol_name(symbol, &names->arena);
+	frame->function = symbol_name(symbol, names->quota, &names->arena);
 	frame->linkage = symbol->linkage;
 	frame->module = symbol->module;
 	frame->function_addr = symbol->addr;
@@ -300,7 +305,7 @@ unsigned names_functions(struct names *names, struct names_frame *ret_frames, un
 			(count && ret_frames[count - 1].function_addr == symbol->addr))
 			continue;
 		ret_frames[count++] = (struct names_frame){
-			.function = symbol_name(symbol, &names->arena),
+			.function = symbol_name(symbol, names->quota, &names->arena),
 			.linkage = symbol->linkage,
 			.function_addr = symbol->addr,
 			.function_bytes = symbol->size,
@@ -318,7 +323,7 @@ bool names_find_function(struct names *names, const char *function, struct names
 
 	if (names->jit)
 		return jit_search(names->jit, function, ret_frame);
-	symbol = symbols_search(&names->symbols, function, &names->arena);
+	symbol = symbols_search(&names->symbols, function, names->quota, &names->arena);
 	if (!symbol)
 		return false;
 	count = names_find(names, symbol->addr, UINT64_MAX, frames, CHAIN);
@@ -330,7 +335,7 @@ bool names_find_function(struct names *names, const char *function, struct names
 		ret_frame->file = ret_frame->function_file;
 		ret_frame->line = ret_frame->function_line;
 	}
-	ret_frame->function = symbol_name(symbol, &names->arena);
+	ret_frame->function = symbol_name(symbol, names->quota, &names->arena);
 	ret_frame->linkage = symbol->linkage;
 	ret_frame->function_addr = symbol->addr;
 	ret_frame->function_bytes = symbol_end(&names->symbols, symbol) - symbol->addr;
@@ -359,6 +364,11 @@ unsigned names_lines(struct names *names, uint64_t addr, uint64_t len, struct na
 				(struct names_line){row->addr < addr ? addr : row->addr,
 					debug_unit_path(unit, row->file), row->line};
 	return count;
+}
+
+struct quota *names_quota(struct names *names)
+{
+	return names->quota;
 }
 
 const char *names_basis(const struct names *names)

@@ -13,6 +13,7 @@
 
 #include "base/mem.h"
 #include "code/names.h"
+#include "names_parts.h"
 
 enum { MANGLED_LIMIT = 4096, TEXT_LIMIT = 32768, D_REFERENCE_LIMIT = 24 };
 
@@ -99,6 +100,17 @@ void names_demangle(const char *linkage, struct str *ret_name)
 	}
 	if (!demangle(linkage, ret_name))
 		str_add(ret_name, linkage);
+}
+
+bool names_demangle_within(struct quota *quota, const char *linkage, struct str *ret_name)
+{
+	size_t start = ret_name->len, len;
+
+	if (!quota_is_left(quota))
+		return false;
+	names_demangle(linkage, ret_name);
+	len = ret_name->len - start;
+	return quota_step(quota, DEMANGLE_STEPS + len) && quota_take(quota, len);
 }
 
 size_t names_bare_length(const char *function)

@@ -3,6 +3,8 @@
  * .gopclntab of Go 1.20 and later (magic 0xfffffff1), and of 1.18 (0xfffffff0): a header, a table
  * of {entry, function} offsets sorted by entry, and for each function the offset of its name.
  * Older programs keep what their symbols say. */
+#include <string.h>
+
 #include "names_parts.h"
 
 enum { GO_1_18 = 0xfffffff0, GO_1_20 = 0xfffffff1, GO_FUNCTION_LIMIT = 1 << 24 };
@@ -51,7 +53,7 @@ uint32_t symbols_read_go(struct symbols *symbols, struct image *image)
 		table.text_start = image_section(image, ".text").addr;
 	cursor = cursor_over(table.bytes, table.functions);
 	entry = cursor_u32(&cursor);
-	for (uint64_t i = 0; i < table.count; i++) {
+	for (uint64_t i = 0; i < table.count && quota_is_left(image->quota); i++) {
 		struct cursor at, name;
 		uint64_t next;
 		const char *text;
@@ -63,7 +65,8 @@ uint32_t symbols_read_go(struct symbols *symbols, struct image *image)
 		at = cursor_over(table.bytes, table.functions + function + 4);
 		name = cursor_over(table.bytes, table.names + cursor_u32(&at));
 		text = cursor_text(&name);
-		if (text && *text && next > entry)
+		if (text && quota_step(image->quota, 2 + strlen(text) / NAME_STEP) && *text &&
+			next > entry && quota_take(image->quota, SYMBOL_BYTES))
 			vec_push(&symbols->list, (struct symbol){.addr = table.text_start + entry,
 							 .size = next - entry,
 							 .linkage = text,

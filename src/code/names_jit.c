@@ -19,6 +19,9 @@
 #include "names_parts.h"
 
 enum {
+	LINE_STEPS = 8, /* it is sorted later */
+	RECORD_STEPS = 8,
+	CODE_BYTES = 128, /* a piece of code and how it is found */
 	JIT_MAGIC = 0x4a695444,
 	JIT_MAGIC_SWAPPED = 0x4454694a,
 	RECORD_LOAD = 0,
@@ -47,6 +50,7 @@ struct jit {
 	uint64_t *high;		       /* of the subtree around each */
 	vec_of(struct jit_line) lines;
 	struct arena arena;
+	struct quota quota;
 };
 
 /* A jitdump under way. */
@@ -76,12 +80,13 @@ static const char *text_keep(struct jit *jit, const char *text, size_t len)
 {
 	enum { NAME_LIMIT = 4096 };
 
-	return arena_text(&jit->arena, text, len < NAME_LIMIT ? len : NAME_LIMIT);
+	len = len < NAME_LIMIT ? len : NAME_LIMIT;
+	return quota_take(&jit->quota, len) ? arena_text(&jit->arena, text, len) : "";
 }
 
 static void code_add(struct jit *jit, struct jit_code code, uint64_t size)
 {
-	if (!size || code.low + size < code.low)
+	if (!size || code.low + size < code.low || !quota_take(&jit->quota, CODE_BYTES))
 		return;
 	code.high = code.low + size;
 	code.order = jit->codes.count;
@@ -128,6 +133,12 @@ static void record_load(struct dump *dump, struct cursor *record, uint64_t time_
 	code_add(dump->jit, code, size);
 }
 
+static bool line_fits(struct jit *jit)
+{
+	return quota_step(&jit->quota, LINE_STEPS) &&
+	       quota_take(&jit->quota, sizeof(struct jit_line));
+}
+
 static void record_move(struct dump *dump, struct cursor *record, uint64_t time_ns)
 {
 	struct jit_code *old, code;
@@ -148,11 +159,13 @@ static void record_move(struct dump *dump, struct cursor *record, uint64_t time_
 	code.low = addr;
 	code.from_ns = time_ns;
 	code.first_line = dump->jit->lines.count;
-	for (uint32_t i = 0; i < old->line_count; i++) {
+	code.line_count = 0;
+	for (uint32_t i = 0; i < old->line_count && line_fits(dump->jit); i++) {
 		struct jit_line line = dump->jit->lines.at[old->first_line + i];
 
 		line.addr += addr - was;
 		vec_push(&dump->jit->lines, line);
+		code.line_count++;
 	}
 	dump->pending = dump->jit->lines.count;
 	map_put(&dump->by_index, &index, sizeof(index), dump->jit->codes.count);
@@ -167,7 +180,7 @@ static void record_lines(struct dump *dump, struct cursor *record)
 	dump->jit->lines.count = dump->pending; /* lines that no code followed */
 	dump->lines_addr = dump_u64(dump, record);
 	count = dump_u64(dump, record);
-	for (uint64_t i = 0; i < count && !record->broken; i++) {
+	for (uint64_t i = 0; i < count && !record->broken && line_fits(dump->jit); i++) {
 		struct jit_line line = {.addr = dump_u64(dump, record)};
 		const char *name;
 
@@ -194,7 +207,7 @@ static void dump_read(struct jit *jit, const char *bytes, size_t len)
 	cursor_skip(&cursor, 4); /* version */
 	head = dump_u32(&dump, &cursor);
 	cursor = cursor_over(all, head);
-	while (cursor_left(&cursor) >= 16) {
+	while (cursor_left(&cursor) >= 16 && quota_step(&jit->quota, RECORD_STEPS)) {
 		struct cursor record = cursor;
 		uint32_t kind = dump_u32(&dump, &record), size = dump_u32(&dump, &record);
 		uint64_t time_ns = dump_u64(&dump, &record);
@@ -235,7 +248,7 @@ static void map_line(struct jit *jit, const char *line, size_t len)
 
 static void map_read(struct jit *jit, const char *bytes, size_t len)
 {
-	while (len) {
+	while (len && quota_step(&jit->quota, RECORD_STEPS)) {
 		const char *end = memchr(bytes, '\n', len);
 		size_t line = end ? (size_t)(end - bytes) : len;
 
@@ -279,7 +292,7 @@ struct question {
 
 static void tree_ask(struct jit *jit, uint32_t first, uint32_t end, struct question *question)
 {
-	while (first < end) {
+	while (first < end && quota_step(&jit->quota, 1)) {
 		uint32_t middle = first + (end - first) / 2;
 		struct jit_code *code = &jit->codes.at[middle];
 
@@ -304,11 +317,13 @@ static struct jit_code *code_find(struct jit *jit, uint64_t addr, uint64_t time_
 	return question.best;
 }
 
-int jit_read(struct jit **ret_jit, const char *path, const char *bytes, size_t len, struct err *err)
+int jit_read(struct jit **ret_jit, const struct names_options *options, const char *bytes,
+	size_t len, struct err *err)
 {
 	struct jit *jit = mem_new(1, sizeof(*jit));
 	uint32_t magic = 0;
 
+	jit->quota = quota_of(len, options->interrupted);
 	if (len >= sizeof(magic))
 		memcpy(&magic, bytes, sizeof(magic));
 	if (magic == JIT_MAGIC || magic == JIT_MAGIC_SWAPPED)
@@ -317,7 +332,7 @@ int jit_read(struct jit **ret_jit, const char *path, const char *bytes, size_t l
 		map_read(jit, bytes, len);
 	if (!jit->codes.count) {
 		jit_close(jit);
-		return err_set(err, ERR_UNAVAILABLE, ENODATA, "%s names no code", path);
+		return err_set(err, ERR_UNAVAILABLE, ENODATA, "%s names no code", options->path);
 	}
 	vec_sort(&jit->codes, code_order);
 	vec_foreach (struct jit_code, code, &jit->codes)
@@ -330,19 +345,22 @@ int jit_read(struct jit **ret_jit, const char *path, const char *bytes, size_t l
 	return 0;
 }
 
+/* The last line of the code at or before `addr`. */
 static const struct jit_line *line_find(
 	const struct jit *jit, const struct jit_code *code, uint64_t addr)
 {
-	const struct jit_line *found = NULL;
+	const struct jit_line *lines = jit->lines.at + code->first_line;
+	uint32_t low = 0, high = code->line_count;
 
-	for (uint32_t i = 0; i < code->line_count; i++) {
-		const struct jit_line *line = &jit->lines.at[code->first_line + i];
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
 
-		if (line->addr > addr)
-			break;
-		found = line;
+		if (lines[middle].addr <= addr)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return found;
+	return low ? &lines[low - 1] : NULL;
 }
 
 static const char *code_name(struct jit *jit, struct jit_code *code)
@@ -350,7 +368,8 @@ static const char *code_name(struct jit *jit, struct jit_code *code)
 	str_auto struct str text = {0};
 
 	if (!code->name) {
-		names_demangle(code->linkage, &text);
+		if (!names_demangle_within(&jit->quota, code->linkage, &text))
+			return code->linkage;
 		code->name = arena_text(&jit->arena, str_text(&text), text.len);
 	}
 	return code->name;
@@ -408,6 +427,11 @@ unsigned jit_lines(
 	return count;
 }
 
+struct quota *jit_quota(struct jit *jit)
+{
+	return &jit->quota;
+}
+
 void jit_close(struct jit *jit)
 {
 	if (!jit)
@@ -429,8 +453,10 @@ static int owner_check(uint32_t found, const char *path, uint32_t owner, struct 
 	return -EPERM;
 }
 
-int names_open_jit(const char *path, uint32_t owner, struct names **ret_names, struct err *err)
+int names_open_jit(const struct names_options *options, uint32_t owner, struct names **ret_names,
+	struct err *err)
 {
+	const char *path = options->path;
 	struct stat status;
 	io_auto int fd = io_open_regular(AT_FDCWD, path, O_NOFOLLOW, &status);
 	str_auto struct str text = {0};
@@ -447,11 +473,12 @@ int names_open_jit(const char *path, uint32_t owner, struct names **ret_names, s
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd); /* the file whose owner was checked */
 	result = io_read(self, JIT_LIMIT, &text, err);
 	if (result >= 0)
-		result = jit_read(&jit, path, str_text(&text), text.len, err);
+		result = jit_read(&jit, options, str_text(&text), text.len, err);
 	if (result < 0 || !jit)
 		return result;
 	*ret_names = mem_new(1, sizeof(**ret_names));
 	(*ret_names)->jit = jit;
+	(*ret_names)->quota = jit_quota(jit);
 	str_addf(&(*ret_names)->basis, "JIT code of %s", path);
 	return 0;
 }

@@ -8,6 +8,12 @@
 #include "debug_set.h"
 #include "span.h"
 
+enum {
+	NAME_STEP = 256,     /* bytes of a name that are looked at in a step */
+	DEMANGLE_STEPS = 40, /* for a short name */
+	SYMBOL_BYTES = 96,   /* a symbol and where it stands */
+};
+
 enum symbol_binding { SYMBOL_LOCAL, SYMBOL_WEAK, SYMBOL_GLOBAL };
 
 struct symbol {
@@ -35,9 +41,13 @@ void symbols_lay(struct symbols *symbols);
 struct symbol *symbols_find(const struct symbols *symbols, uint64_t addr);
 /* Where a symbol without a size ends. */
 uint64_t symbol_end(const struct symbols *symbols, const struct symbol *symbol);
-const char *symbol_name(struct symbol *symbol, struct arena *arena);
-struct symbol *symbols_search(struct symbols *symbols, const char *name, struct arena *arena);
+const char *symbol_name(struct symbol *symbol, struct quota *quota, struct arena *arena);
+struct symbol *symbols_search(
+	struct symbols *symbols, const char *name, struct quota *quota, struct arena *arena);
 void symbols_done(struct symbols *symbols);
+
+/* Demangle, charged; false: nothing may be kept any more. */
+bool names_demangle_within(struct quota *quota, const char *linkage, struct str *ret_name);
 
 struct jit;
 
@@ -51,6 +61,7 @@ struct names {
 	struct str kernel_text; /* the kernel's symbol names point into it */
 	struct jit *jit;
 	struct str basis, missing;
+	struct quota *quota;	 /* of its image or JIT file; NULL: of the kernel */
 	uint32_t splits_missing; /* of which `missing` speaks */
 	struct arena arena;
 };
@@ -60,8 +71,9 @@ const struct debug_name *names_of_node(
 	struct names *names, struct debug_unit *unit, struct debug_node *node);
 
 /* names_jit.c */
-int jit_read(
-	struct jit **ret_jit, const char *path, const char *bytes, size_t len, struct err *err);
+int jit_read(struct jit **ret_jit, const struct names_options *options, const char *bytes,
+	size_t len, struct err *err);
+struct quota *jit_quota(struct jit *jit);
 unsigned jit_find(struct jit *jit, uint64_t addr, uint64_t time_ns, struct names_frame *ret_frame);
 bool jit_search(struct jit *jit, const char *name, struct names_frame *ret_frame);
 unsigned jit_lines(

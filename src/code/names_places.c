@@ -216,7 +216,7 @@ static void symbols_take(struct names *names, const char *function, struct place
 {
 	vec_foreach (struct symbol, symbol, &names->symbols.list) {
 		if (!symbol->is_function ||
-			!function_is(symbol_name(symbol, &names->arena), function))
+			!function_is(symbol_name(symbol, names->quota, &names->arena), function))
 			continue;
 		range_add(place, symbol->addr, symbol_end(&names->symbols, symbol));
 		if (!strchr(symbol->linkage, '.'))

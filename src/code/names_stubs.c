@@ -33,11 +33,14 @@ static void relocations_read(
 		Elf64_Sym symbol;
 		const char *name;
 
+		if (!quota_step(image->quota, 2))
+			return;
 		memcpy(&relocation, section->data + at, sizeof(relocation));
 		if (ELF64_R_SYM(relocation.r_info) &&
 			image_symbol(
 				image, table, ELF64_R_SYM(relocation.r_info), &symbol, &name) &&
-			name && *name)
+			name && *name && quota_step(image->quota, strlen(name) / NAME_STEP) &&
+			quota_take(image->quota, sizeof(struct slot)))
 			vec_push(&slots->list, (struct slot){relocation.r_offset, name});
 	}
 }
@@ -95,13 +98,14 @@ struct stubs {
 	struct symbols *symbols;
 	const struct slots *slots;
 	struct arena *arena;
+	struct quota *quota;
 };
 
 static void stub_add(const struct stubs *stubs, uint64_t addr, uint64_t size, uint64_t slot)
 {
 	const char *name = slot_name(stubs->slots, slot);
 
-	if (name)
+	if (name && quota_take(stubs->quota, SYMBOL_BYTES + strlen(name)))
 		vec_push(&stubs->symbols->list,
 			(struct symbol){.addr = addr,
 				.size = size,
@@ -144,7 +148,7 @@ void symbols_read_stubs(struct symbols *symbols, struct image *image, struct are
 	static const char *const sections[] = {".plt", ".plt.sec", ".plt.got"};
 	enum image_machine machine = image_machine(image);
 	struct slots slots = {0};
-	struct stubs stubs = {symbols, &slots, arena};
+	struct stubs stubs = {symbols, &slots, arena, image->quota};
 
 	if (machine == IMAGE_OTHER)
 		return;

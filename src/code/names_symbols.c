@@ -49,8 +49,10 @@ uint32_t symbols_read(struct symbols *symbols, const struct image *image, unsign
 
 	if (!symbols->code.all.count)
 		code_read(symbols, image);
-	for (uint64_t i = 0; image_symbol(image, table, i, &symbol, &name); i++)
-		if (name && is_wanted(&symbol, name))
+	for (uint64_t i = 0; image_symbol(image, table, i, &symbol, &name); i++) {
+		if (!quota_step(image->quota, name ? 1 + strlen(name) / NAME_STEP : 1))
+			break;
+		if (name && is_wanted(&symbol, name) && quota_take(image->quota, SYMBOL_BYTES))
 			vec_push(&symbols->list,
 				(struct symbol){.addr = symbol.st_value,
 					.size = symbol.st_size,
@@ -58,6 +60,7 @@ uint32_t symbols_read(struct symbols *symbols, const struct image *image, unsign
 					.binding = binding_of(&symbol),
 					.is_function =
 						ELF64_ST_TYPE(symbol.st_info) != STT_NOTYPE});
+	}
 	return symbols->list.count - before;
 }
 
@@ -93,11 +96,10 @@ static bool is_sorted(const struct symbols *symbols)
 static uint64_t limit_of(const struct symbols *symbols, uint64_t addr)
 {
 	const struct span_piece *pieces = symbols->code.pieces.at;
+	uint32_t upto = vec_upto(&symbols->code.pieces, low, addr);
 
-	for (uint32_t i = 0; i + 1 < symbols->code.pieces.count; i++)
-		if (pieces[i].item != SPAN_NONE && pieces[i].low <= addr &&
-			addr < pieces[i + 1].low)
-			return pieces[i + 1].low;
+	if (upto && upto < symbols->code.pieces.count && pieces[upto - 1].item != SPAN_NONE)
+		return pieces[upto].low;
 	return symbols->code.pieces.count ? 0 : UINT64_MAX;
 }
 
@@ -162,14 +164,15 @@ uint64_t symbol_end(const struct symbols *symbols, const struct symbol *symbol)
 	return limit == UINT64_MAX ? symbol->addr + 1 : limit;
 }
 
-const char *symbol_name(struct symbol *symbol, struct arena *arena)
+const char *symbol_name(struct symbol *symbol, struct quota *quota, struct arena *arena)
 {
 	str_auto struct str text = {0};
 
 	if (!symbol->name && symbol->linkage[0] != '_')
 		symbol->name = symbol->linkage;
 	if (!symbol->name) {
-		names_demangle(symbol->linkage, &text);
+		if (!names_demangle_within(quota, symbol->linkage, &text))
+			return symbol->linkage;
 		symbol->name = arena_text(arena, str_text(&text), text.len);
 	}
 	return symbol->name;
@@ -210,7 +213,8 @@ static enum match match_of(const char *full, const char *wanted)
 }
 
 /* A whole match wins; a shorter form must fit one function only. */
-struct symbol *symbols_search(struct symbols *symbols, const char *name, struct arena *arena)
+struct symbol *symbols_search(
+	struct symbols *symbols, const char *name, struct quota *quota, struct arena *arena)
 {
 	struct symbol *best = NULL;
 	enum match best_match = MATCH_NONE;
@@ -225,7 +229,7 @@ struct symbol *symbols_search(struct symbols *symbols, const char *name, struct 
 			return symbol;
 		if (symbol->linkage[0] != '_' || !strstr(symbol->linkage, word))
 			continue;
-		match = match_of(symbol_name(symbol, arena), name);
+		match = match_of(symbol_name(symbol, quota, arena), name);
 		if (match == MATCH_NONE || match < best_match)
 			continue;
 		unique = match > best_match || best->addr == symbol->addr;

@@ -289,7 +289,8 @@ static void table_compile(struct unwind_table *table, uint32_t index)
 	if (table_is_full(table) ||
 		!frame_entry_read(
 			&table->frames, table->machine, fde_offset(table, index), &entry) ||
-		entry.pc != fde_pc(table, index) || entry.pc_bytes > UINT32_MAX)
+		entry.pc != fde_pc(table, index) || entry.pc_bytes > UINT32_MAX ||
+		!quota_step(table->image->quota, cursor_left(&entry.program)))
 		return;
 	good = frame_entry_compile(&entry, &table->frames, table->machine, table_take_row, table);
 	count = table->rows.count - head - 1;

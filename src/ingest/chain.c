@@ -9,6 +9,8 @@
 
 #include "profile.h"
 
+enum { UNWIND_STEPS = 8 }; /* for a frame */
+
 struct chain {
 	struct profile *profile;
 	const struct wire_sample *sample;
@@ -20,9 +22,9 @@ struct chain {
 static struct mapping *mapping_at(
 	struct profile *profile, const struct space *space, uint64_t addr, uint64_t time_ns)
 {
-	struct mapping *mapping = space_find(space, addr, time_ns);
+	struct mapping *mapping = space_find(profile, space, addr, time_ns);
 
-	return mapping ? mapping : space_find(profile->kernel, addr, time_ns);
+	return mapping ? mapping : space_find(profile, profile->kernel, addr, time_ns);
 }
 
 static row_id location_in(struct profile *profile, const struct space *space, uint64_t addr,
@@ -63,7 +65,8 @@ static void chain_push(struct chain *chain, uint64_t addr, uint32_t flags)
 static bool place_find(void *context, uint64_t addr, struct unwind_place *ret_place)
 {
 	struct chain *chain = context;
-	struct mapping *mapping = space_find(chain->space, addr, chain->sample->time_ns);
+	struct mapping *mapping =
+		space_find(chain->profile, chain->space, addr, chain->sample->time_ns);
 
 	if (!mapping)
 		return false;
@@ -122,6 +125,8 @@ static size_t user_unwind(struct chain *chain)
 	};
 	enum unwind_end end;
 	size_t count = unwind_sample(&world, &registers, &stack, addrs, STACK_FRAMES, &end);
+
+	quota_step(chain->profile->quota, UNWIND_STEPS * count);
 
 	if (end == UNWIND_TRUNCATED || end == UNWIND_TOO_DEEP) {
 		chain->flags |= SAMPLE_TRUNCATED;
@@ -217,6 +222,8 @@ static void named_frames(struct chain *chain)
 	const struct wire_sample *sample = chain->sample;
 	struct profile *profile = chain->profile;
 
+	if (!quota_step(profile->quota, FRAME_STEPS * (uint64_t)sample->named_count))
+		return;
 	for (uint32_t i = sample->named_count; i;) {
 		row_id *known = named_known(profile, sample, i);
 		row_id location = known && *known ? *known : 0;
@@ -247,6 +254,7 @@ row_id chain_of_sample(
 		named_frames(&chain);
 	} else {
 		count = user_frames(&chain);
+		quota_step(profile->quota, FRAME_STEPS * count);
 		for (size_t i = count; i; i--)
 			chain_push(&chain, profile->addrs[i - 1], i > 1 ? LOCATION_CALLER : 0);
 		kernel_frames(&chain);

@@ -1,5 +1,10 @@
 /* frames.c - the functions and frames of a run, each once. */
+#include <string.h>
+
 #include "profile.h"
+
+/* A row and how it is found again; a text of the run is its own key. */
+enum { ROW_BYTES = 96, TEXT_TIMES = 2 };
 
 static void key_add(struct str *key, uint64_t number)
 {
@@ -29,6 +34,8 @@ static row_id namer_function(struct namer *namer, const struct names_frame *fram
 		key_add(&namer->key, (uint64_t)row.file << 32 | row.line);
 	if (map_get(&namer->functions, namer->key.at, namer->key.len, &id))
 		return id;
+	quota_take(namer->quota, ROW_BYTES + TEXT_TIMES * (strlen(frame->function) +
+								  strlen(run_text(run, row.file))));
 	id = run_add_function(run, &row);
 	map_put(&namer->functions, namer->key.at, namer->key.len, id);
 	return id;
@@ -50,6 +57,7 @@ row_id namer_frame(
 	key_add(&namer->key, (uint64_t)row.file << 32 | row.line);
 	if (map_get(&namer->frames, namer->key.at, namer->key.len, &id))
 		return id;
+	quota_take(namer->quota, ROW_BYTES + TEXT_TIMES * (frame->file ? strlen(frame->file) : 0));
 	id = run_add_frame(namer->run, &row);
 	map_put(&namer->frames, namer->key.at, namer->key.len, id);
 	return id;

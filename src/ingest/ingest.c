@@ -9,6 +9,9 @@
 #include "model/run.h"
 #include "profile.h"
 
+/* What a record or a sample costs: its rows, and their place in tables. */
+enum { SAMPLE_STEPS = 12, RECORD_BYTES = 64, SAMPLE_BYTES = 96, BRANCH_BYTES = 48 };
+
 static void take_note(struct run *run, const struct wire_record *record)
 {
 	const struct wire_note *note = (const struct wire_note *)record;
@@ -280,7 +283,7 @@ static void take_claim(struct run *run, const struct wire_record *record)
 static struct profile *ingest_profile(struct ingest *ingest)
 {
 	if (!ingest->profile)
-		ingest->profile = profile_open(ingest->run);
+		ingest->profile = profile_open(ingest->run, ingest->quota);
 	return ingest->profile;
 }
 
@@ -289,6 +292,11 @@ static int ingest_take_sample(void *context, const struct wire_sample *sample)
 	struct ingest *ingest = context;
 	struct wire_sample moved = *sample;
 
+	if (!quota_step(
+		    ingest->quota, SAMPLE_STEPS + FRAME_STEPS * (uint64_t)sample->branch_count) ||
+		!quota_take(ingest->quota,
+			SAMPLE_BYTES + BRANCH_BYTES * (uint64_t)sample->branch_count))
+		return 0;
 	if (sample->event && sample->event <= UINT32_MAX - ingest->event_base)
 		moved.event = sample->event + ingest->event_base;
 	profile_sample(ingest_profile(ingest), &moved);
@@ -357,6 +365,10 @@ static int ingest_take(void *context, const struct wire_record *record)
 		ingest->malformed++;
 		return 0;
 	}
+	if (record->type != WIRE_NOTE && /* they say what was left out */
+		(!quota_step(ingest->quota, SAMPLE_STEPS) ||
+			!quota_take(ingest->quota, RECORD_BYTES + record->size)))
+		return 0;
 	switch ((enum wire_type)record->type) {
 	case WIRE_NOTE:
 		take_note(ingest->run, record);

@@ -11,6 +11,9 @@
 #include "base/mem.h"
 #include "profile.h"
 
+/* A row with its place in the table. */
+enum { LOCATION_BYTES = 48, STACK_BYTES = 24 };
+
 static uint64_t mix(uint64_t a, uint64_t b)
 {
 	uint64_t hash = (a ^ 0x9e3779b97f4a7c15) * 0xff51afd7ed558ccd;
@@ -81,8 +84,10 @@ row_id location_intern(struct profile *profile, const struct location_row *row)
 		if (known->addr == row->addr && known->module == row->module &&
 			known->flags == row->flags && known->frame == row->frame)
 			return table->slots[at];
+		quota_step(profile->quota, 1); /* addresses can be made to collide */
 	}
 	table->count++;
+	quota_take(profile->quota, LOCATION_BYTES);
 	return table->slots[at] = run_add_location(run, row);
 }
 
@@ -93,8 +98,10 @@ row_id stack_intern(struct profile *profile, const struct stack_row *row)
 	const struct stack_row *behind;
 	uint32_t at;
 
-	if (row->parent == run->stacks.count)
+	if (row->parent == run->stacks.count) {
+		quota_take(profile->quota, sizeof(*row));
 		return run_add_stack(run, row);
+	}
 	behind = &run->stacks.at[row->parent];
 	if (behind->parent == row->parent && behind->location == row->location)
 		return row->parent + 1;
@@ -106,7 +113,9 @@ row_id stack_intern(struct profile *profile, const struct stack_row *row)
 
 		if (known->parent == row->parent && known->location == row->location)
 			return table->slots[at];
+		quota_step(profile->quota, 1);
 	}
 	table->count++;
+	quota_take(profile->quota, STACK_BYTES);
 	return table->slots[at] = run_add_stack(run, row);
 }

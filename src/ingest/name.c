@@ -17,7 +17,7 @@
 #include "ingest/ingest.h"
 #include "profile.h"
 
-enum { INLINE_DEPTH = 64 };
+enum { INLINE_DEPTH = 64, LOCATION_STEPS = 16 };
 
 struct naming {
 	struct run *run;
@@ -49,9 +49,11 @@ static int names_open_vdso(struct names **ret_names, struct err *err)
 }
 
 /* A jitdump that the process had mapped, else the map file that perf's convention names. */
-static int names_open_jitted(const struct run *run, const struct module *seen, row_id row,
+static int names_open_jitted(const struct naming *naming, const struct module *seen, row_id row,
 	struct names **ret_names, struct err *err)
 {
+	const struct run *run = naming->run;
+	struct names_options options = {.interrupted = naming->options->interrupted};
 	uint32_t owner = seen ? seen->owner : geteuid(), pid = 0;
 	const char *name = run_text(run, run->modules.at[row - 1].path);
 	char path[96], dump[64];
@@ -60,15 +62,18 @@ static int names_open_jitted(const struct run *run, const struct module *seen, r
 	if (sscanf(name, "[jit %u]", &pid) != 1)
 		return err_set(err, ERR_UNAVAILABLE, ENOENT, "%s has no symbols", name);
 	snprintf(dump, sizeof(dump), "/jit-%u.dump", pid);
-	vec_foreach (const struct module_row, module, &run->modules)
-		if (str_ends(run_text(run, module->path), dump) &&
-			names_open_jit(run_text(run, module->path), owner, ret_names, err) == 0)
+	vec_foreach (const struct module_row, module, &run->modules) {
+		options.path = run_text(run, module->path);
+		if (str_ends(options.path, dump) &&
+			names_open_jit(&options, owner, ret_names, err) == 0)
 			return 0;
+	}
+	options.path = path;
 	snprintf(path, sizeof(path), "/proc/%u/root/tmp/perf-%u.map", pid, pid);
-	r = names_open_jit(path, owner, ret_names, err);
+	r = names_open_jit(&options, owner, ret_names, err);
 	if (r < 0) {
 		snprintf(path, sizeof(path), "/tmp/perf-%u.map", pid);
-		r = names_open_jit(path, owner, ret_names, err);
+		r = names_open_jit(&options, owner, ret_names, err);
 	}
 	return r;
 }
@@ -133,6 +138,7 @@ static int module_names(
 		.symfs = naming->options->symfs,
 		.without_inlines = naming->options->without_inlines,
 		.debuginfod = naming->options->debuginfod,
+		.interrupted = naming->options->interrupted,
 	};
 	char path[64];
 	int r = module_is_foreign(naming->run, module, err);
@@ -144,7 +150,7 @@ static int module_names(
 	if (module->flags & MODULE_VDSO)
 		return names_open_vdso(ret_names, err);
 	if (module->flags & MODULE_JIT)
-		return names_open_jitted(naming->run, seen, row, ret_names, err);
+		return names_open_jitted(naming, seen, row, ret_names, err);
 	if (seen && seen->fd >= 0) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", seen->fd);
 		options.path = path;
@@ -159,6 +165,7 @@ static void location_name(struct naming *naming, struct names *names, row_id id)
 	unsigned count = names_find(names, location->addr, UINT64_MAX, frames, INLINE_DEPTH);
 	row_id frame = 0;
 
+	quota_step(naming->namer.quota, LOCATION_STEPS * (count + 1));
 	for (unsigned i = count; i; i--)
 		frame = namer_frame(&naming->namer, &frames[i - 1], location->module, frame);
 	if (frame)
@@ -176,6 +183,32 @@ static void module_missing(struct naming *naming, row_id row, const struct err *
 		if (str_equal(run_text(run, note->text), err->text))
 			return; /* a run that was named before it was stored said so already */
 	run_add_note(run, "module-without-names", err->text, err->hint);
+}
+
+/* Of the kernel: what its symbols take, which nobody made up. */
+static uint64_t names_file_bytes(struct names *names)
+{
+	const struct quota *quota = names ? names_quota(names) : NULL;
+
+	return quota ? quota->file_bytes : 1 << 30;
+}
+
+/* A file that takes too much is read up to there, and the run says so. */
+static void module_stopped(struct naming *naming, row_id row, struct names *names)
+{
+	const struct quota *quota = names ? names_quota(names) : NULL;
+	const struct module_row *module = &naming->run->modules.at[row - 1];
+	str_auto struct str text = {0};
+
+	if (quota_is_left(quota))
+		quota = naming->namer.quota;
+	if (quota_is_left(quota) || quota->end == QUOTA_INTERRUPTED)
+		return;
+	quota_tell(quota,
+		module->flags & MODULE_JIT && names ? names_basis(names)
+						    : run_text(naming->run, module->path),
+		&text);
+	run_add_note(naming->run, "file-too-costly", str_text(&text), quota_hint);
 }
 
 /* Ids of the places to name, those of one module together. */
@@ -212,21 +245,25 @@ void ingest_name(struct run *run, const struct ingest_naming *options)
 	bool frozen = run->frozen;
 
 	run->frozen = false; /* names are all that is added to a run that was loaded */
-	while (naming.done < naming.of) {
+	while (naming.done < naming.of && !interrupt_now(naming.options->interrupted).count) {
 		row_id module = run->locations.at[ids[naming.done] - 1].module;
 		struct names *names = NULL;
+		struct quota keeping; /* what the names take in the run: as much again */
 		struct err err = {0};
 
 		if (module_names(&naming, module, &names, &err) < 0)
 			module_missing(&naming, module, &err);
+		keeping = quota_of(names_file_bytes(names), naming.options->interrupted);
+		naming.namer.quota = &keeping;
 		for (; naming.done < naming.of; naming.done++) {
 			row_id id = ids[naming.done];
 
 			if (run->locations.at[id - 1].module != module)
 				break;
-			if (names)
+			if (names && quota_is_left(&keeping))
 				location_name(&naming, names, id);
 		}
+		module_stopped(&naming, module, names);
 		names_close(names);
 		if (naming.options->progress)
 			naming.options->progress(naming.options->context, naming.done, naming.of);

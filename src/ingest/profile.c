@@ -7,12 +7,13 @@
 #include "base/mem.h"
 #include "wire/record.h"
 
-struct profile *profile_open(struct run *run)
+struct profile *profile_open(struct run *run, struct quota *quota)
 {
 	struct profile *profile = mem_new(1, sizeof(*profile));
 
 	profile->run = run;
 	profile->namer.run = run;
+	profile->quota = profile->namer.quota = quota;
 	profile->kernel = mem_new(1, sizeof(*profile->kernel));
 	profile->kernel->pid = UINT32_MAX;
 	vec_push(&profile->layouts, mem_new(1, sizeof(struct layout)));

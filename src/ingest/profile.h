@@ -80,14 +80,16 @@ struct waiting {
 /* Functions and frames by their content. */
 struct namer {
 	struct run *run;
+	struct quota *quota; /* of the file that names them; NULL: of none */
 	struct map functions, frames;
 	struct str key; /* scratch */
 };
 
-enum { STACK_FRAMES = 4096, KNOWN_MOST = 1 << 24 };
+enum { STACK_FRAMES = 4096, KNOWN_MOST = 1 << 24, FRAME_STEPS = 2 };
 
 struct profile {
 	struct run *run;
+	struct quota *quota; /* of the file that is read; NULL: of none */
 	struct arena arena;
 	vec_of(struct space *) spaces;
 	struct map space_of;		 /* pid -> index + 1 */
@@ -112,7 +114,8 @@ struct space *space_of_pid(struct profile *profile, uint32_t pid);
 void space_map(struct profile *profile, struct space *space, const struct mapping *mapping);
 void space_fork(struct profile *profile, uint32_t pid, uint32_t parent_pid, uint64_t time_ns);
 void space_exec(struct profile *profile, uint32_t pid, uint64_t time_ns);
-struct mapping *space_find(const struct space *space, uint64_t addr, uint64_t time_ns);
+struct mapping *space_find(
+	const struct profile *profile, const struct space *space, uint64_t addr, uint64_t time_ns);
 void space_done(struct profile *profile);
 
 /* module.c */
@@ -145,7 +148,7 @@ void order_add(
 void order_flush(struct profile *profile, uint64_t time_ns);
 
 /* profile.c */
-struct profile *profile_open(struct run *run);
+struct profile *profile_open(struct run *run, struct quota *quota);
 void profile_close(struct profile *profile);
 void profile_map(struct profile *profile, const struct wire_record *record);
 void profile_task(struct profile *profile, const struct wire_record *record);

@@ -11,6 +11,8 @@
 #include "base/sorted.h"
 #include "profile.h"
 
+enum { MOVED_STEP = 16 }; /* mappings that are moved or looked at in a step */
+
 static struct layout *layout_new(struct profile *profile)
 {
 	struct layout *layout = mem_new(1, sizeof(*layout));
@@ -22,6 +24,11 @@ static struct layout *layout_new(struct profile *profile)
 static struct layout *layout_copy(struct profile *profile, const struct layout *from)
 {
 	struct layout *copy = layout_new(profile);
+	uint64_t count = (uint64_t)from->now.count + from->before.count;
+
+	if (!quota_step(profile->quota, count / MOVED_STEP) ||
+		!quota_take(profile->quota, count * sizeof(struct mapping)))
+		return copy;
 
 	vec_foreach (const struct mapping, mapping, &from->now)
 		vec_push(&copy->now, *mapping);
@@ -108,6 +115,7 @@ void space_map(struct profile *profile, struct space *space, const struct mappin
 		layout = layout_copy(profile, layout);
 		version->layout = layout;
 	}
+	quota_step(profile->quota, layout->now.count / MOVED_STEP);
 	layout_clear(layout, mapping);
 	where = layout_above(layout, mapping->start);
 	vec_push(&layout->now, *mapping);
@@ -143,7 +151,8 @@ void space_exec(struct profile *profile, uint32_t pid, uint64_t time_ns)
 	version_add(space_of_pid(profile, pid), time_ns, layout_new(profile));
 }
 
-struct mapping *space_find(const struct space *space, uint64_t addr, uint64_t time_ns)
+struct mapping *space_find(
+	const struct profile *profile, const struct space *space, uint64_t addr, uint64_t time_ns)
 {
 	struct layout *layout = version_at(space, time_ns)->layout;
 	uint32_t at = layout_above(layout, addr);
@@ -151,6 +160,7 @@ struct mapping *space_find(const struct space *space, uint64_t addr, uint64_t ti
 	if (at < layout->now.count && layout->now.at[at].start <= addr &&
 		layout->now.at[at].time_ns <= time_ns)
 		return &layout->now.at[at];
+	quota_step(profile->quota, (layout->before.count + space->versions.count) / MOVED_STEP);
 	for (uint32_t i = layout->before.count; i; i--) {
 		struct mapping *old = &layout->before.at[i - 1];
 

@@ -12,6 +12,7 @@ static void naming_progress(void *context, uint32_t done, uint32_t of)
 void job_name_run(const struct job_host *host, struct run *run, struct ingest_naming naming)
 {
 	naming.progress = naming_progress;
+	naming.interrupted = host->interrupted;
 	naming.context = &host;
 	ingest_name(run, &naming);
 	job_progress(host, NULL);

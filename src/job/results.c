@@ -47,13 +47,15 @@ static bool is_run_file(const char *path)
 }
 
 /* Another tool's file; a profile or counts are no results here. */
-static int import_results(const char *path, struct run **ret_run, struct err *err)
+static int import_results(
+	const struct job_host *host, const char *path, struct run **ret_run, struct err *err)
 {
 	run_auto struct run *run = run_open();
-	struct ingest ingest = {.run = run};
+	struct quota quota = {.interrupted = host->interrupted};
+	struct ingest ingest = {.run = run, .quota = &quota};
 	struct wire_sink sink = ingest_sink(&ingest);
 	struct import_report report;
-	int r = import_file(path, &sink, &report, err);
+	int r = import_file(path, &quota, &sink, &report, err);
 
 	ingest_done(&ingest);
 	if (r < 0)
@@ -65,7 +67,7 @@ static int import_results(const char *path, struct run **ret_run, struct err *er
 			"use a run file of `assay bench -o`, or JSON of hyperfine or Google "
 			"Benchmark");
 	}
-	run->partial = *report.damage || report.skipped[IMPORT_TRUNCATED];
+	run->partial = *report.damage || report.stopped || report.skipped[IMPORT_TRUNCATED];
 	run->command = run_intern(run, "import");
 	run_freeze(run);
 	*ret_run = run;
@@ -120,7 +122,7 @@ int results_add(struct results *results, const char *path, struct err *err)
 {
 	struct run *run = NULL;
 	int r = is_run_file(path) ? load_run_file(results->host, path, &run, err)
-				  : import_results(path, &run, err);
+				  : import_results(results->host, path, &run, err);
 
 	if (r < 0)
 		return r;

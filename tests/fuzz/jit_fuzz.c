@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* It follows no links, so a memfd will not do. */
 	if (io_replace(path, IO_SHARED, data, size, &err) < 0)
 		return 0;
-	if (names_open_jit(path, getuid(), &names, &err) == 0) {
+	if (names_open_jit(&(struct names_options){.path = path}, getuid(), &names, &err) == 0) {
 		for (uint64_t addr = 0x1000; addr < 0x1100; addr += 8)
 			names_find(names, addr, addr, &frame, 1);
 		names_find(names, UINT64_MAX, UINT64_MAX, &frame, 1);

@@ -115,7 +115,7 @@ static inline void counted_import_file(struct counted *in, const char *path)
 	struct wire_sink sink = {counted_take, counted_take_sample, in};
 
 	*in = (struct counted){0};
-	in->r = import_file(path, &sink, &in->report, &in->err);
+	in->r = import_file(path, &(struct quota){0}, &sink, &in->report, &in->err);
 }
 
 static inline void counted_done(struct counted *in)

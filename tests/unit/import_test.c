@@ -364,7 +364,7 @@ static void metrics_of_a_real_recording_agree_with_perf(void **state)
 		: source ? source
 			 : ".",
 		shared ? "" : "/../shared");
-	if (import_file(path, &sink, &in.report, &in.err) < 0) {
+	if (import_file(path, &(struct quota){0}, &sink, &in.report, &in.err) < 0) {
 		print_message("# skip: %s\n", in.err.text);
 		run_close(in.run);
 		skip();

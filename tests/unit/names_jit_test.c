@@ -34,7 +34,7 @@ static struct names *jit_open(const void *bytes, size_t len)
 	struct err err = {0};
 
 	file_write(bytes, len);
-	if (names_open_jit(path, getuid(), &names, &err) < 0)
+	if (names_open_jit(&(struct names_options){.path = path}, getuid(), &names, &err) < 0)
 		fail_msg("%s", err.text);
 	return names;
 }
@@ -85,7 +85,8 @@ static void a_map_of_somebody_else_is_refused(void **state)
 		skip();
 	}
 	file_write("1000 10 name\n", 13);
-	assert_true(names_open_jit(path, getuid() == 0 ? 4321 : getuid() + 1, &names, &err) < 0);
+	assert_true(names_open_jit(&(struct names_options){.path = path},
+			    getuid() == 0 ? 4321 : getuid() + 1, &names, &err) < 0);
 	assert_non_null(strstr(err.text, "belongs to user"));
 	assert_true(err.hint[0] != '\0');
 	if (getuid() == 0)
@@ -99,7 +100,8 @@ static void a_file_that_names_nothing_is_said(void **state)
 
 	(void)state;
 	file_write("", 0);
-	assert_true(names_open_jit(path, getuid(), &names, &err) < 0);
+	assert_true(
+		names_open_jit(&(struct names_options){.path = path}, getuid(), &names, &err) < 0);
 	assert_non_null(strstr(err.text, "names no code"));
 }
 

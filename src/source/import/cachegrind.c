@@ -300,7 +300,7 @@ int cachegrind_read(struct cachegrind_sums *sums, const struct event_list *list,
 	uint64_t before = sums->cost_lines;
 	int r;
 
-	if (!callgrind_text_is(text))
+	if (!callgrind_text_is(text, NULL))
 		return -EINVAL;
 	reading.which = mem_new(list->specs.count + 1, sizeof(*reading.which));
 	for (uint32_t i = 0; i < list->specs.count; i++)

@@ -230,7 +230,7 @@ int callgrind_text_read(struct callgrind_text *c, struct import_text text)
 	int r = 0;
 
 	c->has_line = true;
-	while (r == 0 && import_line_next(&text, &line, &whole)) {
+	while (r == 0 && import_line_next(c->report->quota, &text, &line, &whole)) {
 		if (import_line_is_empty(line))
 			continue;
 		c->report->lines++;
@@ -240,12 +240,13 @@ int callgrind_text_read(struct callgrind_text *c, struct import_text text)
 	return r;
 }
 
-bool callgrind_text_is(struct import_text text)
+bool callgrind_text_is(struct import_text text, struct quota *quota)
 {
 	struct import_text line;
 	bool events = false, whole;
 
-	for (unsigned seen = 0; seen < CALLGRIND_LOOK && import_line_next(&text, &line, &whole);) {
+	for (unsigned seen = 0;
+		seen < CALLGRIND_LOOK && import_line_next(quota, &text, &line, &whole);) {
 		if (import_line_is_empty(line))
 			continue;
 		seen++;

@@ -51,6 +51,6 @@ struct callgrind_text {
 int callgrind_text_read(struct callgrind_text *c, struct import_text text);
 
 /* "events:" stands in the head, and a first name or cost soon after. */
-bool callgrind_text_is(struct import_text text);
+bool callgrind_text_is(struct import_text text, struct quota *quota);
 
 void callgrind_text_done(struct callgrind_text *c);

@@ -16,11 +16,18 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "base/mem.h"
 #include "base/str.h"
 #include "import_format.h"
 #include "source/emit.h"
 
-enum { IMPORT_PIPE_LIMIT = 1 << 30, LET_GO_SAMPLES = 1024, FAULT_AROUND = 1 << 16 };
+enum {
+	IMPORT_PIPE_LIMIT = 1 << 30,
+	LET_GO_SAMPLES = 1024,
+	FAULT_AROUND = 1 << 16,
+	LINE_STEPS = 4,
+	PIPE_PIECE = 1 << 16,
+};
 
 static const struct import_format *const formats[] = {
 	&import_perf_data,
@@ -75,12 +82,13 @@ static const struct import_reason reasons[] = {
 	[IMPORT_READ] = {"read_records", NULL, NULL},
 };
 
-bool import_line_next(struct import_text *rest, struct import_text *line, bool *ret_whole)
+bool import_line_next(
+	struct quota *quota, struct import_text *rest, struct import_text *line, bool *ret_whole)
 {
 	const char *end = rest->len ? memchr(rest->at, '\n', rest->len) : NULL;
 	size_t len = end ? (size_t)(end - rest->at) : rest->len;
 
-	if (!rest->len)
+	if (!rest->len || !quota_step(quota, LINE_STEPS + len / IMPORT_BYTES_STEP))
 		return false;
 	*line = (struct import_text){rest->at, len};
 	*ret_whole = end;
@@ -88,6 +96,24 @@ bool import_line_next(struct import_text *rest, struct import_text *line, bool *
 	rest->len -= len + (end != NULL);
 	if (line->len && line->at[line->len - 1] == '\r')
 		line->len--;
+	return true;
+}
+
+/* Measured with jansson 2.14: an empty object takes 240 bytes, an empty array 144, a number 32 and
+ * its place 8, a text 32 and its bytes. */
+bool import_json_fits(struct quota *quota, struct import_text text)
+{
+	enum { OBJECT = 256, ARRAY = 160, VALUE = 64 };
+	uint64_t bytes = text.len;
+
+	for (size_t i = 0; i < text.len; i++)
+		bytes += text.at[i] == '{'   ? OBJECT
+			 : text.at[i] == '[' ? ARRAY
+			 : text.at[i] == ',' ? VALUE
+					     : 0;
+	if (!quota_step(quota, text.len) || !quota_take(quota, bytes))
+		return false;
+	quota_give(quota, bytes);
 	return true;
 }
 
@@ -172,6 +198,19 @@ static int note_damage(const struct import_report *report, const struct wire_sin
 		"shares and totals cover only what was kept; record again for the rest");
 }
 
+/* A file that takes too much is read up to there. */
+static int note_stopped(
+	const char *name, struct import_report *report, const struct wire_sink *sink)
+{
+	str_auto struct str text = {0};
+
+	if (quota_is_left(report->quota))
+		return 0;
+	report->stopped = true;
+	quota_tell(report->quota, name, &text);
+	return emit_note(sink, "file-too-costly", str_text(&text), quota_hint);
+}
+
 static int format_unknown(struct import_text text, const char *name, struct err *err)
 {
 	static const char human[] = "Performance counter stats for";
@@ -202,15 +241,31 @@ static int format_read(const struct import_format *format, struct import_text te
 	return r < 0 ? r : note_skipped(report, sink);
 }
 
+static bool is_interrupted(const struct quota *quota)
+{
+	return quota->end == QUOTA_INTERRUPTED;
+}
+
+static int say_interrupted(struct err *err)
+{
+	return err_set(err, ERR_INTERRUPTED, EINTR, "interrupted; nothing was imported");
+}
+
+/* On report->quota. */
 static int text_read(struct import_text text, const char *name, const struct wire_sink *sink,
 	struct import_report *report, struct err *err)
 {
+	struct quota *quota = report->quota;
 	int r;
 
 	for (const struct import_format *const *format = formats; *format; format++) {
-		if (!(*format)->detect(text))
+		if (!(*format)->detect(text, quota))
 			continue;
 		r = format_read(*format, text, sink, report);
+		if (r == 0 && !is_interrupted(quota))
+			r = note_stopped(name, report, sink);
+		if (is_interrupted(quota))
+			return say_interrupted(err);
 		if (r < 0)
 			return err_set(
 				err, ERR_USAGE, -r, "cannot import %s: %s", name, err_words(-r));
@@ -221,15 +276,17 @@ static int text_read(struct import_text text, const char *name, const struct wir
 			return -EINVAL;
 		}
 		report->reached = NULL;
+		report->quota = NULL;
 		return 0;
 	}
-	return format_unknown(text, name, err);
+	return is_interrupted(quota) ? say_interrupted(err) : format_unknown(text, name, err);
 }
 
 int import_bytes(const char *bytes, size_t len, const char *name, const struct wire_sink *sink,
 	struct import_report *ret_report, struct err *err)
 {
-	struct import_report report = {0};
+	struct quota quota = quota_of(len, NULL);
+	struct import_report report = {.quota = &quota};
 	int r = text_read((struct import_text){bytes, len}, name, sink, &report, err);
 
 	if (r == 0)
@@ -300,8 +357,36 @@ static int letting_go_take_sample(void *context, const struct wire_sample *sampl
 	return file->sink->take_sample ? file->sink->take_sample(file->sink->context, sample) : 0;
 }
 
-int import_file(const char *path, const struct wire_sink *sink, struct import_report *ret_report,
-	struct err *err)
+/* What a pipe gives, up to its end. */
+static int pipe_read(const char *path, struct quota *quota, struct str *text, struct err *err)
+{
+	struct interrupt first = {0}, now;
+	io_auto int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
+	mem_auto char *piece = mem_new(1, PIPE_PIECE);
+	ssize_t got = fd < 0 ? 0 : 1;
+	int r = fd < 0 ? -errno : 0;
+
+	while (got && r == 0) {
+		got = read(fd, piece, PIPE_PIECE);
+		if (got < 0 && errno != EINTR)
+			r = -errno;
+		str_add_bytes(text, piece, got > 0 ? (size_t)got : 0);
+		if (text->len > IMPORT_PIPE_LIMIT)
+			r = -EFBIG;
+		now = interrupt_now(quota->interrupted);
+		if (now.count > 1 || (now.count && !now.from_terminal))
+			return say_interrupted(err);
+		first = now;
+	}
+	if (r < 0)
+		return io_read_failed(path, IMPORT_PIPE_LIMIT, r, err);
+	*quota = quota_of(text->len, quota->interrupted);
+	quota->seen = first.count;
+	return 0;
+}
+
+int import_file(const char *path, struct quota *quota, const struct wire_sink *sink,
+	struct import_report *ret_report, struct err *err)
 {
 	bool is_stdin = str_equal(path, "-");
 	const char *name = is_stdin ? "stdin" : path, *open_path = is_stdin ? "/dev/stdin" : path;
@@ -312,14 +397,21 @@ int import_file(const char *path, const struct wire_sink *sink, struct import_re
 
 	/* A shell's redirection may stand in the middle of the file, so stdin is always read. */
 	if (!is_stdin && file_map(path, &file.mapped) == 0) {
+		*quota = quota_of(file.mapped.len, quota->interrupted);
+		file.report.quota = quota;
 		r = text_read(file.mapped, name, &before, &file.report, err);
 		munmap((void *)(uintptr_t)file.mapped.at, file.mapped.len);
 		if (r == 0)
 			*ret_report = file.report;
 		return r;
 	}
-	r = io_read_stream(open_path, IMPORT_PIPE_LIMIT, &text, err);
+	r = pipe_read(open_path, quota, &text, err);
 	if (r < 0)
 		return r;
-	return import_bytes(str_text(&text), text.len, name, sink, ret_report, err);
+	file.report.quota = quota;
+	r = text_read(
+		(struct import_text){str_text(&text), text.len}, name, sink, &file.report, err);
+	if (r == 0)
+		*ret_report = file.report;
+	return r;
 }

@@ -333,7 +333,7 @@ static int read_coz(
 	bool whole;
 	int r = 0;
 
-	while (r >= 0 && import_line_next(&text, &line, &whole)) {
+	while (r >= 0 && import_line_next(report->quota, &text, &line, &whole)) {
 		if (import_line_is_empty(line))
 			continue;
 		report->lines++;
@@ -353,13 +353,13 @@ static int read_coz(
 }
 
 /* The first line that holds something is one of coz's. */
-static bool detect_first(struct import_text text, bool json)
+static bool detect_first(struct import_text text, bool json, struct quota *quota)
 {
 	struct import_text line;
 	struct coz_line parsed;
 	bool whole, found;
 
-	while (import_line_next(&text, &line, &whole)) {
+	while (import_line_next(quota, &text, &line, &whole)) {
 		if (import_line_is_empty(line))
 			continue;
 		if ((line.at[0] == '{') != json)
@@ -373,14 +373,14 @@ static bool detect_first(struct import_text text, bool json)
 	return false;
 }
 
-static bool detect_text(struct import_text text)
+static bool detect_text(struct import_text text, struct quota *quota)
 {
-	return detect_first(text, false);
+	return detect_first(text, false, quota);
 }
 
-static bool detect_json(struct import_text text)
+static bool detect_json(struct import_text text, struct quota *quota)
 {
-	return detect_first(text, true);
+	return detect_first(text, true, quota);
 }
 
 const struct import_format import_coz = {"coz", IMPORT_EXPERIMENTS, detect_text, read_coz};

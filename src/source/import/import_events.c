@@ -307,7 +307,7 @@ static int read_events(
 	bool whole;
 	int r = 0;
 
-	while (r >= 0 && import_line_next(&text, &line, &whole)) {
+	while (r >= 0 && import_line_next(report->quota, &text, &line, &whole)) {
 		if (import_line_is_empty(line))
 			continue;
 		report->lines++;
@@ -320,7 +320,7 @@ static int read_events(
 }
 
 /* One of the first lines is an event; the ones before may be a program's own words. */
-static bool detect(struct import_text text)
+static bool detect(struct import_text text, struct quota *quota)
 {
 	struct import_text line;
 	bool whole, found = false;
@@ -328,12 +328,13 @@ static bool detect(struct import_text text)
 	for (unsigned i = 0; i < DETECT_LINES && !found; i++) {
 		json_t *object;
 
-		if (!import_line_next(&text, &line, &whole))
+		if (!import_line_next(quota, &text, &line, &whole))
 			break;
 		if (!line.len || line.at[0] != '{' ||
 			!memmem(line.at, line.len, PREFIX, strlen(PREFIX)))
 			continue;
-		object = json_loadb(line.at, line.len, 0, NULL);
+		object = import_json_fits(quota, line) ? json_loadb(line.at, line.len, 0, NULL)
+						       : NULL;
 		found = event_of(object);
 		json_decref(object);
 	}

@@ -9,6 +9,7 @@
 
 #include "import_named.h"
 
+enum { FRAME_BYTES = 96 };
 enum { FOLDED_LOOK = 64 }; /* lines that must look right before we believe it */
 
 /* The number at the end and the stack before it; -1: no such line, -ERANGE-like 1: too large. */
@@ -71,6 +72,7 @@ static void push_frame(struct folded *folded, struct import_text text)
 	if (map_add(&folded->known, text.at, text.len, folded->frames.count, &index)) {
 		struct wire_named frame = frame_read(&folded->named, text);
 
+		quota_take(folded->named.report->quota, FRAME_BYTES + text.len);
 		frame.known = index + 1;
 		vec_push(&folded->frames, frame);
 	}
@@ -93,14 +95,14 @@ static void push_stack(struct folded *folded, struct import_text stack)
 		push_frame(folded, (struct import_text){stack.at, end});
 }
 
-static bool detect(struct import_text text)
+static bool detect(struct import_text text, struct quota *quota)
 {
 	struct import_text line, stack;
 	unsigned seen = 0, stacks = 0;
 	uint64_t weight;
 	bool whole;
 
-	while (seen < FOLDED_LOOK && import_line_next(&text, &line, &whole)) {
+	while (seen < FOLDED_LOOK && import_line_next(quota, &text, &line, &whole)) {
 		if (import_line_is_empty(line))
 			continue;
 		if (memchr(line.at, '\0', line.len))
@@ -147,7 +149,7 @@ static int read_folded(
 	int r = named_event(
 		&folded.named, &(struct named_event){"samples", "", WIRE_EVENT_MERGED}, &event);
 
-	while (r == 0 && import_line_next(&text, &line, &whole)) {
+	while (r == 0 && import_line_next(report->quota, &text, &line, &whole)) {
 		if (import_line_is_empty(line))
 			continue;
 		report->lines++;

@@ -13,9 +13,16 @@ struct import_text {
 	size_t len;
 };
 
-/* The next line of `rest` without its line end into `line`; false at the end.  `*ret_whole` is
+enum { IMPORT_BYTES_STEP = 32 }; /* bytes that are looked at in a step */
+
+/* May a text of JSON be parsed?  What its values will take is charged. */
+bool import_json_fits(struct quota *quota, struct import_text text);
+
+/* The next line of `rest` without its line end into `line`; false at the end and when the quota is
+ * spent.  `*ret_whole` is
  * false for a last line that no line end follows. */
-bool import_line_next(struct import_text *rest, struct import_text *line, bool *ret_whole);
+bool import_line_next(
+	struct quota *quota, struct import_text *rest, struct import_text *line, bool *ret_whole);
 
 /* True for a line that holds nothing: empty, or a comment. */
 bool import_line_is_empty(struct import_text line);
@@ -23,8 +30,9 @@ bool import_line_is_empty(struct import_text line);
 struct import_format {
 	const char *kind;
 	enum import_holds holds;
-	bool (*detect)(struct import_text text);
-	/* Emit everything usable, count the rest, tell a damage.  0, or what the sink returned. */
+	bool (*detect)(struct import_text text, struct quota *quota);
+	/* Emit everything usable, count the rest, tell a damage; stop when report->quota is spent.
+	 * 0, or what the sink returned. */
 	int (*read)(struct import_text text, const struct wire_sink *sink,
 		struct import_report *report);
 };

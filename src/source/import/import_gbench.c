@@ -32,12 +32,12 @@ struct gbench {
 	vec_of(double) measured_ns; /* of each command, all iterations of its repetitions */
 };
 
-static bool detect(struct import_text text)
+static bool detect(struct import_text text, struct quota *quota)
 {
 	static const char *const results[] = {"benchmarks", "real_time", NULL};
 	static const char *const context[] = {"benchmarks", "context", "num_cpus", NULL};
 
-	return runs_text_has(text, results) || runs_text_has(text, context);
+	return runs_text_has(text, results, quota) || runs_text_has(text, context, quota);
 }
 
 static const char *text_of(const json_t *object, const char *key)

@@ -18,15 +18,15 @@
 enum { RESULTS_MAX = 4096 };
 #define SECOND_NS 1e9
 
-static bool detect(struct import_text text)
+static bool detect(struct import_text text, struct quota *quota)
 {
 	static const char *const keys[] = {"results", "command", "times", NULL};
 	static const char *const means[] = {"results", "command", "mean", NULL};
 	static const char *const empty[] = {"results", NULL};
 
 	/* {"results": []} has no key that is hyperfine's alone, so only that much is accepted. */
-	return runs_text_has(text, keys) || runs_text_has(text, means) ||
-	       (text.len < 64 && runs_text_has(text, empty));
+	return runs_text_has(text, keys, quota) || runs_text_has(text, means, quota) ||
+	       (text.len < 64 && runs_text_has(text, empty, quota));
 }
 
 static const char *text_of(const json_t *object, const char *key)

@@ -6,7 +6,7 @@
 
 #include "wire/build.h"
 
-enum { NAMED_EVENTS = 4096 };
+enum { NAMED_EVENTS = 4096, TEXT_BYTES = 64 };
 
 struct named named_of(const struct wire_sink *sink, struct import_report *report)
 {
@@ -31,6 +31,7 @@ static uint32_t text_index(struct named *named, const char *at, size_t len)
 	if (map_get(&named->ids, at, len, &index))
 		return index;
 	index = named->texts.count;
+	quota_take(named->report->quota, TEXT_BYTES + 2 * len); /* here and as the key */
 	vec_push(&named->texts, arena_text(&named->arena, at, len));
 	map_put(&named->ids, at, len, index);
 	return index;

@@ -29,6 +29,8 @@ enum perf_type {
 	TYPE_LAST = 86, /* SCHEDSTAT_DOMAIN, perf 6.16 */
 };
 
+enum { RECORD_STEPS = 4 };
+
 static const char magic[] = "PERFILE2";
 
 static uint64_t align8(uint64_t value)
@@ -159,7 +161,8 @@ static int records_walk(struct recording *rec, struct import_text rest,
 	const char *start = rest.at;
 	int r = 0;
 
-	while (r == 0 && rest.len >= RECORD_HEAD && (chunk || !rec->stop)) {
+	while (r == 0 && rest.len >= RECORD_HEAD && (chunk || !rec->stop) &&
+		quota_step(rec->report->quota, RECORD_STEPS)) {
 		struct record_head head = record_head(rest.at);
 		uint64_t extent = record_extent(head, rest);
 
@@ -199,17 +202,16 @@ static int take_compressed(struct recording *rec, struct import_text packed)
 	rec->queue.chunk_bytes += chunk->len;
 	r = records_walk(rec, (struct import_text){chunk->bytes, chunk->len}, chunk, &chunk->used);
 	unpack_keep_rest(rec, chunk);
-	if (--chunk->waiting == 0) {
-		rec->queue.chunk_bytes -= chunk->len;
-		free(chunk);
-	}
+	if (--chunk->waiting == 0)
+		queue_free_chunk(rec, chunk);
 	return r;
 }
 
-static bool detect(struct import_text text)
+static bool detect(struct import_text text, struct quota *quota)
 {
 	static const char swapped[] = "2ELIFREP", first[] = "PERFFILE";
 
+	(void)quota;
 	return text.len >= 8 &&
 	       (memcmp(text.at, magic, 8) == 0 || memcmp(text.at, swapped, 8) == 0 ||
 		       memcmp(text.at, first, 8) == 0);
@@ -230,7 +232,7 @@ static int recording_read(struct recording *rec)
 	if (!recording_read_header(rec, &records))
 		return 0;
 	r = records_walk(rec, records, NULL, &used);
-	if (r == 0 && !rec->stop && used < records.len)
+	if (r == 0 && !rec->stop && used < records.len && quota_is_left(rec->report->quota))
 		import_damage(rec->report, "it ends inside a record, at byte %zu", rec->file.len);
 	if (r == 0) /* what was read before a damage is good */
 		r = queue_end(rec);

@@ -110,6 +110,7 @@ const char *recording_event_name(struct recording *rec, const struct recording_e
 int queue_take(struct recording *rec, const char *record, struct recording_chunk *chunk);
 int queue_round(struct recording *rec); /* FINISHED_ROUND */
 int queue_end(struct recording *rec);	/* everything that still waits */
+void queue_free_chunk(struct recording *rec, struct recording_chunk *chunk);
 void queue_done(struct recording *rec);
 
 /* import_perf_unpack.c */

@@ -20,6 +20,8 @@ enum {
 	HEADER_SECTIONS = 72, /* before the feature bits */
 	HEADER_FILE = 104,
 	ATTR_SMALLEST = 64, /* PERF_ATTR_SIZE_VER0 */
+	ID_STEPS = 4,
+	ID_BYTES = 96, /* of one in the table */
 	EVENTS_MOST =
 		4096, /* perf record of all 2,000 tracepoints fits; ids are not bounded by this */
 };
@@ -77,9 +79,13 @@ void recording_add_ids(struct recording *rec, const char *ids, uint64_t len)
 {
 	struct cursor in = cursor_of(ids, (size_t)len);
 
-	while (rec->events.count && cursor_left(&in) >= sizeof(uint64_t)) {
+	while (rec->events.count && cursor_left(&in) >= sizeof(uint64_t) &&
+		quota_step(rec->report->quota, ID_STEPS)) {
 		uint64_t id = cursor_u64(&in);
+		uint32_t known;
 
+		if (!map_get(&rec->ids, &id, sizeof(id), &known))
+			quota_take(rec->report->quota, ID_BYTES);
 		map_put(&rec->ids, &id, sizeof(id), rec->events.count - 1);
 	}
 }
@@ -100,7 +106,9 @@ static const char *feature_text(struct recording *rec, struct cursor *in)
 	uint32_t len = cursor_u32(in);
 	const char *text = cursor_take(in, len);
 
-	return text ? arena_text(&rec->arena, text, strnlen(text, len)) : "";
+	if (!text || !quota_take(rec->report->quota, len))
+		return "";
+	return arena_text(&rec->arena, text, strnlen(text, len));
 }
 
 static void take_event_desc(struct recording *rec, struct cursor in)

@@ -23,14 +23,19 @@ static int waiting_compare(const void *one, const void *two)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
+void queue_free_chunk(struct recording *rec, struct recording_chunk *chunk)
+{
+	rec->queue.chunk_bytes -= chunk->len;
+	quota_give(rec->report->quota, chunk->len);
+	free(chunk);
+}
+
 static void waiting_done(struct recording *rec, struct recording_waiting *item)
 {
 	struct recording_chunk *chunk = item->chunk;
 
-	if (!chunk || --chunk->waiting)
-		return;
-	rec->queue.chunk_bytes -= chunk->len;
-	free(chunk);
+	if (chunk && --chunk->waiting == 0)
+		queue_free_chunk(rec, chunk);
 }
 
 /* Hand on one record; what does not stand at a multiple of 8 is copied. */
@@ -66,6 +71,16 @@ static int queue_flush(struct recording *rec, uint64_t limit_ns)
 	return r < 0 || !gone ? r : rec->sink->take(rec->sink->context, &round.head);
 }
 
+/* What waits is half of what may be kept. */
+static bool queue_is_full(const struct recording *rec)
+{
+	const struct recording_queue *queue = &rec->queue;
+	const struct quota *quota = rec->report->quota;
+	uint64_t most = quota ? quota->bytes_given / 2 : QUEUE_UNPACKED;
+
+	return queue->chunk_bytes > (most < QUEUE_UNPACKED ? most : QUEUE_UNPACKED);
+}
+
 int queue_take(struct recording *rec, const char *record, struct recording_chunk *chunk)
 {
 	struct recording_queue *queue = &rec->queue;
@@ -81,7 +96,7 @@ int queue_take(struct recording *rec, const char *record, struct recording_chunk
 	if (chunk)
 		chunk->waiting++;
 	vec_push(&queue->items, item);
-	return queue->chunk_bytes > QUEUE_UNPACKED ? queue_flush(rec, UINT64_MAX - 1) : 0;
+	return queue_is_full(rec) ? queue_flush(rec, UINT64_MAX - 1) : 0;
 }
 
 int queue_round(struct recording *rec)

@@ -129,7 +129,7 @@ static int read_script(
 	bool whole;
 	int r = 0;
 
-	while (r == 0 && import_line_next(&text, &line, &whole)) {
+	while (r == 0 && import_line_next(report->quota, &text, &line, &whole)) {
 		struct script_line parsed;
 
 		if (import_line_is_empty(line)) {
@@ -153,13 +153,13 @@ static int read_script(
 }
 
 /* Heads with a time or an address and hardly anything else. */
-static bool detect(struct import_text text)
+static bool detect(struct import_text text, struct quota *quota)
 {
 	unsigned seen = 0, good = 0, frames = 0, heads = 0;
 	struct import_text line;
 	bool whole;
 
-	while (seen < SCRIPT_LOOK && import_line_next(&text, &line, &whole)) {
+	while (seen < SCRIPT_LOOK && import_line_next(quota, &text, &line, &whole)) {
 		struct script_line parsed;
 
 		if (import_line_is_empty(line))

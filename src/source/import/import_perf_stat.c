@@ -392,7 +392,7 @@ static void table_read(struct import_table *table, struct import_text text, cons
 	struct import_text line;
 	bool whole;
 
-	while (import_line_next(&text, &line, &whole)) {
+	while (import_line_next(report->quota, &text, &line, &whole)) {
 		arena_auto struct arena arena = {0};
 		struct stat_line parsed;
 		int r;
@@ -409,13 +409,13 @@ static void table_read(struct import_table *table, struct import_text text, cons
 	}
 }
 
-static bool detect_json(struct import_text text)
+static bool detect_json(struct import_text text, struct quota *quota)
 {
 	static const char key[] = "\"counter-value\"";
 	struct import_text line;
 	bool whole;
 
-	while (import_line_next(&text, &line, &whole)) {
+	while (import_line_next(quota, &text, &line, &whole)) {
 		arena_auto struct arena arena = {0};
 		struct stat_line parsed;
 
@@ -427,12 +427,13 @@ static bool detect_json(struct import_text text)
 }
 
 /* The separator of the first line that reads well with it. */
-static bool csv_separator(struct import_text text, char separator[STAT_SEPARATOR])
+static bool csv_separator(
+	struct import_text text, struct quota *quota, char separator[STAT_SEPARATOR])
 {
 	struct import_text line;
 	bool whole;
 
-	while (import_line_next(&text, &line, &whole)) {
+	while (import_line_next(quota, &text, &line, &whole)) {
 		arena_auto struct arena arena = {0};
 		struct stat_line parsed;
 
@@ -443,11 +444,11 @@ static bool csv_separator(struct import_text text, char separator[STAT_SEPARATOR
 	return false;
 }
 
-static bool detect_csv(struct import_text text)
+static bool detect_csv(struct import_text text, struct quota *quota)
 {
 	char separator[STAT_SEPARATOR];
 
-	return csv_separator(text, separator);
+	return csv_separator(text, quota, separator);
 }
 
 static int read_json(
@@ -469,8 +470,8 @@ static int read_csv(
 	struct import_table table = {0};
 	int r;
 
-	if (!csv_separator(text, separator))
-		return -EINVAL;
+	if (!csv_separator(text, report->quota, separator))
+		return quota_is_left(report->quota) ? -EINVAL : 0;
 	table_read(&table, text, separator, report);
 	r = table_emit(&table, sink);
 	import_table_done(&table);

@@ -16,6 +16,7 @@ enum {
 	UNPACK_LARGEST = 256 << 20,
 	UNPACK_FREE = 256 << 20, /* bytes before the ratio counts */
 	UNPACK_RATIO = 200,
+	UNPACK_BYTES_STEP = 16,
 };
 
 struct recording_unpack {
@@ -81,6 +82,9 @@ static struct recording_chunk *chunk_fill(
 		chunk->len += out.pos;
 		piece += out.pos;
 		rec->unpack->unpacked += out.pos;
+		if (!quota_take(rec->report->quota, out.pos) ||
+			!quota_step(rec->report->quota, out.pos / UNPACK_BYTES_STEP))
+			rec->stop = true;
 		if (ZSTD_isError(r))
 			unpack_fail(rec, packed, ZSTD_getErrorName(r));
 		else if (unpack_is_bomb(rec, piece))

@@ -16,9 +16,9 @@
 
 enum {
 	PPROF_UNPACKED = 1 << 30,
-	PPROF_RATIO = 1000,
 	PPROF_STEP = 1 << 20,
 	PPROF_DEEPEST = 4096, /* frames of one sample */
+	PPROF_ROW = 64,	      /* bytes */
 };
 
 /* One field of a message: a number, or bytes. */
@@ -85,6 +85,11 @@ struct pprof {
 	uint32_t chosen, event;
 };
 
+static struct quota *quota_of_profile(const struct pprof *p)
+{
+	return p->named.report->quota;
+}
+
 static const char *string_at(struct pprof *p, uint64_t index)
 {
 	if (index >= p->strings.count)
@@ -122,9 +127,18 @@ static void take_location(struct pprof *p, struct cursor in)
 	vec_push(&p->locations, location);
 }
 
+/* A message of a table is read twice, and has a row and an id. */
+static bool table_fits(struct pprof *p, const struct field *field)
+{
+	bool is_row = field->is_bytes && field->number != 2;
+
+	return quota_step(quota_of_profile(p), 4 + cursor_left(&field->bytes) / 4) &&
+	       quota_take(quota_of_profile(p), is_row ? PPROF_ROW : 0);
+}
+
 static void take_table(struct pprof *p, const struct field *field)
 {
-	uint64_t id = field->is_bytes ? id_of(field->bytes) : 0;
+	uint64_t id = field->is_bytes && field->number != 2 ? id_of(field->bytes) : 0;
 
 	if (!field->is_bytes) {
 		if (field->number == 14)
@@ -165,11 +179,13 @@ static void push_location(struct pprof *p, const struct pprof_location *location
 
 	if (map_get(&p->mapping_ids, &location->mapping, sizeof(location->mapping), &index))
 		frame.module = string_at(p, p->mappings.at[index]);
-	while (field_next(&in, &field) && p->named.frames.count < PPROF_DEEPEST) {
+	while (p->named.frames.count < PPROF_DEEPEST && quota_step(quota_of_profile(p), 4) &&
+		field_next(&in, &field)) {
 		struct pprof_function line;
 
 		if (field.number != 4 || !field.is_bytes)
 			continue;
+		quota_step(quota_of_profile(p), cursor_left(&field.bytes) / 2);
 		line = pair_of(field.bytes, 1, 2);
 		frame.line = line.file <= UINT32_MAX ? (uint32_t)line.file : 0;
 		frame.function = frame.file = NULL;
@@ -208,8 +224,9 @@ static int take_sample(struct pprof *p, struct cursor in)
 	uint64_t number;
 
 	p->named.frames.count = 0;
-	while (field_next(&in, &field)) {
-		while (field.number == 1 && numbers_next(&field, &number)) {
+	while (quota_step(quota_of_profile(p), 1) && field_next(&in, &field)) {
+		while (field.number == 1 && numbers_next(&field, &number) &&
+			quota_step(quota_of_profile(p), 1)) {
 			if (p->named.frames.count >= PPROF_DEEPEST)
 				sample.named_truncated = true;
 			else if (map_get(&p->location_ids, &number, sizeof(number), &index))
@@ -219,6 +236,8 @@ static int take_sample(struct pprof *p, struct cursor in)
 			if (values++ == p->chosen)
 				sample.period = number;
 	}
+	if (!quota_is_left(quota_of_profile(p)))
+		return 0;
 	if (in.broken || values <= p->chosen)
 		report->skipped[IMPORT_SAMPLE_MALFORMED]++;
 	else if (sample.period > INT64_MAX)
@@ -277,7 +296,7 @@ static int pprof_read(struct pprof *p, struct import_text text)
 	struct field field;
 	int r;
 
-	for (; field_next(&in, &field); start = in.at)
+	for (; field_next(&in, &field) && table_fits(p, &field); start = in.at)
 		take_table(p, &field);
 	if (in.broken)
 		import_damage(p->named.report, "the message ends at byte %zu of %zu",
@@ -288,7 +307,7 @@ static int pprof_read(struct pprof *p, struct import_text text)
 	}
 	r = choose_type(p);
 	in = cursor_of(text.at, text.len);
-	while (r == 0 && field_next(&in, &field)) {
+	while (r == 0 && quota_step(quota_of_profile(p), 2) && field_next(&in, &field)) {
 		p->named.report->reached = (const char *)in.at;
 		if (field.number == 2 && field.is_bytes)
 			r = take_sample(p, field.bytes);
@@ -315,7 +334,7 @@ static bool is_gzip(struct import_text text)
 }
 
 /* Unpack up to `limit` bytes; less when the data is broken or cut off (false). */
-static bool gzip_unpack(struct import_text text, size_t limit, struct str *out)
+static bool gzip_unpack(struct import_text text, size_t limit, struct quota *quota, struct str *out)
 {
 	z_stream stream = {0};
 	mem_auto unsigned char *step = mem_new(1, PPROF_STEP);
@@ -325,7 +344,7 @@ static bool gzip_unpack(struct import_text text, size_t limit, struct str *out)
 	if (r != Z_OK)
 		return false;
 	stream.next_in = (unsigned char *)(uintptr_t)text.at;
-	while (r == Z_OK && out->len < limit) {
+	while (r == Z_OK && out->len < limit && quota_step(quota, PPROF_STEP / 8)) {
 		if (!stream.avail_in) {
 			stream.avail_in = rest > UINT32_MAX ? UINT32_MAX : (unsigned)rest;
 			rest -= stream.avail_in;
@@ -341,13 +360,13 @@ static bool gzip_unpack(struct import_text text, size_t limit, struct str *out)
 
 /* A Profile: every field of it is known and well formed, up to where it may be cut.  No text
  * passes, because a sample begins with a control character. */
-static bool is_profile(struct import_text text, bool may_be_cut)
+static bool is_profile(struct import_text text, bool may_be_cut, struct quota *quota)
 {
 	struct cursor in = cursor_of(text.at, text.len);
 	bool types = false, samples = false;
 	struct field field;
 
-	while (field_next(&in, &field)) {
+	while (quota_step(quota, 2) && field_next(&in, &field)) {
 		if (field.number > 15)
 			return false;
 		types |= field.number == 1 && field.is_bytes;
@@ -357,14 +376,14 @@ static bool is_profile(struct import_text text, bool may_be_cut)
 }
 
 /* Of a gzipped one the beginning is looked at; a raw one begins with its sample types, mostly. */
-static bool detect(struct import_text text)
+static bool detect(struct import_text text, struct quota *quota)
 {
 	str_auto struct str head = {0};
 
 	if (!is_gzip(text))
-		return text.len && is_profile(text, *text.at == '\n');
-	gzip_unpack(text, PPROF_STEP, &head);
-	return is_profile((struct import_text){str_text(&head), head.len}, true);
+		return text.len && is_profile(text, *text.at == '\n', quota);
+	gzip_unpack(text, PPROF_STEP, quota, &head);
+	return is_profile((struct import_text){str_text(&head), head.len}, true, quota);
 }
 
 static int read_pprof(
@@ -372,12 +391,14 @@ static int read_pprof(
 {
 	struct pprof p = {.named = named_of(sink, report)};
 	str_auto struct str unpacked = {0};
-	size_t limit =
-		text.len < PPROF_UNPACKED / PPROF_RATIO ? text.len * PPROF_RATIO : PPROF_UNPACKED;
+	/* As much again as the tables may take; they come on top. */
+	uint64_t kept = report->quota ? report->quota->bytes_given : PPROF_UNPACKED;
+	size_t limit = kept < PPROF_UNPACKED ? (size_t)kept : PPROF_UNPACKED;
 	int r;
 
 	if (is_gzip(text)) {
-		if (!gzip_unpack(text, limit + PPROF_STEP, &unpacked))
+		if (!gzip_unpack(text, limit + PPROF_STEP, report->quota, &unpacked) &&
+			quota_is_left(report->quota))
 			import_damage(report, unpacked.len >= limit
 						      ? "it unpacks to more than a profile can hold"
 						      : "its compressed data ends early");

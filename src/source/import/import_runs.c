@@ -27,7 +27,7 @@ static bool text_has(struct import_text text, const char *key)
 	return memmem(text.at, text.len, quoted.at, quoted.len) != NULL;
 }
 
-bool runs_text_has(struct import_text text, const char *const *keys)
+bool runs_text_has(struct import_text text, const char *const *keys, struct quota *quota)
 {
 	size_t blank = 0;
 
@@ -36,7 +36,7 @@ bool runs_text_has(struct import_text text, const char *const *keys)
 	if (blank == text.len || text.at[blank] != '{')
 		return false;
 	for (; *keys; keys++)
-		if (!text_has(text, *keys))
+		if (!quota_step(quota, text.len / IMPORT_BYTES_STEP) || !text_has(text, *keys))
 			return false;
 	return true;
 }
@@ -50,6 +50,8 @@ json_t *runs_load(struct import_text text, struct import_report *report)
 		import_damage(report, "it has %zu MiB; the limit is 256", text.len >> 20);
 		return NULL;
 	}
+	if (!import_json_fits(report->quota, text))
+		return NULL;
 	document = json_loadb(text.at, text.len, 0, &error);
 	/* Not jansson's own words: they quote the file, which may steer a terminal. */
 	if (!document)

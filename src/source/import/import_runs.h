@@ -17,7 +17,7 @@ struct runs_out {
 
 /* True when the text begins as a JSON object and each of `keys` (NULL-terminated) stands in it,
  * in quotes. */
-bool runs_text_has(struct import_text text, const char *const *keys);
+bool runs_text_has(struct import_text text, const char *const *keys, struct quota *quota);
 
 /* The document, or NULL with the damage told.  Give it back with json_decref(). */
 json_t *runs_load(struct import_text text, struct import_report *report);

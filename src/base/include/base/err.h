@@ -14,6 +14,7 @@ enum err_kind {
 	ERR_TARGET,	 /* the target program could not run or failed */
 	ERR_UNAVAILABLE, /* not available or not permitted on this machine */
 	ERR_OUTPUT,	 /* the result could not be written */
+	ERR_INTERRUPTED, /* the user stopped it, and nothing is left of it */
 };
 
 struct err {

@@ -31,6 +31,8 @@ int io_read(const char *path, size_t limit, struct str *text, struct err *err);
 
 /* The same for what the user names on the command line: a pipe too, for which it waits. */
 int io_read_stream(const char *path, size_t limit, struct str *text, struct err *err);
+/* The sentence for a read that failed with `r` (-EFBIG: more than `limit`); `r` again. */
+int io_read_failed(const char *path, size_t limit, int r, struct err *err);
 
 /* One small file of /proc or /sys without its last newline: length, or negative errno.  Cut to
  * `capacity` - 1 bytes. */

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/quota.h"
 #include "base/str.h"
 
 struct names;
@@ -24,6 +25,7 @@ struct names_options {
 	bool without_inlines; /* symbols and lines only */
 	bool without_lines;   /* symbols only: no DWARF at all */
 	bool debuginfod;      /* ask debuginfod for what is missing, at most 10 s for each file */
+	struct interrupt (*interrupted)(void); /* NULL: nobody interrupts */
 };
 
 struct names_frame {
@@ -50,7 +52,8 @@ int names_open_kernel(const char *path, struct names **ret_names, struct err *er
 
 /* perf-PID.map text, or a jitdump: told apart by content.  The file must belong to `owner` or to
  * root (a JIT map lies in a folder where anybody may write). */
-int names_open_jit(const char *path, uint32_t owner, struct names **ret_names, struct err *err);
+int names_open_jit(const struct names_options *options, uint32_t owner, struct names **ret_names,
+	struct err *err);
 
 void names_close(struct names *names);
 
@@ -66,6 +69,10 @@ bool names_find_function(struct names *names, const char *function, struct names
 /* The functions of the symbol table that have a size, one for each address, in order: name, address
  * and bytes of each; at most `max`. */
 unsigned names_functions(struct names *names, struct names_frame *ret_frames, unsigned max);
+
+/* What reading the files may still cost; whoever keeps names charges it too.  NULL: of the kernel.
+ * Once it is spent, names_find() knows what was read until then. */
+struct quota *names_quota(struct names *names);
 
 /* What the answers rest on, for people: "symbols of FILE, lines of DEBUGFILE"; and what is missing
  * and how to get it, "" when nothing is. */

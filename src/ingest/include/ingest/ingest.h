@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/quota.h"
 #include "wire/record.h"
 
 struct run;
@@ -22,6 +23,7 @@ struct ingest {
 	struct profile *profile; /* made when the first sample or mapping comes */
 	/* Added to the ids of events and executions: rows that an earlier source left. */
 	uint32_t event_base, execution_base;
+	struct quota *quota; /* of the file that the records come from; NULL: of none */
 };
 
 struct ingest_naming {
@@ -32,6 +34,7 @@ struct ingest_naming {
 	/* Called now and then with what is done of how much; may be NULL. */
 	void (*progress)(void *context, uint32_t done, uint32_t of);
 	void *context;
+	struct interrupt (*interrupted)(void); /* ends it early; the rest stays without names */
 };
 
 /* The sink that appends to `ingest->run`. */

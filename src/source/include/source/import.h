@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/quota.h"
 #include "wire/record.h"
 
 enum import_skip {
@@ -56,15 +57,19 @@ struct import_report {
 	uint64_t commands, executions; /* handed over */
 	uint64_t skipped[IMPORT_SKIPS];
 	const char *reached; /* while it is read: where in the bytes; a reader of samples sets it */
+	struct quota *quota; /* while it is read */
+	bool stopped;	     /* the quota was spent; what came before is there */
 	char damage[160];    /* what is broken, from there on nothing was read; "": nothing */
 };
 
-/* Read the file ("-" is stdin; what is no plain file may have 1 GiB) and emit its records.  An
- * error of the sink is returned as it is. */
-int import_file(const char *path, const struct wire_sink *sink, struct import_report *ret_report,
-	struct err *err);
+/* Read the file ("-" is stdin; what is no plain file may have 1 GiB) and emit its records, on a
+ * quota of its size whose `interrupted` the caller has set; ERR_INTERRUPTED when that says so.
+ * Ctrl-C at a terminal while a pipe is read is for who writes into it: what comes until its end is
+ * taken, and quota->seen counts it.  An error of the sink is returned as it is. */
+int import_file(const char *path, struct quota *quota, const struct wire_sink *sink,
+	struct import_report *ret_report, struct err *err);
 
-/* The same from memory; `name` is for the sentence. */
+/* The same from memory; `name` is for the sentence.  Nobody interrupts. */
 int import_bytes(const char *bytes, size_t len, const char *name, const struct wire_sink *sink,
 	struct import_report *ret_report, struct err *err);
 
