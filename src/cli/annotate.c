@@ -125,7 +125,7 @@ static int annotate_run(struct cli *cli, struct err *err)
 	if (r >= 0)
 		r = source_rules_take(cli, &rules, err);
 	if (r >= 0)
-		r = job_load_run(&cli->host, path, &run, err);
+		r = cli_load(cli, path, &run, err);
 	if (r >= 0)
 		r = function_find(run, word, cli_value(cli, "module"), &arena, &found, err);
 	if (r < 0)

@@ -103,6 +103,10 @@ int cli_count(const struct cli *cli, const char *name, uint32_t high, uint32_t *
 int cli_duration(const struct cli *cli, const char *name, uint64_t fallback_ns, uint64_t *ret_ns,
 	struct err *err);
 
+/* A size option ("4096", "500M", "8G") in bytes, `fallback` when not given. */
+int cli_size(const struct cli *cli, const char *name, uint64_t fallback, uint64_t *ret_bytes,
+	struct err *err);
+
 /* A share option ("1%", "0.01") as a fraction, 0 when not given. */
 int cli_share(const struct cli *cli, const char *name, double *ret_share, struct err *err);
 
@@ -170,6 +174,15 @@ void cli_watch_interrupts(void);
 
 /* Ctrl-C and its friends since the start. */
 struct interrupt cli_interrupted(void);
+
+/* A run for a view.  From here on the command only computes, in memory that nobody else sees, and
+ * Ctrl-C ends it where it stands, until cli_stay(): that is called before the first byte goes out.
+ */
+int cli_load(struct cli *cli, const char *path, struct run **ret_run, struct err *err);
+void cli_leave_on_interrupt(void);
+void cli_stay(void);
+/* Those so far were for somebody else. */
+void cli_forget_interrupts(void);
 
 /* This command as the host of a job. */
 struct job_host cli_host(struct cli *cli);

@@ -122,9 +122,9 @@ static int diff_run(struct cli *cli, struct err *err)
 	if (r >= 0)
 		r = cli_number(cli, "limit", 0, LIMIT_MOST, 0, &limit, err);
 	if (r >= 0)
-		r = job_load_run(&cli->host, cli->operands.at[0], &job.a, err);
+		r = cli_load(cli, cli->operands.at[0], &job.a, err);
 	if (r >= 0)
-		r = job_load_run(&cli->host, cli->operands.at[1], &job.b, err);
+		r = cli_load(cli, cli->operands.at[1], &job.b, err);
 	if (r >= 0)
 		r = diff_both(&job, &how, err);
 	if (r < 0)

@@ -3,6 +3,7 @@
  *
  * The file is written in pieces beside its place and put there when it is whole. */
 #include <errno.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/io.h"
@@ -47,7 +48,53 @@ static const struct export_format *format_choose(const struct cli *cli, struct e
 	return format;
 }
 
-static int write_walk(struct stream *out, const struct run *run,
+/* Where the text goes, how much of it may. */
+struct export_out {
+	struct io_writer writer;
+	struct stream stream;
+	const char *path;
+	uint64_t given, most; /* bytes */
+};
+
+static int export_give(void *context, const void *bytes, size_t len)
+{
+	struct export_out *out = context;
+
+	if (cli_interrupted().count)
+		return -EINTR;
+	if (len > out->most - out->given)
+		return -EFBIG;
+	out->given += len;
+	return io_writer_write(&out->writer, bytes, len);
+}
+
+/* From here on there is a file of ours. */
+static int export_open(struct export_out *out, struct err *err)
+{
+	cli_stay();
+	out->stream = (struct stream){.write = export_give, .context = out};
+	return io_writer_open(
+		&out->writer, str_equal(out->path, "-") ? "/dev/stdout" : out->path, err);
+}
+
+static int export_close(struct export_out *out, struct export_summary *summary, struct err *err)
+{
+	char most[32];
+	int r = stream_end(&out->stream);
+
+	summary->bytes = out->stream.given_bytes;
+	if (r != -EINTR && r != -EFBIG)
+		return io_writer_close(&out->writer, r, err);
+	io_writer_close(&out->writer, -ECANCELED, &(struct err){0});
+	if (r == -EINTR)
+		return err_set(err, ERR_INTERRUPTED, EINTR, "interrupted; nothing was written");
+	err_set(err, ERR_OUTPUT, EFBIG, "the %s export is larger than %s", summary->format->name,
+		paper_bytes(most, sizeof(most), (double)out->most));
+	return err_hint(
+		err, "allow more with --max-size 8G, or export less with --thread or --time");
+}
+
+static int write_walk(struct export_out *out, const struct run *run,
 	const struct profile_filter *filter, const struct export_options *options,
 	struct export_summary *summary, struct err *err)
 {
@@ -55,9 +102,11 @@ static int write_walk(struct stream *out, const struct run *run,
 	enum walk_order order = options->merged ? WALK_MERGED : summary->format->order;
 	int r = sample_walk_make(run, filter, order, &walk, err);
 
+	if (r >= 0)
+		r = export_open(out, err);
 	if (r < 0)
 		return r;
-	summary->format->write(out, &walk, options);
+	summary->format->write(&out->stream, &walk, options);
 	summary->event = walk.event;
 	summary->unit = walk.weighted && !walk.merged ? walk.unit : "";
 	summary->samples = walk.total_samples;
@@ -66,7 +115,7 @@ static int write_walk(struct stream *out, const struct run *run,
 	return 0;
 }
 
-static int write_tree(struct stream *out, const struct run *run,
+static int write_tree(struct export_out *out, const struct run *run,
 	const struct profile_filter *filter, const struct export_options *options,
 	struct export_summary *summary, struct err *err)
 {
@@ -78,13 +127,29 @@ static int write_tree(struct stream *out, const struct run *run,
 	if (r < 0)
 		return r;
 	call_tree_sort(&tree, CALL_TREE_BY_NAME);
-	summary->format->write_tree(out, &tree, options);
+	r = export_open(out, err);
+	if (r < 0)
+		return r;
+	summary->format->write_tree(&out->stream, &tree, options);
 	summary->event = tree.samples.name;
 	summary->unit = tree.samples.weighted && !tree.samples.merged ? tree.samples.unit : "";
 	summary->samples = tree.samples.total.samples;
 	summary->period = tree.samples.total.weight;
 	summary->others = sample_walk_others(run, tree.samples.event);
 	return 0;
+}
+
+/* A run keeps what stacks share once, a text each time: some hundred times more is a run made so.
+ */
+static uint64_t most_of(const char *path)
+{
+	enum { TIMES = 20 };
+	struct stat there;
+	uint64_t least = UINT64_C(1) << 30;
+
+	if (stat(path, &there) < 0 || (uint64_t)there.st_size < least / TIMES)
+		return least;
+	return (uint64_t)there.st_size * TIMES;
 }
 
 static int export_write(
@@ -96,26 +161,17 @@ static int export_write(
 		.kernel_marks = cli_has(cli, "kernel-marks"),
 		.merged = cli_has(cli, "merged") && summary->format->can_merge,
 	};
-	struct io_writer writer;
-	struct stream out = {.write = io_writer_write, .context = &writer};
+	struct export_out out = {.path = summary->path};
 	struct profile_filter filter;
-	bool to_stdout = str_equal(summary->path, "-");
-	int r = profile_filter_take(cli, &filter, err), written;
+	int r = profile_filter_take(cli, &filter, err);
 
 	if (r >= 0)
-		r = io_writer_open(
-			&writer, to_stdout ? "/dev/stdout" : summary->path, IO_SHARED, err);
+		r = cli_size(cli, "max-size", most_of(cli->operands.at[0]), &out.most, err);
 	if (r < 0)
 		return r;
 	r = (summary->format->write_tree ? write_tree : write_walk)(
 		&out, run, &filter, &options, summary, err);
-	written = stream_end(&out);
-	summary->bytes = out.given_bytes;
-	if (r < 0) {
-		io_writer_close(&writer, -ECANCELED, &(struct err){0});
-		return r;
-	}
-	return io_writer_close(&writer, written, err);
+	return r < 0 ? r : export_close(&out, summary, err);
 }
 
 static void export_json_page(struct jsonw *w, const struct export_summary *summary)
@@ -186,7 +242,7 @@ static int export_run(struct cli *cli, struct err *err)
 		err_hint(err, "write --json=FILE, or -o FILE");
 		return -EINVAL;
 	}
-	r = job_load_run(&cli->host, cli->operands.at[0], &run, err);
+	r = cli_load(cli, cli->operands.at[0], &run, err);
 	if (r >= 0)
 		r = export_write(cli, run, &summary, err);
 	if (r >= 0)
@@ -203,6 +259,8 @@ static const struct option_spec options[] = {
 	{"merged", 0, NULL, false, NULL,
 		"speedscope, json: merge equal stacks of a thread, without times"},
 	{"kernel-marks", 0, NULL, false, NULL, "folded: kernel functions end in _[k]"},
+	{"max-size", 0, "SIZE", false, NULL,
+		"largest output, such as 8G (default 1G, or 20 times the run file)"},
 	PROFILE_FILTER_OPTIONS,
 	{0},
 };

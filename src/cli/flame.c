@@ -78,12 +78,12 @@ static int flame_make(struct flame_job *job, struct err *err)
 {
 	const char *order = cli_value(job->cli, "order"), *other = cli_value(job->cli, "diff");
 	bool heaviest_first = order ? str_equal(order, "weight") : job->how.inverted;
-	int r = job_load_run(&job->cli->host, job->cli->operands.at[0], &job->run, err);
+	int r = cli_load(job->cli, job->cli->operands.at[0], &job->run, err);
 
 	if (r >= 0)
 		r = call_tree_make(job->run, &job->how, &job->tree, err);
 	if (r >= 0 && other)
-		r = job_load_run(&job->cli->host, other, &job->run_b, err);
+		r = cli_load(job->cli, other, &job->run_b, err);
 	if (r >= 0 && other)
 		r = call_tree_make(job->run_b, &job->how, &job->tree_b, err);
 	if (r < 0)
@@ -104,9 +104,11 @@ static int flame_write(struct flame_job *job, struct err *err)
 {
 	struct io_writer writer;
 	struct stream out = {.write = io_writer_write, .context = &writer};
-	int r = io_writer_open(
-		&writer, str_equal(job->path, "-") ? "/dev/stdout" : job->path, IO_SHARED, err);
+	int r;
 
+	cli_stay();
+	r = io_writer_open(
+		&writer, str_equal(job->path, "-") ? "/dev/stdout" : job->path, IO_SHARED, err);
 	if (r < 0)
 		return r;
 	flame_svg(&out, &job->view, &job->look);

@@ -181,12 +181,16 @@ static int refuse_empty(const char *path, const struct import_report *report, st
 	return -EINVAL;
 }
 
-static int import_store(const char *path, const struct run *run, struct err *err)
+static int import_store(
+	const struct cli *cli, const char *path, const struct run *run, struct err *err)
 {
 	store_auto struct store *store = NULL;
 	int r = store_create(path, &store, err);
 
-	return r < 0 ? r : store_finish(store, run, err);
+	if (r < 0)
+		return r;
+	store_watch(store, cli->host.interrupted);
+	return store_finish(store, run, err);
 }
 
 /* Samples get their turn and their names, counts are rows already. */
@@ -210,6 +214,8 @@ static int import_run(struct cli *cli, struct err *err)
 	struct import_report report;
 	int r = import_file(path, &quota, &sink, &report, err);
 
+	if (quota.seen) /* Ctrl-C for who wrote into the pipe */
+		cli_forget_interrupts();
 	if (r >= 0)
 		r = refuse_empty(path, &report, err);
 	if (r < 0) {
@@ -217,13 +223,17 @@ static int import_run(struct cli *cli, struct err *err)
 		return r;
 	}
 	import_finish(cli, &ingest);
+	if (job_interrupted(&cli->host).count)
+		return err_set(err, ERR_INTERRUPTED, EINTR, "interrupted; nothing was imported");
 	str_addf(&target, "%s (%s)", str_equal(path, "-") ? "stdin" : path, report.kind);
 	run->command = run_intern(run, "import");
 	run->target = run_intern(run, str_text(&target));
 	run->partial = *report.damage || report.stopped || report.skipped[IMPORT_TRUNCATED];
 	if (output)
-		r = import_store(output, run, err);
+		r = import_store(cli, output, run, err);
 	run_freeze(run);
+	if (r >= 0)
+		cli_leave_on_interrupt();
 	if (r >= 0)
 		r = import_show(cli, run, &report, err);
 	return r;

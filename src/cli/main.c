@@ -12,7 +12,16 @@
 #include "drive/phase.h"
 #include "model/run.h"
 
-static volatile sig_atomic_t interrupts, last_signal, terminal_signal;
+static volatile sig_atomic_t interrupts, last_signal, terminal_signal, leaving;
+
+static void leave(void)
+{
+	static const char words[] = "assay: interrupted; nothing was written\n";
+
+	if (write(STDERR_FILENO, words, sizeof(words) - 1) < 0)
+		_exit(EXIT_INTERRUPTED);
+	_exit(EXIT_INTERRUPTED);
+}
 
 static void on_interrupt(int signal, siginfo_t *info, void *context)
 {
@@ -20,6 +29,8 @@ static void on_interrupt(int signal, siginfo_t *info, void *context)
 	interrupts++;
 	last_signal = signal;
 	terminal_signal = info->si_code == SI_KERNEL;
+	if (leaving)
+		leave();
 }
 
 static void on_pipe(int signal)
@@ -48,6 +59,34 @@ void cli_watch_interrupts(void)
 	handle(SIGTERM, &stop);
 	handle(SIGHUP, &stop);
 	handle(SIGPIPE, &closed);
+}
+
+void cli_leave_on_interrupt(void)
+{
+	leaving = 1;
+	if (interrupts)
+		leave();
+}
+
+void cli_stay(void)
+{
+	leaving = 0;
+}
+
+void cli_forget_interrupts(void)
+{
+	interrupts = 0;
+}
+
+int cli_load(struct cli *cli, const char *path, struct run **ret_run, struct err *err)
+{
+	int r;
+
+	cli_stay();
+	r = job_load_run(&cli->host, path, ret_run, err);
+	if (r >= 0)
+		cli_leave_on_interrupt();
+	return r;
 }
 
 struct interrupt cli_interrupted(void)

@@ -120,7 +120,10 @@ static int unwritten(int r, struct err *err)
 
 int cli_print(const char *text, size_t len, struct err *err)
 {
-	int r = io_write_all(STDOUT_FILENO, text, len);
+	int r;
+
+	cli_stay();
+	r = io_write_all(STDOUT_FILENO, text, len);
 
 	return r < 0 ? unwritten(r, err) : r;
 }
@@ -129,6 +132,7 @@ int cli_write(const struct cli *cli, const char *option, const struct str *text,
 {
 	const char *path = cli_value(cli, option);
 
+	cli_stay();
 	return path ? io_replace(path, IO_SHARED, str_text(text), text->len, err) : 0;
 }
 
@@ -163,6 +167,7 @@ int cli_page_end(const struct cli *cli, struct cli_page *page, struct err *err)
 	const char *path = cli_value(cli, "json");
 	int r = 0;
 
+	cli_stay();
 	if (page->step == 2 && cli->mode != CLI_AGENT)
 		paper_notes(cli, page);
 	if (page->json_text.len && path)

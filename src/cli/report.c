@@ -134,7 +134,7 @@ static int report_run(struct cli *cli, struct err *err)
 	int r = options_take(&job, err);
 
 	if (r >= 0)
-		r = job_load_run(&cli->host, job.page.path, &job.run, err);
+		r = cli_load(cli, job.page.path, &job.run, err);
 	if (r >= 0)
 		r = view_make(&job, err);
 	if (r < 0)

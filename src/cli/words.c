@@ -329,6 +329,26 @@ int cli_duration(const struct cli *cli, const char *name, uint64_t fallback_ns, 
 	return 0;
 }
 
+int cli_size(const struct cli *cli, const char *name, uint64_t fallback, uint64_t *ret_bytes,
+	struct err *err)
+{
+	static const char units[] = "KMGT";
+	const char *text = cli_value(cli, name), *unit;
+	mem_auto char *digits = mem_copy_text(text ? text : "", text ? strcspn(text, units) : 0);
+	uint64_t bytes = fallback;
+	unsigned shift;
+
+	unit = text && text[strlen(digits)] ? strchr(units, text[strlen(digits)]) : NULL;
+	shift = unit ? 10 * (unsigned)(unit - units + 1) : 0;
+	if (text && (str_to_u64(digits, &bytes) < 0 || !bytes || bytes > UINT64_MAX >> shift ||
+			    (unit && text[strlen(digits) + 1]))) {
+		err_set(err, ERR_USAGE, EINVAL, "--%s '%s' is not a size", name, text);
+		return err_hint(err, "write a number of bytes with K, M, G or T, such as 500M");
+	}
+	*ret_bytes = bytes << shift;
+	return 0;
+}
+
 int cli_share(const struct cli *cli, const char *name, double *ret_share, struct err *err)
 {
 	const char *text = cli_value(cli, name);

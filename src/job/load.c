@@ -1,4 +1,6 @@
 /* load.c - a run file, ready to be shown; the names of what was seen. */
+#include <errno.h>
+
 #include "ingest/ingest.h"
 #include "job/host.h"
 #include "model/run.h"
@@ -21,8 +23,10 @@ void job_name_run(const struct job_host *host, struct run *run, struct ingest_na
 int job_load_run(
 	const struct job_host *host, const char *path, struct run **ret_run, struct err *err)
 {
-	int r = store_load(path, ret_run, err);
+	int r = store_load_until(path, host->interrupted, ret_run, err);
 
+	if (r < 0 && job_interrupted(host).count)
+		return err_set(err, ERR_INTERRUPTED, EINTR, "interrupted while reading %s", path);
 	if (r >= 0 && (*ret_run)->partial)
 		job_name_run(host, *ret_run, (struct ingest_naming){0});
 	return r;

@@ -46,6 +46,7 @@ struct reader {
 	uint64_t looks_left;  /* the progress handler's budget */
 	uint64_t texts_bytes; /* so far */
 	uint64_t saturated;   /* values of executions that did not fit */
+	struct interrupt (*interrupted)(void);
 	struct err *err;
 };
 
@@ -88,10 +89,8 @@ static int unreadable(struct reader *reader, int code)
 {
 	err_set(reader->err, ERR_USAGE, code, "cannot read %s: %s", reader->name, err_words(code));
 	if (code == EISDIR)
-		err_hint(reader->err, "name a run file in it: ls %s/*.assay", reader->name);
-	else
-		err_hint(reader->err, code == ENOENT ? "check the path" : "check its permissions");
-	return -code;
+		return err_hint(reader->err, "name a run file in it: ls %s/*.assay", reader->name);
+	return err_hint(reader->err, code == ENOENT ? "check the path" : "check its permissions");
 }
 
 /* SQLite's answer as a sentence. */
@@ -123,7 +122,7 @@ static int look(void *context)
 {
 	struct reader *reader = context;
 
-	return reader->looks_left-- == 0;
+	return interrupt_now(reader->interrupted).count || reader->looks_left-- == 0;
 }
 
 /* Leave nothing on that a run file does not need. */
@@ -549,10 +548,13 @@ static int read_all(struct reader *reader, struct run **ret_run)
 	return 0;
 }
 
-int store_load(const char *path, struct run **ret_run, struct err *err)
+int store_load_until(const char *path, struct interrupt (*interrupted)(void), struct run **ret_run,
+	struct err *err)
 {
-	reader_auto struct reader reader = {
-		.name = path, .err = err, .vfs = {.fd = -1, .folder = -1}};
+	reader_auto struct reader reader = {.name = path,
+		.interrupted = interrupted,
+		.err = err,
+		.vfs = {.fd = -1, .folder = -1}};
 	int r = open_file(&reader, path);
 
 	return r < 0 ? r : read_all(&reader, ret_run);

@@ -27,7 +27,10 @@
 #include "store_schema.h"
 #include "store_vfs.h"
 
-enum { FINISH_WAIT_MS = 30000 }; /* for someone who reads the file with sqlite3 */
+enum {
+	FINISH_WAIT_MS = 30000, /* for someone who reads the file with sqlite3 */
+	STEPS_AT_ONCE = 100000,
+};
 #define STORE_LOCK_BYTE ((off_t)1 << 60)
 
 struct store {
@@ -44,12 +47,16 @@ struct store {
 	sqlite3_stmt *insert_text, *insert_meta;
 	uint32_t written[STORE_TABLES];
 	uint32_t written_texts;
+	struct interrupt (*interrupted)(void);
 };
 
 static int store_fail(const struct store *store, int code, struct err *err)
 {
 	bool full = code == ENOSPC || code == EDQUOT;
 
+	if (code == EINTR)
+		return err_set(err, ERR_INTERRUPTED, EINTR,
+			"interrupted while writing %s; nothing was stored", store->path);
 	err_set(err, ERR_OUTPUT, code, "cannot write %s: %s", store->work, err_words(code));
 	err_hint(err, "%schoose another file with -o%s%s", full ? "free some space, or " : "",
 		store->flushed ? "; what was stored before is in " : "",
@@ -74,6 +81,8 @@ static int store_errno(const struct store *store, int rc)
 		return ENOMEM;
 	case SQLITE_TOOBIG:
 		return EFBIG;
+	case SQLITE_INTERRUPT:
+		return EINTR;
 	default:
 		return system ? system : EIO;
 	}
@@ -289,6 +298,18 @@ int store_create(const char *path, struct store **ret_store, struct err *err)
 	*ret_store = store;
 	store = NULL;
 	return 0;
+}
+
+/* Asked every STEPS_AT_ONCE steps of SQLite's machine: some thousand rows. */
+static int store_is_interrupted(void *context)
+{
+	return interrupt_now(((const struct store *)context)->interrupted).count != 0;
+}
+
+void store_watch(struct store *store, struct interrupt (*interrupted)(void))
+{
+	store->interrupted = interrupted;
+	sqlite3_progress_handler(store->db, STEPS_AT_ONCE, store_is_interrupted, store);
 }
 
 /* ---- the rows ---- */

@@ -4,72 +4,16 @@ and the limit is told in one sentence."""
 import json
 import os
 import re
-import resource
-import subprocess
-import time
 
 import hostile
-from tap import ASSAY, Crash, case, main
+from cost import Cost, check
+from tap import case, main
 
 # Those that fit, or are damaged besides.
 FIT = ("entries with attributes of zero width", "perf mappings that hide each other",
        "perf programs that start programs", "folded stacks with short names")
 NOTHING_LEFT = ("pprof that unpacks to strings",)
 STOPPED = set(hostile.CASES) - set(FIT) - set(NOTHING_LEFT)
-MEMORY_MOST = 8 << 30  # so that the machine survives a reader that fails
-TIME_MOST_S = 20
-
-
-def sanitized():
-    """True for a build with a sanitizer, which keeps what was freed and is slower."""
-    with open(ASSAY, "rb") as file:
-        return b"__asan_report_load8" in file.read()
-
-
-SLOWER = 4 if sanitized() else 1
-
-
-class Cost:
-    """What a command took: seconds of CPU, bytes of memory, its status and words."""
-
-    def __init__(self, *words, env=None):
-        limit = None if SLOWER > 1 else (lambda: resource.setrlimit(
-            resource.RLIMIT_AS, (MEMORY_MOST, MEMORY_MOST)))
-        with open("out", "w+b") as out, open("err", "w+b") as err:
-            with subprocess.Popen([ASSAY, *map(str, words)], stdin=subprocess.DEVNULL, stdout=out,
-                                  stderr=err, preexec_fn=limit,
-                                  env={**os.environ, **(env or {})}) as child:
-                until, pid = time.monotonic() + TIME_MOST_S * SLOWER, 0
-                while not pid:
-                    pid, status, used = os.wait4(child.pid, os.WNOHANG)
-                    if not pid and time.monotonic() > until:
-                        child.kill()
-                        pid, status, used = os.wait4(child.pid, 0)
-                    time.sleep(0 if pid else 0.005)
-                child.returncode = os.waitstatus_to_exitcode(status)
-            out.seek(0), err.seek(0)
-            self.out, self.err = (f.read().decode(errors="replace") for f in (out, err))
-        self.status, self.memory = child.returncode, used.ru_maxrss << 10
-        self.seconds = used.ru_utime + used.ru_stime
-
-    def __repr__(self):
-        return (f"exit status {self.status}, {self.seconds:.2f} s, {self.memory / 2**20:.0f} MiB\n"
-                f"{self.out[-2000:]}\n{self.err[-2000:]}")
-
-
-def allowed(paths):
-    """Bytes and seconds for files of this size."""
-    size = sum(os.path.getsize(path) for path in paths)
-    return SLOWER * ((64 << 20) + 20 * size), SLOWER * (2 + size / 1e6)
-
-
-def check(paths, cost):
-    """The limits hold, and nothing crashed."""
-    memory, seconds = allowed(paths)
-    if cost.status < 0 or re.search(r"Sanitizer: |: runtime error: ", cost.err):
-        raise Crash(str(cost))
-    size = sum(os.path.getsize(path) for path in paths)
-    assert cost.memory <= memory and cost.seconds <= seconds, (size, memory >> 20, seconds, cost)
 
 
 def add(name, make):
@@ -99,6 +43,26 @@ def _():
     assert "stopped after" in small.out and "stopped after" not in large.out, (small, large)
     kept = json.loads(small.out)["data"]["samples"]
     assert 0 < kept < 100000 == json.loads(large.out)["data"]["samples"], (kept, large)
+
+@case("limits: an export that is a thousand times its run is refused, unless it is allowed")
+def _():
+    path = hostile.deep_profile(depth=1500, name=600)
+    assert Cost("import", path, "-o", "deep.assay").status == 0
+    before = os.listdir(".")
+    r = Cost("export", "deep.assay", "--format", "folded", "-o", "deep.txt", "--max-size", "100M")
+    assert r.status == 7 and "the folded export is larger than 100" in r.err, r
+    assert "--max-size" in r.err and os.listdir(".") == before, (r, os.listdir("."))
+    r = Cost("export", "deep.assay", "--format", "folded", "-o", "deep.txt", "--max-size", "2G")
+    assert r.status == 0 and os.path.getsize("deep.txt") > 500e6, r
+    assert os.path.getsize("deep.assay") < 3e6
+
+
+@case("limits: a size has a number and a unit")
+def _():
+    for size in ("", "x", "0", "12Q", "1GG", "99999999999T", "-1"):
+        r = Cost("export", "none.assay", "--format", "folded", "--max-size", size)
+        assert r.status == 2, (size, r)
+
 
 if __name__ == "__main__":
     main()

@@ -98,7 +98,7 @@ static void add_thread_slices(struct chrome *c, uint32_t first, uint32_t past)
 	uint64_t whole_ns = samples[past - 1].time_ns - samples[first].time_ns, last_ns = 0;
 	uint64_t reach_ns = past - first > 1 ? whole_ns / (past - first - 1) * 2 : 1000;
 
-	for (uint32_t i = first; i < past; i++) {
+	for (uint32_t i = first; i < past && !c->out->error; i++) {
 		uint64_t now_ns = since_start_ns(c, samples[i].time_ns), begin_ns;
 		uint64_t span_ns = c->walk->period_is_ns ? samples[i].period : reach_ns;
 

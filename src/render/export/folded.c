@@ -39,7 +39,7 @@ void export_folded(
 	vec_of(size_t) lengths = {0}; /* of the path above each level */
 	uint32_t node = tree->nodes.at[0].first_child;
 
-	while (node) {
+	while (node && !out->error) {
 		const struct call_tree_node *at = &tree->nodes.at[node];
 
 		vec_push(&lengths, path.len);

@@ -53,6 +53,8 @@ void export_perf_script(
 {
 	(void)options;
 	vec_foreach (const struct walk_sample, sample, &walk->samples) {
+		if (out->error)
+			return;
 		add_header(&out->text, walk, sample);
 		for (uint32_t node = sample->node; node != WALK_NONE;
 			node = walk->nodes.at[node].parent)

@@ -217,6 +217,8 @@ static void add_samples(struct pprof *p, const struct sample_walk *walk)
 	vec_foreach (const struct walk_sample, sample, &walk->samples) {
 		const struct walk_thread *thread = &walk->threads.at[sample->thread];
 
+		if (p->out->error)
+			return;
 		str_clear(&p->inner);
 		for (uint32_t node = sample->node; node != WALK_NONE;
 			node = walk->nodes.at[node].parent)

@@ -35,7 +35,7 @@ static void add_chains(struct stream *out, struct jsonw *w, const struct sample_
 	walk_chain_auto struct walk_chain chain = {0};
 
 	jsonw_open_array(w, "samples");
-	for (uint32_t i = first; i < past; i++) {
+	for (uint32_t i = first; i < past && !out->error; i++) {
 		sample_walk_chain(walk, walk->samples.at[i].node, &chain);
 		jsonw_begin_array(w);
 		vec_foreach (const uint32_t, node, &chain.nodes)

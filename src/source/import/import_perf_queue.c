@@ -56,7 +56,8 @@ static int queue_flush(struct recording *rec, uint64_t limit_ns)
 	uint32_t gone = 0;
 	int r = 0;
 
-	if (!queue->items.count || queue->oldest_ns > limit_ns)
+	if (!queue->items.count || queue->oldest_ns > limit_ns ||
+		!quota_is_left(rec->report->quota))
 		return 0;
 	vec_sort(&queue->items, waiting_compare);
 	while (r == 0 && gone < queue->items.count && queue->items.at[gone].time_ns <= limit_ns) {

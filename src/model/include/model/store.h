@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/err.h"
+#include "base/interrupt.h"
 #include "model/run.h"
 
 /* 2: causal experiments; 3: place, fact, span, claim; 4: segments of stacks */
@@ -20,6 +21,9 @@ struct store;
 /* Create the file.  Refuses to replace a file that is not an assay run, and a file that another
  * tool is writing (-EBUSY). */
 int store_create(const char *path, struct store **ret_store, struct err *err);
+
+/* Stop writing when somebody interrupts: ERR_INTERRUPTED, and the transaction was not made. */
+void store_watch(struct store *store, struct interrupt (*interrupted)(void));
 
 /* Write the rows that were added to `run` since the last flush, in one transaction.  While somebody
  * reads the file with sqlite3 the rows wait for the next flush; that is no error. */
@@ -37,8 +41,15 @@ void store_close_pointer(struct store **store);
 
 /* Load a run file, frozen.  A file that is foreign, newer, truncated or corrupt is refused with
  * one sentence; every id in it is checked.  In a partial run a count may belong to an execution
- * that never ended: its `execution` is then 0. */
-int store_load(const char *path, struct run **ret_run, struct err *err);
+ * that never ended: its `execution` is then 0.  It ends early, refused, when somebody interrupts
+ * (NULL: nobody). */
+int store_load_until(const char *path, struct interrupt (*interrupted)(void), struct run **ret_run,
+	struct err *err);
+
+static inline int store_load(const char *path, struct run **ret_run, struct err *err)
+{
+	return store_load_until(path, NULL, ret_run, err);
+}
 
 /* The same from memory (the fuzz target's way in). */
 int store_load_bytes(

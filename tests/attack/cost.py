@@ -1,0 +1,64 @@
+"""cost.py - what a command takes, and what a file of some size allows: memory at most 64 MiB and 20
+times its bytes, time at most 2 s and 1 s for each MB."""
+import os
+import re
+import resource
+import subprocess
+import time
+
+from tap import ASSAY, Crash
+
+MEMORY_MOST = 8 << 30  # so that the machine survives a reader that fails
+TIME_MOST_S = 20
+
+
+def sanitized():
+    """True for a build with a sanitizer, which keeps what was freed and is slower."""
+    with open(ASSAY, "rb") as file:
+        return b"__asan_report_load8" in file.read()
+
+
+SLOWER = 4 if sanitized() else 1
+
+
+class Cost:
+    """What a command took: seconds of CPU, bytes of memory, its status and words."""
+
+    def __init__(self, *words, env=None):
+        limit = None if SLOWER > 1 else (lambda: resource.setrlimit(
+            resource.RLIMIT_AS, (MEMORY_MOST, MEMORY_MOST)))
+        with open("out", "w+b") as out, open("err", "w+b") as err:
+            with subprocess.Popen([ASSAY, *map(str, words)], stdin=subprocess.DEVNULL, stdout=out,
+                                  stderr=err, preexec_fn=limit,
+                                  env={**os.environ, **(env or {})}) as child:
+                until, pid = time.monotonic() + TIME_MOST_S * SLOWER, 0
+                while not pid:
+                    pid, status, used = os.wait4(child.pid, os.WNOHANG)
+                    if not pid and time.monotonic() > until:
+                        child.kill()
+                        pid, status, used = os.wait4(child.pid, 0)
+                    time.sleep(0 if pid else 0.005)
+                child.returncode = os.waitstatus_to_exitcode(status)
+            out.seek(0), err.seek(0)
+            self.out, self.err = (f.read().decode(errors="replace") for f in (out, err))
+        self.status, self.memory = child.returncode, used.ru_maxrss << 10
+        self.seconds = used.ru_utime + used.ru_stime
+
+    def __repr__(self):
+        return (f"exit status {self.status}, {self.seconds:.2f} s, {self.memory / 2**20:.0f} MiB\n"
+                f"{self.out[-2000:]}\n{self.err[-2000:]}")
+
+
+def allowed(paths):
+    """Bytes and seconds for files of this size."""
+    size = sum(os.path.getsize(path) for path in paths)
+    return SLOWER * ((64 << 20) + 20 * size), SLOWER * (2 + size / 1e6)
+
+
+def check(paths, cost):
+    """The limits hold, and nothing crashed."""
+    memory, seconds = allowed(paths)
+    if cost.status < 0 or re.search(r"Sanitizer: |: runtime error: ", cost.err):
+        raise Crash(str(cost))
+    size = sum(os.path.getsize(path) for path in paths)
+    assert cost.memory <= memory and cost.seconds <= seconds, (size, memory >> 20, seconds, cost)
