@@ -1,5 +1,5 @@
-"""Ctrl-C and SIGTERM while a file is read, shown or written: the command ends soon, with status 130,
-and leaves the result whole or nothing at all."""
+"""Ctrl-C and SIGTERM while a file is read, shown or written: the command ends soon, with status
+130, and leaves the result whole or nothing at all."""
 import os
 import random
 import signal
