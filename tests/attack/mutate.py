@@ -3,7 +3,7 @@ fuzz targets with numbers, pieces and lengths exchanged.  Each is imported by it
 limits of cost.py and without a crash.
 
     ASSAY_MUTATIONS=100000 ASSAY=build-asan/assay tests/attack/mutate.py
-    ASSAY_MUTATION=4711 ...   only that one, kept in ./mutation
+    ASSAY_MUTATION=4711 ...   only that one, whose files are kept
 
 A mutation is made from ASSAY_TEST_SEED and its number alone."""
 import concurrent.futures
@@ -143,14 +143,15 @@ def tried(number):
 @case("mutations: whatever a file holds, reading it stays within its limits")
 def _():
     if "ASSAY_MUTATION" in os.environ:
-        os.makedirs("/tmp/mutation", exist_ok=True)
-        os.chdir("/tmp/mutation")
+        os.chdir(tempfile.mkdtemp(prefix="assay-mutation."))  # stays, to be looked at
         paths = made(int(os.environ["ASSAY_MUTATION"]))
+        print(f"# {paths}", flush=True)
         check(paths, Cost("import", paths[0]))
         return
     first = int(os.environ.get("ASSAY_MUTATION_FIRST", "0"))
+    numbers = range(first, first + COUNT)
     with concurrent.futures.ProcessPoolExecutor(2) as pool:
-        wrong = [text for text in pool.map(tried, range(first, first + COUNT), chunksize=20) if text]
+        wrong = [text for text in pool.map(tried, numbers, chunksize=20) if text]
     print(f"# {COUNT} mutations from {first}, {len(wrong)} wrong", flush=True)
     assert not wrong, "\n".join(wrong[:10])
 
