@@ -20,7 +20,7 @@ enum { PAIRS_BETWEEN_LOOKS = 16 };
  */
 static const uint64_t look_ns = 5000000, watch_ns = 350000000;
 static const uint64_t runtime_patience_ns = 3000000000, stop_patience_ns = 2000000000;
-static const uint64_t hope_ns = 2000000000;
+static const uint64_t hope_ns = 2000000000, start_patience_ns = 100000000;
 
 /* ---- starting ---- */
 
@@ -109,15 +109,36 @@ static int handler_put(struct causal_runner *c, pid_t pid, struct err *err)
 	return r;
 }
 
+/* A signal could end the program: no more experiments, and it runs on.  It is not ended before its
+ * time either. */
+static bool is_sealed(struct causal_runner *c)
+{
+	enum causal_seal sealed = causal_sealed(c->causal);
+
+	if (sealed)
+		c->summary->sealed = sealed;
+	return c->summary->sealed;
+}
+
 /* The program that we started has not asked for the memory yet: it may be static, where that is
  * clear at once, or ignore LD_PRELOAD for another reason. */
-static int runtime_replace(struct causal_runner *c, uint64_t patience, struct err *err)
+static int runtime_replace(struct causal_runner *c, uint64_t since, struct err *err)
 {
 	pid_t pid = c->options->path ? spawner_target(c->execution.spawner) : 0;
+	uint64_t now = clock_monotonic_ns();
 	int r;
 
-	if (!pid || causal_is_ready(c->causal) ||
-		(clock_monotonic_ns() < patience && !causal_process_is_static(pid)))
+	if (!pid || is_sealed(c))
+		return 0;
+	if (now > c->checked_ns + start_patience_ns) {
+		c->checked_ns = now;
+		if (causal_process_is_sandboxed(pid)) {
+			c->summary->sealed = CAUSAL_SEAL_SANDBOX;
+			return 0;
+		}
+	}
+	if (causal_is_ready(c->causal) ||
+		(now < since + runtime_patience_ns && !causal_process_is_static(pid)))
 		return 0;
 	r = handler_put(c, pid, err);
 	if (r == -ESRCH) { /* it has just ended */
@@ -156,7 +177,7 @@ static bool is_hopeless(const struct causal_runner *c)
 /* 1: it can be asked to pause and has made progress, 0: it or we ended first. */
 static int wait_for_progress(struct causal_runner *c, struct err *err)
 {
-	uint64_t patience = clock_monotonic_ns() + runtime_patience_ns, ready_ns = 0;
+	uint64_t since = c->checked_ns = clock_monotonic_ns(), ready_ns = 0;
 	int r = c->options->path ? 1 : handler_put(c, c->options->id, err);
 
 	if (r < 0)
@@ -166,7 +187,7 @@ static int wait_for_progress(struct causal_runner *c, struct err *err)
 			c->summary->progressed = true;
 			return 1;
 		}
-		r = runtime_replace(c, patience, err);
+		r = runtime_replace(c, since, err);
 		if (r >= 0 && search_is_due(c, &ready_ns)) {
 			r = causal_search_points(c, err);
 			c->searched = r > 0;
@@ -238,6 +259,12 @@ static int experiments_make(struct causal_runner *c, struct err *err)
 	int r = wait_for_progress(c, err);
 
 	while (r > 0 && !time_is_up(c)) {
+		if (is_sealed(c) && !c->options->path)
+			return 1;
+		if (is_sealed(c)) {
+			r = causal_wait_ns(c, look_ns, err);
+			continue;
+		}
 		choice = (struct causal_choice){0};
 		r = look_around(c, err);
 		if (r <= 0)
@@ -250,6 +277,8 @@ static int experiments_make(struct causal_runner *c, struct err *err)
 			*err = (struct err){0};
 			r = causal_wait_ns(c, look_ns, err);
 		}
+		if (r == 0 && !c->ended && !c->execution.stopped)
+			r = is_sealed(c);
 	}
 	return r < 0 ? r : time_is_up(c) || (!c->ended && is_hopeless(c));
 }
@@ -285,6 +314,25 @@ static int leave(struct causal_runner *c, struct err *err)
 	return r < 0 ? err_set(err, ERR_OUTPUT, EIO, "cannot store the execution") : 0;
 }
 
+static bool is_crash(int signal)
+{
+	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGTRAP;
+}
+
+/* Whether it was we who ended the program: by our signal, by a system call of our handler that its
+ * filter forbids, or in our handler. */
+static void harm_look(struct causal_runner *c)
+{
+	int by = c->execution.result.signal;
+	struct causal_trace trace;
+
+	causal_trace_read(c->causal, &trace);
+	c->summary->no_stack += trace.no_stack;
+	if ((by == SIGSYS && trace.signal) || (by && (uint32_t)by == trace.signal) ||
+		(is_crash(by) && trace.inside))
+		c->summary->harmed_by = by;
+}
+
 /* Start it, experiment, see it end.  1: there is enough. */
 static int execution_run(struct causal_runner *c, struct err *err)
 {
@@ -296,11 +344,14 @@ static int execution_run(struct causal_runner *c, struct err *err)
 	c->ended = false;
 	c->summary->executions++;
 	enough = experiments_make(c, err);
+	(void)is_sealed(c);
 	if (c->options->path) {
 		bool stop = enough < 0 || (enough && c->options->stop_target);
 
 		c->summary->was_stopped = stop && !c->ended;
 		r = execution_await(c, stop, enough < 0 ? &later : err);
+		if (r >= 0)
+			harm_look(c);
 		if (enough >= 0 && r < 0)
 			return r;
 		if (execution_emit(&c->execution, c->sink) < 0 && enough >= 0)
@@ -312,6 +363,20 @@ static int execution_run(struct causal_runner *c, struct err *err)
 	}
 	(void)causal_bind(c->causal, 0, &later);
 	return enough;
+}
+
+static int sealed_tell(const struct causal_runner *c)
+{
+	bool sandbox = c->summary->sealed == CAUSAL_SEAL_SANDBOX;
+
+	return emit_note(c->sink, sandbox ? "sandboxed" : "signal-taken",
+		sandbox ? "the program sandboxes itself (seccomp); experiments are not possible "
+			  "from then on"
+			: "the program handles assay's signal itself; experiments are not possible "
+			  "from then on",
+		sandbox ? "run it without its sandbox: a filter could kill it for the system calls "
+			  "of assay's handler"
+			: "use --engine bpf (as root), which uses another signal");
 }
 
 static int run(struct causal_runner *c, struct err *err)
@@ -329,8 +394,16 @@ static int run(struct causal_runner *c, struct err *err)
 		r = execution_run(c, err);
 		/* A program that ends before one pair is measured would be started for ever. */
 	} while (r == 0 && c->options->path && !c->execution.stopped && c->options->budget_ns &&
-		 !time_is_up(c) && c->summary->pairs > pairs);
-	if (r >= 0 && !c->summary->progressed)
+		 !time_is_up(c) && c->summary->pairs > pairs && !c->summary->sealed &&
+		 !c->summary->harmed_by);
+	if (r >= 0 && c->summary->sealed)
+		r = sealed_tell(c);
+	if (r >= 0 && c->summary->no_stack)
+		r = emit_note(c->sink, "small-stack",
+			"some threads were not delayed: their stacks have no room for a signal",
+			"gains read too low; give these threads larger stacks, or a larger "
+			"sigaltstack");
+	if (r >= 0 && !c->summary->progressed && !c->summary->sealed)
 		r = emit_note(c->sink, "no-progress",
 			"the program never reached a progress point, so no experiment was possible",
 			c->summary->preload

@@ -278,7 +278,9 @@ static bool is_crash(int signal)
  * question. */
 static void endings_note(struct causal_job *job, const struct causal_summary *summary)
 {
-	static const char hint[] = "check whether it crashes without assay";
+	static const char hint[] =
+		"check whether it does without assay; if not, try the other --engine, or "
+		"`assay run --skip causal`, which makes no experiments";
 	struct run *run = job->run;
 	uint32_t crashes = 0, failures = 0, count = run->executions.count;
 	int by = 0, status = 0;
@@ -296,8 +298,16 @@ static void endings_note(struct causal_job *job, const struct causal_summary *su
 			status = one.exit_status;
 		}
 	}
-	job->target_failed = crashes + failures;
-	if (crashes)
+	job->target_failed = crashes + failures + (summary->harmed_by != 0);
+	if (summary->harmed_by)
+		run_add_note(run, "ended-by-assay",
+			arena_format(&job->arena,
+				"the program was ended by signal %d (%s) in an experiment, very "
+				"likely because of it",
+				summary->harmed_by, strsignal(summary->harmed_by)),
+			"try the other --engine, or `assay run --skip causal`, which makes no "
+			"experiments");
+	else if (crashes)
 		run_add_note(run, "target-crashed",
 			arena_format(&job->arena, "the program crashed in %u of %u executions (%s)",
 				crashes, count, strsignal(by)),

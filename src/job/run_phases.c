@@ -404,13 +404,25 @@ const struct run *run_phase_file(struct run_job *job, enum evidence_kind kind, s
 	return job->runs[kind];
 }
 
+/* Notes that say why there was no experiment, the best reason last. */
+static unsigned note_weight(const char *code)
+{
+	static const char *const codes[] = {"target-failed", "progress-not-found", "no-progress",
+		"target-crashed", "signal-taken", "sandboxed", "ended-by-assay"};
+
+	for (unsigned i = 0; i < sizeof(codes) / sizeof(*codes); i++)
+		if (str_equal(code, codes[i]))
+			return i + 1;
+	return 0;
+}
+
 /* Experiments that came to nothing: the file says why. */
 static void reason_of_notes(struct run_job *job, struct manifest_phase *row)
 {
+	bool nothing = row->status == EXIT_INCONCLUSIVE || row->status == EXIT_TARGET;
 	struct err ignored = {0};
-	const struct run *run = row->status == EXIT_INCONCLUSIVE
-					? run_phase_file(job, EVIDENCE_CAUSAL, &ignored)
-					: NULL;
+	const struct run *run = nothing ? run_phase_file(job, EVIDENCE_CAUSAL, &ignored) : NULL;
+	unsigned best = 0;
 
 	if (!run)
 		return;
@@ -418,10 +430,11 @@ static void reason_of_notes(struct run_job *job, struct manifest_phase *row)
 	row->fix = "name a progress point with assay causal --progress FUNCTION";
 	vec_foreach (const struct note_row, note, &run->notes) {
 		const char *text = run_text(run, note->text), *hint = run_text(run, note->hint);
+		unsigned weight = note_weight(run_text(run, note->code));
 
-		if (!str_equal(run_text(run, note->code), "progress-not-found") &&
-			!str_equal(run_text(run, note->code), "no-progress"))
+		if (weight <= best)
 			continue;
+		best = weight;
 		row->reason = arena_copy(&job->arena, text);
 		row->fix = arena_copy(&job->arena, hint);
 	}

@@ -5,8 +5,8 @@
  * sample that asked until the debt is paid, and books what it took.  Nothing of the program is
  * interposed: no lock, no allocator, no thread function.  The handler blocks all signals (so that
  * no other handler jumps out of it), restarts system calls, runs on the alternate stack where there
- * is one, sets the timer slack of the thread back, and never holds a thread longer than
- * WIRE_CAUSAL_PAUSE_MAX_NS: when the tool dies, the last pause ends by itself and no other comes.
+ * is one, and never holds a thread longer than WIRE_CAUSAL_PAUSE_MAX_NS: when the tool dies, the
+ * last pause ends by itself and no other comes.  Once the board is sealed it makes no system call.
  *
  * The memory comes over a socket that only the tool's target is answered on.  A child by fork gets
  * private memory in its place and counts for itself; a child by exec has another parent than the
@@ -24,7 +24,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -39,7 +38,12 @@
 #define EXPORT __attribute__((visibility("default")))
 
 enum { ANSWER_MS = 1000 };
-enum { SIGNAL_FIRST = 40, SIGNAL_LAST = 59 }; /* not libc's, not the ends that others like */
+/* Real-time signals that are not libc's, nor the ends that others like: the kernel side looks at
+ * the handler before it sends one.  Where nobody looks, those that are ignored without a handler.
+ */
+static const int signals_asked[] = {
+	59, 58, 57, 56, 55, 54, 53, 52, 51, 50, 49, 48, 47, 46, 45, 44, 43, 42, 41, 40, 0};
+static const int signals_harmless[] = {SIGURG, SIGWINCH, 0};
 
 static struct wire_causal_board *board; /* NULL: no tool */
 static struct wire_causal_seat *seats;
@@ -65,16 +69,6 @@ static void pause_sleep_until(uint64_t until)
 	struct timespec at = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
 
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL);
-}
-
-static int pause_slack_get(void)
-{
-	return prctl(PR_GET_TIMERSLACK);
-}
-
-static void pause_slack_set(int slack)
-{
-	prctl(PR_SET_TIMERSLACK, (unsigned long)slack);
 }
 
 static uint32_t pause_tid(void)
@@ -103,15 +97,15 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 /* ---- the start ---- */
 
 /* The handler takes the first signal that nobody has a use for. */
-static int handler_set(runtime_handler *handler)
+static int handler_set(runtime_handler *handler, const int *signals)
 {
 	struct sigaction mine = {.sa_sigaction = handler}, there;
 
 	mine.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
 	sigfillset(&mine.sa_mask);
-	for (int signal = SIGNAL_LAST; signal >= SIGNAL_FIRST; signal--)
-		if (sigaction(signal, NULL, &there) == 0 && there.sa_handler == SIG_DFL)
-			return sigaction(signal, &mine, NULL) == 0 ? signal : 0;
+	for (; *signals; signals++)
+		if (sigaction(*signals, NULL, &there) == 0 && there.sa_handler == SIG_DFL)
+			return sigaction(*signals, &mine, NULL) == 0 ? *signals : 0;
 	return 0;
 }
 
@@ -188,14 +182,22 @@ static void child_leave(void)
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-/* "PID NAME": PID is our parent only in the process that the tool started. */
+/* "PID NAME": PID is our parent only in the process that the tool started.  One that is under other
+ * filters of system calls than that parent is left alone. */
 static const char *socket_name(const char *text)
 {
+	struct runtime_status mine, parents;
 	long parent = 0;
 
 	for (; *text >= '0' && *text <= '9' && parent < INT32_MAX; text++)
 		parent = parent * 10 + (*text - '0');
-	return *text == ' ' && parent == (long)getppid() ? text + 1 : NULL;
+	if (*text != ' ' || !runtime_status_read(0, &mine) || parent != mine.parent)
+		return NULL;
+	if (mine.sandbox > 0 &&
+		(!runtime_status_read(parent, &parents) || mine.sandbox != parents.sandbox ||
+			mine.filters != parents.filters || mine.filters < 1))
+		return NULL;
+	return text + 1;
 }
 
 /* A third part of the memory is for the engine inside the target; a library without it that gets
@@ -226,7 +228,7 @@ void runtime_causal_start(void)
 	board = got;
 	handler = handler_choose(count, fds[2]);
 	pthread_atfork(NULL, NULL, child_leave);
-	signal = handler ? handler_set(handler) : 0;
+	signal = handler ? handler_set(handler, count == 2 ? signals_asked : signals_harmless) : 0;
 	if (!signal)
 		return;
 	board->signal = (uint32_t)signal;

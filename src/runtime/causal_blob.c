@@ -9,7 +9,6 @@
  * @asyncsignalsafe */
 #include <time.h>
 
-#include <linux/prctl.h>
 #include <sys/syscall.h>
 
 #include "causal_pause.h"
@@ -96,16 +95,6 @@ static void pause_sleep_until(uint64_t until)
 	struct timespec at = {(time_t)(until / 1000000000), (long)(until % 1000000000)};
 
 	call(SYS_clock_nanosleep, CLOCK_MONOTONIC, TIMER_ABSTIME, (long)&at, 0);
-}
-
-static int pause_slack_get(void)
-{
-	return (int)call(SYS_prctl, PR_GET_TIMERSLACK, 0, 0, 0);
-}
-
-static void pause_slack_set(int slack)
-{
-	call(SYS_prctl, PR_SET_TIMERSLACK, slack, 0, 0);
 }
 
 static uint32_t pause_tid(void)

@@ -1,8 +1,12 @@
 /* causal_pause.h - how a thread pays what it owes, inside a signal handler.
  *
  * Shared by the preloaded runtime (causal.c) and by the code that is put into a running process
- * (causal_blob.c), which has no libc: whoever includes this defines the five functions below.
- * Nothing here allocates, locks, calls out or has memory of its own. */
+ * (causal_blob.c), which has no libc: whoever includes this defines the three functions below.
+ * Nothing here allocates, locks, calls out or has memory of its own.
+ *
+ * Each of the three may be a system call, which a filter that the program sets meanwhile kills for.
+ * Whoever sees that coming seals the board first and waits until nobody is inside; so the seal is
+ * looked at before each of them, and behind it the handler only returns. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,12 +17,11 @@
 
 static uint64_t pause_now_ns(void);
 static void pause_sleep_until(uint64_t until_ns); /* may return early */
-static int pause_slack_get(void);
-static void pause_slack_set(int slack);
 static uint32_t pause_tid(void);
 
 /* The last of a pause is spun: a sleep ends 20 to 100 us late, and what is too much is a credit
- * that hides the next debts. */
+ * that hides the next debts.  The slack of the thread's timers comes before that: to set it to 1
+ * and back would be two more calls, and a thread that may make none any more would keep the 1. */
 enum { PAUSE_SPIN_NS = 60000, PAUSE_SLICE_NS = 2000000 };
 
 static inline uint32_t load32(const __u32 *at)
@@ -53,29 +56,36 @@ static bool pause_is_on(
 	       load32(&seat->epoch) == epoch;
 }
 
+/* The time, or 0: it may not be asked for any more. */
+static uint64_t pause_time(const struct wire_causal_board *board)
+{
+	return load32(&board->sealed) ? 0 : pause_now_ns();
+}
+
 /* Wait until the debt is paid, in slices: it may grow meanwhile, and the experiment may end.
  * Returns the time slept, not spun. */
 static uint64_t pause_wait(
 	const struct wire_causal_board *board, const struct wire_causal_seat *seat, uint32_t epoch)
 {
-	uint64_t begun = pause_now_ns(), slept = 0, now = begun;
+	uint64_t begun = pause_time(board), slept = 0, now = begun;
+	uint64_t spin = PAUSE_SPIN_NS + (uint64_t)seat->slack_ns;
 
-	while (pause_is_on(board, seat, epoch) && now - begun < WIRE_CAUSAL_PAUSE_MAX_NS) {
+	while (now && pause_is_on(board, seat, epoch) && now - begun < WIRE_CAUSAL_PAUSE_MAX_NS) {
 		/* Read anew each time: a preemption in a pause halts it, and the kernel side moves
 		 * its beginning. */
 		uint64_t debt = causal_debt(&seat->account, load64(&board->owed_ns));
-		uint64_t until = load64(&seat->account.pause_ns) + debt;
+		uint64_t until = load64(&seat->account.pause_ns) + debt, before = now;
 
 		if (now >= until)
 			break;
-		if (until - now > PAUSE_SPIN_NS) {
-			uint64_t left = until - now - PAUSE_SPIN_NS, before = now;
+		if (until - now > spin && !load32(&board->sealed)) {
+			uint64_t left = until - now - spin;
 
 			pause_sleep_until(now + (left < PAUSE_SLICE_NS ? left : PAUSE_SLICE_NS));
-			now = pause_now_ns();
-			slept += now - before;
+			now = pause_time(board);
+			slept += now > before ? now - before : 0;
 		} else
-			now = pause_now_ns();
+			now = pause_time(board);
 	}
 	return slept;
 }
@@ -84,34 +94,44 @@ static uint64_t pause_wait(
 static void pause_pay(struct wire_causal_board *board, struct wire_causal_seat *seat)
 {
 	uint32_t epoch = load32(&seat->epoch);
-	uint64_t now = pause_now_ns(), from = seat->asked_ns, slept;
-	int slack;
+	uint64_t now = pause_time(board), from = seat->asked_ns, slept;
 
-	if (!pause_is_on(board, seat, epoch) || seat->account.pause_ns ||
+	if (!now || !pause_is_on(board, seat, epoch) || seat->account.pause_ns ||
 		causal_debt(&seat->account, load64(&board->owed_ns)) == 0)
 		return;
 	if (!from || from > now || now - from > WIRE_CAUSAL_PAUSE_MAX_NS)
 		from = now;
 	causal_pause_begin(&seat->account, from);
-	slack = pause_slack_get();
-	pause_slack_set(1);
 	slept = pause_wait(board, seat, epoch);
-	if (slack > 0)
-		pause_slack_set(slack);
-	now = pause_now_ns();
+	now = pause_time(board);
 	seat->asked_ns = 0;
-	if (pause_is_on(board, seat, epoch))
+	if (now && pause_is_on(board, seat, epoch))
 		causal_pause_end(&seat->account, now, now - from - slept);
 	seat->account.pause_ns = 0;
 	__atomic_fetch_add(&board->pauses, 1, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&board->paused_ns, now - from, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&board->paused_ns, now > from ? now - from : 0, __ATOMIC_RELAXED);
+}
+
+/* Who seals waits for those inside: they are counted before they look. */
+static void pause_enter(struct wire_causal_board *board)
+{
+	__atomic_fetch_add(&board->heard, 1, __ATOMIC_RELAXED);
+	__atomic_fetch_add(&board->inside, 1, __ATOMIC_SEQ_CST);
+}
+
+static void pause_leave(struct wire_causal_board *board)
+{
+	__atomic_fetch_sub(&board->inside, 1, __ATOMIC_SEQ_CST);
 }
 
 /* What the handler does where somebody else asks. */
-static void pause_thread(struct wire_causal_board *board, struct wire_causal_seat *seats)
+static inline void pause_thread(struct wire_causal_board *board, struct wire_causal_seat *seats)
 {
-	struct wire_causal_seat *seat = pause_seat(board, seats);
+	struct wire_causal_seat *seat;
 
+	pause_enter(board);
+	seat = load32(&board->sealed) ? NULL : pause_seat(board, seats);
 	if (seat)
 		pause_pay(board, seat);
+	pause_leave(board);
 }

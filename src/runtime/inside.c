@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -26,6 +27,7 @@
 #include "wire/causal_release.h"
 
 enum { LOOK_TICKS = 32, CARRY_PERIODS = 32, ROBBED_MOST_NS = 200000000 };
+enum { END_MOST_NS = 100000000 };
 
 static struct wire_causal_board *board;
 static struct wire_causal_seat *seats;
@@ -33,10 +35,12 @@ static struct wire_causal_inside *inside; /* NULL: no tool */
 static struct causal_release releases[CAUSAL_RELEASES];
 static int tick_signal;
 static uint32_t awake, cpus; /* threads that do not wait, and what they may run on */
+static uint32_t over;	     /* the program goes on without us */
+static uint32_t at_work;     /* threads that look at any of this now */
+static struct inside_sampler samplers[WIRE_CAUSAL_SEATS]; /* of the thread of each seat */
 
 struct inside_thread {
 	struct wire_causal_seat *seat; /* NULL: not seen yet, or none was free */
-	struct inside_sampler sampler;
 	uint64_t since_ns, owed_ns;    /* waits since, and what was owed then; 0: it does not */
 	uint64_t mark_ns, mark_cpu_ns; /* it ran from here on, unless it blocked unseen... */
 	long mark_blocks;	       /* ...which the kernel counts */
@@ -70,17 +74,38 @@ static void count(__u64 *what, uint64_t by)
 	__atomic_fetch_add(what, by, __ATOMIC_RELAXED);
 }
 
-/* The handler of this very thread must see it. */
-static void busy_set(uint32_t busy)
-{
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	me.busy = busy;
-	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-}
-
 bool inside_is_on(void)
 {
-	return __atomic_load_n(&inside, __ATOMIC_RELAXED) != NULL;
+	return __atomic_load_n(&inside, __ATOMIC_RELAXED) != NULL &&
+	       !__atomic_load_n(&over, __ATOMIC_RELAXED);
+}
+
+int inside_signal(void)
+{
+	return tick_signal;
+}
+
+/* The handler of this very thread must see it. */
+static void leave(void)
+{
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	me.busy = 0;
+	__atomic_fetch_sub(&at_work, 1, __ATOMIC_SEQ_CST);
+}
+
+/* Begin to look at accounts and samplers, if that is still allowed: who ends it all says so first
+ * and then waits for those who are at it. */
+static bool enter(void)
+{
+	if (!inside_is_on() || me.busy)
+		return false;
+	me.busy = 1;
+	__atomic_fetch_add(&at_work, 1, __ATOMIC_SEQ_CST);
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (inside_is_on() && !load32(&board->sealed))
+		return true;
+	leave();
+	return false;
 }
 
 static bool window_is_on(uint64_t now)
@@ -122,6 +147,18 @@ static uint64_t robbed_ns(uint64_t now)
 
 /* ---- threads ---- */
 
+static struct inside_sampler *my_sampler(void)
+{
+	return &samplers[me.seat - seats];
+}
+
+static uint32_t slack_ns(void)
+{
+	int slack = prctl(PR_GET_TIMERSLACK);
+
+	return slack > 0 ? (uint32_t)slack : 0;
+}
+
 static struct wire_causal_seat *seat_take(void)
 {
 	uint32_t tid = (uint32_t)syscall(SYS_gettid);
@@ -134,6 +171,7 @@ static struct wire_causal_seat *seat_take(void)
 			    &seat->tid, &none, tid, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
 			seat->epoch = 0;
 			seat->account.pause_ns = 0;
+			seat->slack_ns = slack_ns();
 			return seat;
 		}
 	}
@@ -151,8 +189,8 @@ static void sampler_arm(void)
 
 	me.armed_epoch = load32(&board->epoch);
 	period += dice % (period / 2 + 1) - period / 4;
-	inside_sampler_close(&me.sampler);
-	kind = inside_sampler_open(&me.sampler, tick_signal, period);
+	inside_sampler_close(my_sampler());
+	kind = inside_sampler_open(my_sampler(), tick_signal, period);
 	if (kind > load32(&inside->sampler))
 		__atomic_store_n(&inside->sampler, (uint32_t)kind, __ATOMIC_RELEASE);
 }
@@ -164,7 +202,7 @@ static void thread_see(void)
 	if (me.seen)
 		return;
 	me.seen = 1;
-	me.seat = seat_take();
+	me.seat = inside_stack_open() ? seat_take() : NULL;
 	if (me.seat) {
 		sampler_arm();
 		__atomic_fetch_add(&awake, 1, __ATOMIC_RELAXED);
@@ -206,27 +244,25 @@ struct inside_birth inside_birth_now(void)
 {
 	struct inside_birth birth = {0};
 
-	if (!inside_is_on())
+	if (!enter())
 		return birth;
-	busy_set(1);
 	thread_see();
 	if (me.seat && window_is_on(clock_ns(CLOCK_MONOTONIC))) {
 		birth.taken_ns = account_now()->taken_ns;
 		birth.epoch = me.seat->epoch;
 	}
-	busy_set(0);
+	leave();
 	return birth;
 }
 
 void inside_thread_begin(const struct inside_birth *birth)
 {
-	if (!inside_is_on())
+	if (!enter())
 		return;
-	busy_set(1);
 	thread_see();
 	if (me.seat && birth->epoch && birth->epoch == load32(&board->epoch))
 		account_now()->taken_ns = birth->taken_ns;
-	busy_set(0);
+	leave();
 }
 
 void inside_thread_end(void)
@@ -234,15 +270,17 @@ void inside_thread_end(void)
 	if (!inside_is_on() || !me.seen)
 		return;
 	inside_release((const void *)pthread_self());
-	busy_set(1);
-	inside_sampler_close(&me.sampler);
+	if (!enter())
+		return;
 	if (me.seat) {
+		inside_sampler_close(my_sampler());
 		__atomic_store_n(&me.seat->tid, 0, __ATOMIC_RELEASE);
 		if (!me.since_ns) /* else it was cancelled in a wait */
 			__atomic_fetch_sub(&awake, 1, __ATOMIC_RELAXED);
 	}
 	me.seat = NULL;
-	busy_set(0);
+	inside_stack_close();
+	leave();
 }
 
 /* ---- waits ---- */
@@ -251,9 +289,8 @@ void inside_wait_begin(void)
 {
 	uint64_t now;
 
-	if (!inside_is_on())
+	if (!enter())
 		return;
-	busy_set(1);
 	thread_see();
 	now = clock_ns(CLOCK_MONOTONIC);
 	if (me.seat && window_is_on(now)) {
@@ -268,7 +305,7 @@ void inside_wait_begin(void)
 		__atomic_fetch_sub(&awake, 1, __ATOMIC_RELAXED);
 	me.owed_ns = load64(&board->owed_ns);
 	me.since_ns = now;
-	busy_set(0);
+	leave();
 }
 
 /* What gave the wait an end, in the accounts. */
@@ -296,9 +333,8 @@ void inside_wait_end(const volatile void *object)
 {
 	uint64_t now, since = me.since_ns;
 
-	if (!inside_is_on() || !since)
+	if (!since || !enter())
 		return;
-	busy_set(1);
 	now = clock_ns(CLOCK_MONOTONIC);
 	if (me.seat && window_is_on(now)) {
 		struct causal_account *account = account_now();
@@ -316,16 +352,15 @@ void inside_wait_end(const volatile void *object)
 		__atomic_fetch_add(&awake, 1, __ATOMIC_RELAXED);
 	}
 	me.since_ns = 0;
-	busy_set(0);
+	leave();
 }
 
 void inside_release(const volatile void *object)
 {
 	uint64_t now;
 
-	if (!inside_is_on() || me.busy || !load32(&board->active))
+	if (!inside_is_on() || !load32(&board->active) || !enter())
 		return;
-	busy_set(1);
 	thread_see();
 	now = clock_ns(CLOCK_MONOTONIC);
 	if (me.seat && window_is_on(now)) {
@@ -335,7 +370,7 @@ void inside_release(const volatile void *object)
 		causal_release_note(
 			releases, (uintptr_t)object, account->taken_ns, clock_ns(CLOCK_MONOTONIC));
 	}
-	busy_set(0);
+	leave();
 }
 
 /* ---- samples ---- */
@@ -389,7 +424,7 @@ static void owed_raise(uint64_t to)
 static void sample_take(const ucontext_t *context, uint64_t now)
 {
 	struct assay_causal *control = &inside->control;
-	uint64_t from = inside_sampler_time(&me.sampler, now), weight;
+	uint64_t from = inside_sampler_time(my_sampler(), now), weight;
 	struct causal_account *account = account_now();
 	struct inside_place place;
 
@@ -417,7 +452,7 @@ static void tool_look(void)
 
 	if (tool && (syscall(SYS_kill, tool, 0) == 0 || errno == EPERM))
 		return;
-	inside_sampler_close(&me.sampler);
+	inside_sampler_close(my_sampler());
 	me.seat = NULL;
 	__atomic_store_n(&board->active, 0, __ATOMIC_RELEASE);
 }
@@ -430,9 +465,9 @@ static void on_tick(int signal, siginfo_t *info, void *context)
 
 	(void)signal;
 	(void)info;
-	if (!inside_is_on() || !me.seat || me.busy)
+	if (!me.seat || !enter())
 		return;
-	busy_set(1);
+	__atomic_fetch_add(&board->inside, 1, __ATOMIC_RELAXED);
 	now = clock_ns(CLOCK_MONOTONIC);
 	if (window_is_on(now)) {
 		if (me.armed_epoch != load32(&board->epoch))
@@ -440,7 +475,37 @@ static void on_tick(int signal, siginfo_t *info, void *context)
 		sample_take(context, now);
 	} else if (++me.ticks % LOOK_TICKS == 0)
 		tool_look();
-	busy_set(0);
+	__atomic_fetch_sub(&board->inside, 1, __ATOMIC_RELAXED);
+	leave();
+	errno = saved;
+}
+
+/* ---- the end ---- */
+
+static bool is_quiet(void)
+{
+	return __atomic_load_n(&at_work, __ATOMIC_SEQ_CST) <= me.busy;
+}
+
+void inside_end(enum wire_causal_seal why)
+{
+	uint64_t until;
+	int saved = errno;
+	bool first;
+
+	if (!__atomic_load_n(&inside, __ATOMIC_RELAXED))
+		return;
+	first = !__atomic_exchange_n(&over, 1, __ATOMIC_SEQ_CST);
+	if (first)
+		__atomic_store_n(&board->sealed, (uint32_t)why, __ATOMIC_SEQ_CST);
+	until = clock_ns(CLOCK_MONOTONIC) + END_MOST_NS;
+	while (!is_quiet() && clock_ns(CLOCK_MONOTONIC) < until)
+		sched_yield();
+	if (first)
+		inside_signal_drop(tick_signal);
+	if (first && is_quiet())
+		for (uint32_t i = 0; i < WIRE_CAUSAL_SEATS; i++)
+			inside_sampler_close(&samplers[i]);
 	errno = saved;
 }
 
@@ -467,13 +532,15 @@ void runtime_inside_begin(int signal)
 	tick_signal = signal;
 	cpus = sched_getaffinity(0, sizeof(allowed), &allowed) == 0 ? (uint32_t)CPU_COUNT(&allowed)
 								    : 0;
-	busy_set(1);
-	thread_see();
-	busy_set(0);
+	if (enter()) {
+		thread_see();
+		leave();
+	}
 }
 
 void runtime_inside_leave(void)
 {
 	me = (struct inside_thread){0};
+	at_work = 0;
 	__atomic_store_n(&inside, NULL, __ATOMIC_RELEASE);
 }

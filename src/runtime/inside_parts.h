@@ -23,6 +23,16 @@ void inside_sampler_close(struct inside_sampler *sampler);
 /* When the sample was taken that brought the signal; `now_ns` where that is not known. */
 uint64_t inside_sampler_time(const struct inside_sampler *sampler, uint64_t now_ns);
 
+/* ---- inside_guard.c: nothing of ours may end the program ---- */
+
+/* A system call as syscall() makes it, which is interposed. */
+long inside_call(long number, const long arguments[6]);
+/* Let `signal` do what the program wants it to, and throw away those that wait. */
+void inside_signal_drop(int signal);
+/* An alternate stack that our signals fit on, for the calling thread: false when it has none. */
+bool inside_stack_open(void);
+void inside_stack_close(void);
+
 /* ---- inside_walk.c ---- */
 
 /* What a sample counts for. */
@@ -37,6 +47,11 @@ struct inside_place inside_place_find(
 
 /* Whether there is a tool at all: if not, interposed functions do nothing of their own. */
 bool inside_is_on(void);
+/* The signal of the samples. */
+int inside_signal(void);
+/* The program goes on without us: no samples, no pauses, no notes, from any thread.  Returns when
+ * no thread is at any of it. */
+void inside_end(enum wire_causal_seal why);
 
 /* The calling thread is going to wait, and has waited.  `object`: what it waited for, if someone
  * gave it free; 0: a clock ended the wait. */

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -27,6 +28,60 @@ static struct wire_page *page_map(const char *path)
 		page = mmap(NULL, WIRE_PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	return page == MAP_FAILED ? NULL : page;
+}
+
+/* The number behind "\nNAME:\t". */
+static long status_number(const char *text, const char *line)
+{
+	size_t len = strlen(line);
+	long number = 0;
+
+	while (*text && strncmp(text, line, len) != 0)
+		text++;
+	if (!*text)
+		return -1;
+	for (text += len; *text >= '0' && *text <= '9' && number < INT32_MAX; text++)
+		number = number * 10 + (*text - '0');
+	return number;
+}
+
+/* "/proc/PID/status" */
+static void status_path(long pid, char path[48])
+{
+	char digits[24];
+	unsigned count = 0;
+
+	if (!pid) {
+		memcpy(path, "/proc/self/status", sizeof("/proc/self/status"));
+		return;
+	}
+	for (; pid > 0; pid /= 10)
+		digits[count++] = (char)('0' + pid % 10);
+	memcpy(path, "/proc/", 6);
+	for (path += 6; count;)
+		*path++ = digits[--count];
+	memcpy(path, "/status", sizeof("/status"));
+}
+
+bool runtime_status_read(long pid, struct runtime_status *ret_status)
+{
+	char path[48], text[8192];
+	ssize_t got = 0, len = 0;
+	int fd;
+
+	status_path(pid, path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	do
+		got = read(fd, text + len, sizeof(text) - 1 - (size_t)len);
+	while (got > 0 && (len += got) < (ssize_t)sizeof(text) - 1);
+	close(fd);
+	text[len] = '\0';
+	*ret_status = (struct runtime_status){.parent = status_number(text, "\nPPid:\t"),
+		.sandbox = status_number(text, "\nSeccomp:\t"),
+		.filters = status_number(text, "\nSeccomp_filters:\t")};
+	return ret_status->parent >= 0;
 }
 
 __attribute__((constructor)) static void runtime_start(void)

@@ -7,10 +7,20 @@
 #pragma once
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct wire_causal_board;
 struct wire_causal_seat;
+
+/* What the kernel tells of a process, 0: this one; false when it does not.  Made of the calls that
+ * every start of a program makes (open for reading, read, close), so that no filter of system calls
+ * that a program can start under kills for them. */
+struct runtime_status {
+	long parent;
+	long sandbox, filters; /* the mode of seccomp, and how many; -1: not known (before 5.9) */
+};
+bool runtime_status_read(long pid, struct runtime_status *ret_status);
 
 /* Find the tool that runs causal experiments on this process, if there is one. */
 void runtime_causal_start(void);

@@ -7,7 +7,7 @@
  *   its thread, weighted with the CPU time the thread used since its last sample, and raises what
  *   all owe.  A thread that owes is asked by a signal to pause; only when the sample found it in
  *   user space, so that no system call of the program ever returns EINTR on our account, and only
- *   while the handler that is set is ours: an unhandled real-time signal would end the program.
+ *   where the signal can do no harm (causal_safe.bpf.h).
  *   Time in the code of others counts for the place of the program's own code that called it.
  * - A wake hands the account of the waker on.  A wake from an interrupt shows the interrupted
  *   thread as the waker, so entries and exits of hard and soft interrupts and of timers are
@@ -23,6 +23,7 @@
 #include <stdbool.h>
 
 #include "causal.shared.h"
+#include "causal_safe.bpf.h"
 #include "causal_seats.bpf.h"
 #include "causal_walk.bpf.h"
 
@@ -120,47 +121,27 @@ static __always_inline bool sample_in_target(
 	return sampled->hit && (!causal.settings.callers || sample_has_caller(context));
 }
 
-/* Whether the handler that would take the signal now is the runtime's. */
-static __always_inline bool handler_is_set(struct task_struct *task)
-{
-	struct sighand_struct *hands = BPF_CORE_READ(task, sighand);
-	__u32 index = causal.settings.signal - 1;
-	__u64 handler = 0;
-
-	if (!hands || index >= 64)
-		return false;
-	bpf_probe_read_kernel(&handler, sizeof(handler),
-		(char *)hands + bpf_core_field_offset(struct sighand_struct, action) +
-			(__u64)index * bpf_core_type_size(struct k_sigaction) +
-			bpf_core_field_offset(struct k_sigaction, sa) +
-			bpf_core_field_offset(struct sigaction, sa_handler));
-	return handler && handler == causal.settings.handler;
-}
-
-static __always_inline bool signal_in(const sigset_t *set)
-{
-	__u64 bits = 0;
-
-	bpf_probe_read_kernel(&bits, sizeof(bits), set);
-	return bits >> ((causal.settings.signal - 1) & 63) & 1;
-}
-
 /* Ask the current thread to pay what it owes. */
-static __always_inline void pause_ask(
-	struct wire_causal_board *b, struct wire_causal_seat *seat, __u64 ip, __u64 now)
+static __always_inline void pause_ask(struct wire_causal_board *b, struct wire_causal_seat *seat,
+	struct assay_sample_context *context, __u64 now)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task();
 
 	if (causal_debt(&seat->account, b->owed_ns) < CAUSAL_DEBT_MIN_NS)
 		return;
-	if (is_kernel(ip))
+	if (is_kernel(context->registers[ASSAY_IP_REGISTER]))
 		COUNT(in_kernel, 1);
+	else if (is_filtered(task))
+		COUNT(filtered, 1);
 	else if (!handler_is_set(task))
 		COUNT(unheard, 1);
 	else if (signal_in(&task->blocked))
 		COUNT(masked, 1);
+	else if (!stack_has_room(context))
+		COUNT(no_stack, 1);
 	else if (!signal_in(&task->pending.signal)) {
 		seat->asked_ns = now;
+		seat->slack_ns = (__u32)BPF_CORE_READ(task, timer_slack_ns);
 		if (bpf_send_signal_thread(causal.settings.signal) == 0)
 			COUNT(signals, 1);
 	}
@@ -235,7 +216,7 @@ int assay_causal_sample(struct assay_sample_context *context)
 	spot_count(sampled.place, weight);
 	if (!causal.settings.waits && sample_in_target(context, &sampled))
 		seat_hit(b, seat, weight);
-	pause_ask(b, seat, context->registers[ASSAY_IP_REGISTER], now);
+	pause_ask(b, seat, context, now);
 	return 0;
 }
 
@@ -367,8 +348,10 @@ int assay_causal_switch(__u64 *arguments)
 	}
 	if (to->tgid == (int)pid && causal.settings.active) {
 		seat = seat_of(to->pid, now, 1);
-		if (seat)
+		if (seat) {
+			pause_check(seat, to);
 			seat_enter(seat, left, now);
+		}
 	}
 	return 0;
 }

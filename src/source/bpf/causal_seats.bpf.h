@@ -1,47 +1,11 @@
-/* causal_seats.bpf.h - what the programs of causal.bpf.c share: the kernel's types, the maps, and
- * the seat of each thread with its account.
+/* causal_seats.bpf.h - what the programs of causal.bpf.c share: the maps, and the seat of
+ * each thread with its account.
  *
  * A seat is taken by a thread's first event and found by its id in a few tries; its account begins
  * anew with each experiment. */
 #pragma once
 
-/* ---- the kernel's types: only what is read ---- */
-
-#define KERNEL __attribute__((preserve_access_index))
-
-struct sigaction {
-	void *sa_handler;
-} KERNEL;
-struct k_sigaction {
-	struct sigaction sa;
-} KERNEL;
-struct sighand_struct {
-	struct k_sigaction action[64];
-} KERNEL;
-typedef struct {
-	unsigned long sig[1];
-} sigset_t;
-struct sigpending {
-	sigset_t signal;
-} KERNEL;
-struct task_struct {
-	int pid, tgid;
-	unsigned int __state;
-	struct sighand_struct *sighand;
-	sigset_t blocked;
-	struct sigpending pending;
-} KERNEL;
-struct task_struct___before_5_14 {
-	long state;
-} KERNEL;
-
-/* What a perf_event program gets: the registers of the interrupted code first. */
-struct assay_sample_context {
-	__u64 registers[33];
-};
-struct pt_regs {
-	__u64 words[33];
-};
+#include "causal_kernel.bpf.h"
 
 /* ---- maps ---- */
 
@@ -83,6 +47,12 @@ struct {
 	__type(key, __u64);
 	__type(value, __u64);
 } assay_spots SEC(".maps");
+
+/* Set by the loader: the kernel can tell with which registers a thread entered it (5.15), and find
+ * the mapping of an address (5.17). */
+const volatile struct {
+	__u32 tell_registers, find_mappings;
+} kernel_can;
 
 struct assay_causal causal;
 

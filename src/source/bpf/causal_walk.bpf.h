@@ -14,9 +14,6 @@ struct {
 	__type(value, struct wire_causal_step);
 } assay_steps SEC(".maps");
 
-/* Set by the loader: the kernel can tell with which registers a thread entered it (5.15). */
-const volatile __u32 assay_tells_registers = 0;
-
 static __always_inline bool is_kernel(__u64 addr)
 {
 	return addr >> 63;
@@ -45,7 +42,7 @@ static __always_inline struct wire_causal_walk walk_begin(struct assay_sample_co
 #ifdef ASSAY_LR_REGISTER
 		walk.lr = now[ASSAY_LR_REGISTER];
 #endif
-	} else if (assay_tells_registers) {
+	} else if (kernel_can.tell_registers) {
 		struct pt_regs *entry =
 			(struct pt_regs *)bpf_task_pt_regs(bpf_get_current_task_btf());
 

@@ -97,6 +97,10 @@ int causal_take_out(struct causal *causal, struct err *err)
 		causal->kernel->settings.active = 0;
 	__atomic_store_n(&causal->board->active, 0, __ATOMIC_RELEASE);
 	causal_silence(causal);
+	if (causal_check_filters(causal->injection.pid, err) < 0) { /* set meanwhile */
+		causal->injection.pid = 0;
+		return -err->code;
+	}
 	/* On a busy machine a thread may not get the CPU that it needs to stop. */
 	for (unsigned tries = 0; tries < DETACH_TRIES && (!tries || r == -EBUSY); tries++)
 		r = kill(causal->injection.pid, 0) == 0 ? child_run(causal, false, err) : 0;

@@ -127,16 +127,37 @@ static int check_program(pid_t pid, struct err *err)
 	return err_hint(err, "build it for 64 bits");
 }
 
-static int check_filters(pid_t pid, struct err *err)
+uint32_t causal_filters_own(void)
+{
+	return (uint32_t)thread_status(getpid(), "Seccomp_filters", 10, 0);
+}
+
+/* Under other filters of system calls than `known`, which the tool is under itself. */
+static bool process_is_filtered(pid_t pid, uint32_t known)
 {
 	thread_vec threads = {0};
-	uint64_t filtered = 0;
+	bool filtered = false;
 
 	(void)threads_list(pid, &threads);
-	vec_foreach (pid_t, tid, &threads)
-		filtered |= thread_status(*tid, "Seccomp", 10, 0);
+	for (uint32_t i = 0; i < threads.count && !filtered; i++) {
+		uint64_t mode = thread_status(threads.at[i], "Seccomp", 10, 0);
+
+		filtered = mode == 1 ||
+			   (mode && (!known || thread_status(threads.at[i], "Seccomp_filters", 10,
+						       0) != known));
+	}
 	vec_done(&threads);
-	if (!filtered)
+	return filtered;
+}
+
+bool causal_process_is_sandboxed(pid_t pid)
+{
+	return process_is_filtered(pid, causal_filters_own());
+}
+
+int causal_check_filters(pid_t pid, struct err *err)
+{
+	if (!process_is_filtered(pid, 0))
 		return 0;
 	err_set(err, ERR_UNAVAILABLE, ENOTSUP, "process %d is under a seccomp filter", (int)pid);
 	return err_hint(err,
@@ -154,7 +175,7 @@ int causal_check_process(pid_t pid, struct err *err)
 		r = check_tracer(pid, err);
 	if (r >= 0)
 		r = check_program(pid, err);
-	return r < 0 ? r : check_filters(pid, err);
+	return r < 0 ? r : causal_check_filters(pid, err);
 }
 
 /* A file that was replaced or lies in another root is still reached through /proc. */

@@ -59,7 +59,7 @@ static int experiment_emit(const struct causal *causal, const struct causal_orde
 		.outside = counts->outside + counts->irq,
 		.timer = counts->timer,
 		.signals = counts->signals,
-		.unheard = counts->unheard + counts->masked,
+		.unheard = counts->unheard + counts->masked + counts->filtered + counts->no_stack,
 		.paused_ns = counts->paused_ns,
 		.queued_ns = counts->queued_ns,
 		.ran_ns = counts->ran_ns,

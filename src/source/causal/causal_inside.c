@@ -173,14 +173,34 @@ static bool status_is_masked(const char *text, uint32_t signal)
 	       strtoull(line + strlen("\nSigPnd:"), NULL, 16) >> (signal - 1) & 1;
 }
 
+static uint64_t status_number(const char *text, const char *line)
+{
+	const char *at = strstr(text, line);
+
+	return at ? strtoull(at + strlen(line), NULL, 10) : 0;
+}
+
+/* Whether it has set a filter of system calls itself, behind the back of the runtime. */
+static bool status_is_filtered(const char *text, uint32_t known)
+{
+	uint64_t mode = status_number(text, "\nSeccomp:");
+
+	return mode == 1 || (mode && status_number(text, "\nSeccomp_filters:") != known);
+}
+
 /* What the kernel tells everyone about a thread of his: its time on a CPU, and in the queue. */
 static void thread_count(struct causal *causal, int folder, struct assay_causal_counts *sum)
 {
 	str_auto struct str status = {0}, times = {0};
 	char *queued;
 
-	if (io_read_at(folder, "status", STATUS_MAX_BYTES, &status) >= 0)
-		sum->masked += status_is_masked(str_text(&status), causal->board->signal);
+	if (io_read_at(folder, "status", STATUS_MAX_BYTES, &status) >= 0) {
+		uint32_t signal = __atomic_load_n(&causal->board->signal, __ATOMIC_RELAXED);
+
+		sum->masked += status_is_masked(str_text(&status), signal);
+		sum->filtered +=
+			status_is_filtered(str_text(&status), causal->kernel->settings.filters);
+	}
 	if (io_read_at(folder, "schedstat", STATUS_MAX_BYTES, &times) < 0)
 		return;
 	sum->ran_ns += strtoull(str_text(&times), &queued, 10);
@@ -215,6 +235,9 @@ static void count_threads(struct causal *causal)
 	counts->ran_ns = sum.ran_ns;
 	counts->queued_ns = sum.queued_ns;
 	counts->masked += sum.masked;
+	counts->filtered += sum.filtered;
+	if (sum.filtered)
+		__atomic_store_n(&causal->board->sealed, WIRE_SEAL_SANDBOX, __ATOMIC_SEQ_CST);
 }
 
 /* ---- spots ---- */

@@ -76,19 +76,81 @@ static int load_failed(int code, bool waits, struct err *err)
 	err_set(err, ERR_UNAVAILABLE, code, "the kernel rejects the causal profiler's programs: %s",
 		err_words(code));
 	err_hint(err, "they need Linux %s with BTF (CONFIG_DEBUG_INFO_BTF); see `assay doctor`",
-		waits ? "5.15" : "5.12");
+		waits ? "5.15" : "5.13");
 	return -code;
 }
 
-/* A constant of the programs: what it switches off is not even verified. */
-static void constant_set(struct causal *causal, uint32_t value)
+static bool helper_is_there(enum bpf_func_id helper)
 {
+	return libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, helper, NULL) == 1;
+}
+
+/* Constants of the programs (kernel_can): what they switch off is not even verified. */
+static void constants_set(struct causal *causal)
+{
+	const uint32_t values[] = {
+		helper_is_there(BPF_FUNC_task_pt_regs),
+		helper_is_there(BPF_FUNC_find_vma),
+	};
 	struct bpf_map *map;
 
 	bpf_object__for_each_map(map, causal->object)
 	{
 		if (str_ends(bpf_map__name(map), ".rodata"))
-			(void)bpf_map__set_initial_value(map, &value, sizeof(value));
+			(void)bpf_map__set_initial_value(map, values, sizeof(values));
+	}
+}
+
+/* They see a program sandbox itself before it has.  Where the kernel lacks the functions, or a
+ * trace of functions, or loops (5.17), a filter is seen at the next sample of its thread, or when
+ * that wakes up in a pause. */
+static const struct {
+	const char *program, *function;
+} seals[] = {
+	{"assay_causal_seal_prctl", "prctl_set_seccomp"},
+#if defined(__x86_64__)
+	{"assay_causal_seal_call", "__x64_sys_seccomp"},
+#elif defined(__aarch64__)
+	{"assay_causal_seal_call", "__arm64_sys_seccomp"},
+#endif
+};
+
+/* Some kernels have the function and still refuse to look at it; one program that is refused would
+ * take all others with it. */
+static bool function_can_be_seen(const char *function)
+{
+	const struct bpf_insn nothing[] = {
+		{.code = BPF_ALU64 | BPF_MOV | BPF_K}, {.code = BPF_JMP | BPF_EXIT}};
+	int id = libbpf_find_vmlinux_btf_id(function, BPF_TRACE_FENTRY);
+	LIBBPF_OPTS(bpf_prog_load_opts, how, .expected_attach_type = BPF_TRACE_FENTRY,
+		.attach_btf_id = id > 0 ? (uint32_t)id : 0);
+	int fd =
+		id > 0 ? bpf_prog_load(BPF_PROG_TYPE_TRACING, "assay_look", "GPL", nothing, 2, &how)
+		       : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static void seals_prepare(struct causal *causal)
+{
+	bool loops = helper_is_there(BPF_FUNC_loop);
+
+	for (unsigned i = 0; i < sizeof(seals) / sizeof(*seals); i++)
+		bpf_program__set_autoload(program_of(causal, seals[i].program),
+			loops && function_can_be_seen(seals[i].function));
+}
+
+static void seals_attach(struct causal *causal)
+{
+	for (unsigned i = 0; i < sizeof(seals) / sizeof(*seals); i++) {
+		struct bpf_program *program = program_of(causal, seals[i].program);
+		struct bpf_link *link =
+			bpf_program__autoload(program) ? bpf_program__attach(program) : NULL;
+
+		if (link)
+			vec_push(&causal->links, link);
 	}
 }
 
@@ -104,8 +166,8 @@ static int object_load(struct causal *causal, struct err *err)
 		causal->points.count || causal->searches);
 	bpf_program__set_autoload(program_of(causal, "assay_causal_syscall"),
 		causal->points.count || causal->searches);
-	constant_set(causal, libbpf_probe_bpf_helper(
-				     BPF_PROG_TYPE_PERF_EVENT, BPF_FUNC_task_pt_regs, NULL) == 1);
+	seals_prepare(causal);
+	constants_set(causal);
 	r = bpf_object__load(causal->object);
 	return r < 0 ? load_failed(-r, causal->waits || causal->points.count, err) : 0;
 }
@@ -227,6 +289,7 @@ static int attach_all(struct causal *causal, struct err *err)
 		r = attach(causal, order[i], err);
 	if (r >= 0 && causal->waits) /* after the switch: it looks at what that one wrote */
 		r = attach(causal, "assay_causal_choose", err);
+	seals_attach(causal);
 	if (r >= 0 && nesting_zero(causal) < 0)
 		r = refused(REFUSED_BPF, errno, err);
 	return r < 0 ? r : samplers_attach(causal, err);

@@ -118,6 +118,10 @@ int causal_map_code(pid_t pid, struct arena *arena, causal_code_vec *ret_code, s
 
 /* causal_check.c: say why not, as a failure of kind ERR_UNAVAILABLE; returns -EPERM. */
 int causal_check_permission(pid_t pid, struct err *err);
+/* Whether calls made in the process could be what it is killed for: -ENOTSUP. */
+int causal_check_filters(pid_t pid, struct err *err);
+/* How many filters of system calls we are under, and so is whoever we start. */
+uint32_t causal_filters_own(void);
 
 /* causal_points.c */
 void causal_points_copy(struct causal *causal, const struct causal_point *points, uint32_t count);

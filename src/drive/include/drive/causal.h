@@ -114,6 +114,9 @@ struct causal_summary {
 	uint32_t cut;	  /* experiments thrown away: the program ended or the user stopped it */
 	bool progressed;  /* some point was visited */
 	bool was_stopped; /* the last execution was ended by us */
+	enum causal_seal sealed; /* the program was left alone, because... */
+	uint64_t no_stack;	 /* delays not asked for: the stack had no room for a signal */
+	int harmed_by;	  /* the signal that ended the program, very likely through us; 0: none */
 	bool preload;	  /* the fallback was used... */
 	struct err why;	  /* ...because of this, if it was not asked for */
 	uint64_t stop_ns; /* a thread was stopped for so long to put the handler in; 0: none was */

@@ -18,6 +18,7 @@
 #include <sys/types.h>
 
 #include "base/err.h"
+#include "source/causal_process.h"
 
 struct causal;
 struct wire_sink;
@@ -77,6 +78,7 @@ struct causal_counts {
 	uint64_t handed;			      /* wakes of one thread by another */
 	uint64_t outside, irq, timer;		      /* wakes by others */
 	uint64_t signals, masked, unheard, in_kernel; /* pauses asked for, and why not */
+	uint64_t filtered, no_stack;		      /* ...because they could end the program */
 	uint64_t pauses, paused_ns;
 	uint64_t queued_ns, ran_ns; /* threads waited for a CPU, were on one */
 	uint64_t no_seat, inside;
@@ -129,16 +131,9 @@ const char *causal_socket_variable(const struct causal *causal);
 int causal_descriptor(const struct causal *causal);
 int causal_admit(struct causal *causal, pid_t pid, struct err *err);
 
-/* For a process that cannot have the runtime preloaded, because it runs already or is static. Check
- * whether it can be attached to: ERR_TARGET there is none, ERR_UNAVAILABLE with the reason.  Its
- * program's file, through /proc when its name does not lead to it any more. */
-int causal_check_process(pid_t pid, struct err *err);
-int causal_process_path(pid_t pid, char *ret_path, size_t capacity, struct err *err);
-bool causal_process_is_static(pid_t pid);
-
-/* Bind to it and put the handler in: one of its threads stands still for some milliseconds. Later
- * take it out again (causal_close() does too); then no experiment can follow.  When assay is killed
- * the handler stays, for a signal that nobody sends. */
+/* Bind to a process without the runtime and put the handler in: one of its threads stands still for
+ * some milliseconds. Later take it out again (causal_close() does too); then no experiment can
+ * follow.  When assay is killed the handler stays, for a signal that nobody sends. */
 int causal_attach(struct causal *causal, pid_t pid, struct err *err);
 int causal_detach(struct causal *causal, struct err *err);
 
@@ -150,6 +145,23 @@ int causal_bind(struct causal *causal, pid_t pid, struct err *err);
 
 /* Whether the process can be asked to pause.  If not, only speed-up 0 makes sense. */
 bool causal_is_ready(const struct causal *causal);
+
+/* Why the process is left alone from now on: a signal to it, or what our handler calls, could end
+ * it.  It is not ready then, and runs on at full speed. */
+enum causal_seal {
+	CAUSAL_SEAL_NONE,
+	CAUSAL_SEAL_SANDBOX, /* it has set a filter of system calls (seccomp) */
+	CAUSAL_SEAL_SIGNAL,  /* it handles our signal itself */
+};
+enum causal_seal causal_sealed(const struct causal *causal);
+
+/* What tells about the end of a process whether we had a part in it. */
+struct causal_trace {
+	uint32_t signal;   /* ours */
+	uint64_t no_stack; /* pauses not asked for: the stack had no room for a signal */
+	bool inside;	   /* a thread was in the handler, or a signal to it on its way */
+};
+void causal_trace_read(const struct causal *causal, struct causal_trace *ret_trace);
 
 /* Visits of all progress points since the process was bound. */
 uint64_t causal_visits_total(struct causal *causal);

@@ -23,7 +23,7 @@
 #define WIRE_CAUSAL_MAGIC 0x6c61737561633173ULL
 
 enum {
-	WIRE_CAUSAL_VERSION = 1,
+	WIRE_CAUSAL_VERSION = 2,
 	WIRE_CAUSAL_SEATS = 32768, /* a power of two */
 	WIRE_CAUSAL_PROBES = 16,
 	WIRE_CAUSAL_STRIDE = 2053, /* odd: the places of one id are all different */
@@ -46,6 +46,13 @@ enum wire_causal_point_type {
 
 enum { WIRE_POINT_FREE, WIRE_POINT_CLAIMED, WIRE_POINT_READY };
 
+/* Why the program is left alone from now on: no handler of ours may make a system call. */
+enum wire_causal_seal {
+	WIRE_SEAL_NONE,
+	WIRE_SEAL_SANDBOX, /* it installs a seccomp filter */
+	WIRE_SEAL_SIGNAL,  /* it handles our signal itself */
+};
+
 /* The first two members are what coz.h knows of a counter: two words of the program's size. */
 struct wire_causal_point {
 	__u64 count, backoff;
@@ -63,7 +70,10 @@ struct wire_causal_board {
 	__u64 handler;		 /* its address in the target; 0: there is no runtime */
 	__u64 owed_ns;		 /* the delay that the line has bought so far */
 	__u64 pauses, paused_ns; /* by the runtime */
-	__u64 reserved[8];
+	__u32 sealed;		 /* enum wire_causal_seal */
+	__u32 inside;		 /* threads in the handler now */
+	__u64 heard;		 /* signals that the handler was called for */
+	__u64 reserved[6];
 	struct wire_causal_point points[WIRE_CAUSAL_POINTS];
 };
 
@@ -79,7 +89,8 @@ struct wire_causal_seat {
 	__u32 chosen;	  /* blocked at a place whose waits are the target */
 	__u32 robbed;	  /* of its CPU, by another process */
 	__u32 halted;	  /* preempted in a pause, which goes on when it runs again */
-	__u32 reserved[7];
+	__u32 slack_ns;	  /* its timer slack: sleeps end so much later */
+	__u32 reserved[6];
 };
 
 _Static_assert(sizeof(struct wire_causal_point) == 128, "a table of them has no holes");

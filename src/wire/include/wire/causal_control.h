@@ -24,6 +24,8 @@ struct assay_causal_settings {
 	__u32 ranges; /* how many */
 	__u32 callers;
 	__u32 foreign; /* mappings with such code */
+	__u32 filters; /* of system calls, that the target has from the tool: more are its own */
+	__u32 stack_bytes; /* that a signal needs */
 	__u32 reserved;
 	__u64 handler;	 /* address of the runtime's handler: no signal while another is set */
 	__u64 period_ns; /* between two samples of a CPU */
@@ -47,6 +49,8 @@ struct assay_causal_counts {
 	__u64 signals;	 /* pauses asked for */
 	__u64 masked;	 /* not asked for: the thread blocks the signal */
 	__u64 unheard;	 /* not asked for: the handler is not set */
+	__u64 filtered;	 /* not asked for: a filter of system calls could end the program */
+	__u64 no_stack;	 /* not asked for: the stack has no room for a signal */
 	__u64 in_kernel; /* not asked for yet: the thread was in the kernel */
 	__u64 queued_ns; /* threads waited for a CPU */
 	__u64 ran_ns;	 /* threads were on a CPU */

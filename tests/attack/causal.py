@@ -1,0 +1,132 @@
+"""Programs that a signal, or a system call in its handler, would end: causal experiments leave them
+as they are alone, with both engines."""
+import contextlib
+import functools
+import json
+import os
+import sqlite3
+import subprocess
+import time
+
+from tap import BUILD, assay, case, main, no_kernel_engine, run, script, skip
+
+GUARDED = os.path.join(BUILD, "tests/workloads/guarded")
+STATUS, ROUNDS = 7, "700"
+
+
+@functools.cache
+def kernel_engine():
+    return no_kernel_engine()
+
+
+def able(engine):
+    """Skip where the engine does not work."""
+    if engine == "bpf" and kernel_engine():
+        skip(kernel_engine())
+
+
+def ends(path):
+    """(status, signal) of each execution of the program."""
+    with contextlib.closing(sqlite3.connect(path)) as file:
+        return file.execute("SELECT exit_status, signal FROM execution").fetchall()
+
+
+def experiments(engine, how, *options, rounds=ROUNDS):
+    """Experiment on a guarded program for a while.  Each of its executions ends as it does alone,
+    or by the SIGTERM that ends the last when the budget is used."""
+    able(engine)
+    assert run(GUARDED, how, "50").status == STATUS
+    r = assay("causal", "--engine", engine, "--budget", "3s", "-f", "work_c", "--speedup", "100",
+              "-o", f"{how}.assay", *options, "--", GUARDED, how, rounds)
+    all_ends = ends(f"{how}.assay")
+    assert all_ends and all(end in ((STATUS, 0), (0, 15)) for end in all_ends), (all_ends, r)
+    assert all(end == (STATUS, 0) for end in all_ends[:-1]), (all_ends, r)
+    assert "crashed" not in r.err and "ended by signal" not in r.err, r
+    return r
+
+
+def each(*engines):
+    """A case for each engine."""
+    def register(sentence):
+        def take(function):
+            for engine in engines:
+                case(f"{sentence} ({engine})")(functools.partial(function, engine))
+            return function
+        return take
+    return register
+
+
+@each("bpf", "preload")("a program that sandboxes itself is not killed, and it is said why")
+def _(engine):
+    for how in ("start", "late", "all", "refuse", "strict"):
+        r = experiments(engine, how)
+        assert "sandboxes itself (seccomp)" in r.err + r.out, r
+
+
+@each("bpf")("a sandbox that the C library knows nothing of is seen too")
+def _(engine):
+    assert "sandboxes itself (seccomp)" in (r := experiments(engine, "raw")).err + r.out, r
+
+
+@each("bpf", "preload")("a program that starts under a filter of system calls is left alone")
+def _(engine):
+    r = experiments(engine, "exec")
+    assert "sandboxes itself (seccomp)" in r.err + r.out, r
+
+
+@each("bpf", "preload")("a small alternate stack, a deep and a narrow one do not crash the program")
+def _(engine):
+    for how in ("small", "deep", "narrow"):
+        r = experiments(engine, how)
+        told = "no room for a signal" in r.err + r.out
+        assert told == (engine == "bpf"), r
+
+
+@each("bpf", "preload")("a program that sets all signals to their default lives on")
+def _(engine):
+    for how in ("default", "undone"):
+        experiments(engine, how)
+
+
+@each("bpf", "preload")("a program that handles all signals itself gets none of ours")
+def _(engine):
+    r = experiments(engine, "own")
+    if engine == "preload":
+        assert "handles assay's signal itself" in r.err + r.out, r
+
+
+@each("bpf", "preload")("a program finds the alternate stack that it has set")
+def _(engine):
+    experiments(engine, "asks")
+
+
+@case("a running process with small stacks, or that sandboxes itself, is left as it was")
+def _():
+    able("bpf")
+    for how in ("small", "deep", "late", "all", "strict", "raw"):
+        with subprocess.Popen([GUARDED, how, "1500"]) as p:
+            time.sleep(0.1)
+            r = assay("causal", "-p", p.pid, "--progress", "progress", "--budget", "3s", "-f",
+                      "work_c", "--speedup", "100")
+            assert p.wait(timeout=60) == STATUS, (how, r)
+
+
+@case("a program that our signal or handler may have ended is named, with the way out")
+def _():
+    program = script("killed", "kill -SYS $$")
+    r = assay("causal", "--engine", "preload", "--budget", "2s", "--", "sh", program)
+    assert r.status == 5 and "ended by signal 31 (Bad system call)" in r.err + r.out, r
+    assert "--skip causal" in r.err + r.out, r
+
+
+@case("the main job goes on without experiments, and says why there are none")
+def _():
+    r = assay("run", "--json", "--budget", "20s", "--phase", "observed,causal", "-o", "out", "--",
+              GUARDED, "start", "1500", "0")
+    with open("out/MANIFEST.json", encoding="utf-8") as file:
+        phases = {row["phase"]: row for row in json.load(file)["phases"]}
+    assert phases["observed"]["outcome"] in ("done", "watched"), (phases, r)
+    assert "seccomp" in phases["causal"]["reason"], (phases, r)
+
+
+main()
