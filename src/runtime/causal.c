@@ -48,6 +48,7 @@ static const int signals_harmless[] = {SIGURG, SIGWINCH, 0};
 static struct wire_causal_board *board; /* NULL: no tool */
 static struct wire_causal_seat *seats;
 static __thread uint64_t owed_before __attribute__((tls_model("initial-exec")));
+static __thread uint32_t thread_id __attribute__((tls_model("initial-exec"))); /* 0: not asked */
 
 static size_t board_bytes(void)
 {
@@ -73,7 +74,9 @@ static void pause_sleep_until(uint64_t until)
 
 static uint32_t pause_tid(void)
 {
-	return (uint32_t)syscall(SYS_gettid);
+	if (!thread_id)
+		thread_id = (uint32_t)syscall(SYS_gettid);
+	return thread_id;
 }
 
 void runtime_causal_pay(struct wire_causal_seat *seat)
@@ -299,7 +302,7 @@ void _coz_post_block(int skip)
 	struct wire_causal_seat *seat;
 	uint64_t owed, gained;
 
-	if (!skip || !board || !seats || !load32(&board->active))
+	if (!skip || !board || !seats || !load32(&board->active) || load32(&board->sealed))
 		return;
 	owed = load64(&board->owed_ns);
 	seat = pause_seat(board, seats);

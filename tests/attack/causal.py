@@ -100,6 +100,14 @@ def _(engine):
     experiments(engine, "asks")
 
 
+@each("bpf", "preload")("a program that writes nonsense into the shared memory harms only itself")
+def _(engine):
+    able(engine)
+    r = assay("causal", "--engine", engine, "--budget", "4s", "-f", "work_c", "-o", "x.assay", "--",
+              GUARDED, "lies", ROUNDS)  # a crash of assay fails the case
+    assert r.status in (0, 3, 5, 6), r
+
+
 @case("a running process with small stacks, or that sandboxes itself, is left as it was")
 def _():
     able("bpf")

@@ -132,7 +132,7 @@ static __always_inline void pause_ask(struct wire_causal_board *b, struct wire_c
 	if (is_kernel(context->registers[ASSAY_IP_REGISTER]))
 		COUNT(in_kernel, 1);
 	else if (is_filtered(task))
-		COUNT(filtered, 1);
+		board_seal(b);
 	else if (!handler_is_set(task))
 		COUNT(unheard, 1);
 	else if (signal_in(&task->blocked))

@@ -58,6 +58,14 @@ static __always_inline bool is_filtered(struct task_struct *task)
 	       (__u32)BPF_CORE_READ(task, seccomp.filter_count.counter) != causal.settings.filters;
 }
 
+/* Nobody is asked to pause any more, and who does makes no other call. */
+static __always_inline void board_seal(struct wire_causal_board *b)
+{
+	causal.settings.signal = 0;
+	COUNT(filtered, 1);
+	__sync_lock_test_and_set(&b->sealed, WIRE_SEAL_SANDBOX);
+}
+
 /* ---- stacks ---- */
 
 struct stack_room {
@@ -129,14 +137,6 @@ static long seal_look(__u32 index, const __u64 *until)
 
 	(void)index;
 	return !b || !*(volatile __u32 *)&b->inside || bpf_ktime_get_ns() > *until;
-}
-
-/* Nobody is asked to pause any more, and who does makes no other call. */
-static __always_inline void board_seal(struct wire_causal_board *b)
-{
-	causal.settings.signal = 0;
-	COUNT(filtered, 1);
-	__sync_lock_test_and_set(&b->sealed, WIRE_SEAL_SANDBOX);
 }
 
 /* A filter for all threads came while this one slept in its pause. */

@@ -212,35 +212,37 @@ int causal_admit(struct causal *causal, pid_t pid, struct err *err)
 /* Of the target's making: read once and checked, then only the copy is used. */
 static uint32_t board_signal(const struct causal *causal)
 {
-	uint32_t signal = __atomic_load_n(&causal->board->signal, __ATOMIC_RELAXED);
+	uint32_t signal = causal_load32(&causal->board->signal);
 
 	return signal <= 64 ? signal : 0;
 }
 
 bool causal_is_ready(const struct causal *causal)
 {
-	return causal->pid && __atomic_load_n(&causal->board->handler, __ATOMIC_ACQUIRE) &&
-	       board_signal(causal) && !causal_sealed(causal);
+	return causal->pid && causal_load64(&causal->board->handler) && board_signal(causal) &&
+	       !causal_sealed(causal);
 }
 
 enum causal_seal causal_sealed(const struct causal *causal)
 {
-	uint32_t sealed = __atomic_load_n(&causal->board->sealed, __ATOMIC_ACQUIRE);
+	uint32_t sealed = causal_load32(&causal->board->sealed);
 
 	if (sealed == WIRE_SEAL_SIGNAL)
 		return CAUSAL_SEAL_SIGNAL;
-	return sealed || causal->kernel->counts.filtered ? CAUSAL_SEAL_SANDBOX : CAUSAL_SEAL_NONE;
+	return sealed || causal_load64(&causal->kernel->counts.filtered) ? CAUSAL_SEAL_SANDBOX
+									 : CAUSAL_SEAL_NONE;
 }
 
 void causal_trace_read(const struct causal *causal, struct causal_trace *ret_trace)
 {
-	const struct assay_causal_counts *counts = &causal->kernel->counts;
-	uint64_t heard = __atomic_load_n(&causal->board->heard, __ATOMIC_ACQUIRE);
-	uint32_t inside = __atomic_load_n(&causal->board->inside, __ATOMIC_ACQUIRE);
+	uint64_t heard = causal_load64(&causal->board->heard);
+	uint32_t inside = causal_load32(&causal->board->inside);
+	struct assay_causal_counts counts;
 
+	causal_copy(&counts, &causal->kernel->counts, sizeof(counts));
 	*ret_trace = (struct causal_trace){.signal = board_signal(causal),
-		.no_stack = counts->no_stack,
-		.inside = inside || (!causal->inside && counts->signals > heard)};
+		.no_stack = counts.no_stack,
+		.inside = inside || (!causal->inside && counts.signals > heard)};
 }
 
 int causal_attach(struct causal *causal, pid_t pid, struct err *err)
@@ -298,12 +300,12 @@ int causal_window_begin(struct causal *causal, const struct causal_target *targe
 		return r;
 	causal_shuffle(causal);
 	causal->cut = false;
-	settings->handler = __atomic_load_n(&board->handler, __ATOMIC_ACQUIRE);
+	settings->handler = causal_load64(&board->handler);
 	settings->signal = causal_is_ready(causal) ? board_signal(causal) : 0;
 	settings->speedup_permille = speedup_permille < 1000 ? speedup_permille : 1000;
 	settings->period_ns = causal->period_ns;
 	settings->start_ns = clock_monotonic_ns();
-	settings->owed_start_ns = board->owed_ns;
+	settings->owed_start_ns = causal_load64(&board->owed_ns);
 	settings->epoch = ++causal->epoch;
 	board->epoch = causal->epoch;
 	__atomic_store_n(&board->active, 1, __ATOMIC_RELEASE);
@@ -311,22 +313,27 @@ int causal_window_begin(struct causal *causal, const struct causal_target *targe
 	return 0;
 }
 
-static bool seat_is_current(const struct causal *causal, const struct wire_causal_seat *seat)
+/* A copy of a seat; false: nobody's in this experiment. */
+static bool seat_read(
+	const struct causal *causal, uint32_t index, struct wire_causal_seat *ret_seat)
 {
-	return seat->tid && seat->epoch == causal->epoch;
+	causal_copy(ret_seat, &causal->seats[index], sizeof(*ret_seat));
+	return ret_seat->tid && ret_seat->epoch == causal->epoch;
 }
 
 /* The furthest clock of the program: of the threads that do not block, if there are any. */
 static uint64_t furthest_clock(const struct causal *causal, uint64_t now)
 {
-	uint64_t runs = 0, any = causal->board->owed_ns;
+	uint64_t runs = 0, any = causal_load64(&causal->board->owed_ns);
 
 	for (uint32_t i = 0; i < WIRE_CAUSAL_SEATS; i++) {
-		struct wire_causal_seat seat = causal->seats[i];
-		uint64_t pause = seat.account.pause_ns, taken = seat.account.taken_ns;
+		struct wire_causal_seat seat;
+		uint64_t pause, taken;
 
-		if (!seat_is_current(causal, &seat))
+		if (!seat_read(causal, i, &seat))
 			continue;
+		pause = seat.account.pause_ns;
+		taken = seat.account.taken_ns;
 		if (pause && now > pause && now - pause < WIRE_CAUSAL_PAUSE_MAX_NS)
 			taken += now - pause;
 		if (!seat.blocked_ns && taken > runs)
@@ -339,11 +346,12 @@ static uint64_t furthest_clock(const struct causal *causal, uint64_t now)
 static void open_spans_add(const struct causal *causal, struct causal_snapshot *snapshot)
 {
 	for (uint32_t i = 0; i < WIRE_CAUSAL_SEATS; i++) {
-		struct wire_causal_seat seat = causal->seats[i];
-		uint64_t now = snapshot->now_ns, since = seat.account.since_ns;
+		struct wire_causal_seat seat;
+		uint64_t now = snapshot->now_ns, since;
 
-		if (!seat_is_current(causal, &seat))
+		if (!seat_read(causal, i, &seat))
 			continue;
+		since = seat.account.since_ns;
 		if (seat.running_ns && now > seat.running_ns)
 			snapshot->counts.ran_ns += now - seat.running_ns;
 		else if (since && !seat.blocked_ns && now > since)
@@ -356,10 +364,10 @@ static void snapshot_take(struct causal *causal, struct causal_snapshot *ret)
 	ret->now_ns = clock_monotonic_ns();
 	causal_progress_read(causal, ret);
 	ret->taken_ns = furthest_clock(causal, ret->now_ns);
-	ret->owed_ns = causal->board->owed_ns;
-	ret->pauses = causal->board->pauses;
-	ret->paused_ns = causal->board->paused_ns;
-	memcpy(&ret->counts, &causal->kernel->counts, sizeof(ret->counts));
+	ret->owed_ns = causal_load64(&causal->board->owed_ns);
+	ret->pauses = causal_load64(&causal->board->pauses);
+	ret->paused_ns = causal_load64(&causal->board->paused_ns);
+	causal_copy(&ret->counts, &causal->kernel->counts, sizeof(ret->counts));
 	open_spans_add(causal, ret);
 }
 
@@ -406,10 +414,10 @@ static struct causal_counts counts_between(
 static void debts_read(const struct causal *causal, struct causal_result *result)
 {
 	for (uint32_t i = 0; i < WIRE_CAUSAL_SEATS; i++) {
-		struct wire_causal_seat seat = causal->seats[i];
+		struct wire_causal_seat seat;
 		uint64_t debt;
 
-		if (!seat_is_current(causal, &seat))
+		if (!seat_read(causal, i, &seat))
 			continue;
 		result->threads++;
 		debt = causal_debt(&seat.account, causal->after.owed_ns);

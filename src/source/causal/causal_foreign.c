@@ -60,6 +60,7 @@ int causal_foreign_place(struct causal *causal, struct err *err)
 	struct assay_causal_settings *settings = &causal->kernel->settings;
 	arena_auto struct arena paths = {0};
 	causal_code_vec code = {0};
+	uint32_t placed = 0; /* of our own: the target may write to the settings */
 	int r = 0;
 
 	settings->foreign = 0;
@@ -68,10 +69,11 @@ int causal_foreign_place(struct causal *causal, struct err *err)
 	vec_foreach (const struct causal_code, at, &code) { /* in order of address */
 		const struct causal_foreign *file = foreign_find(causal, at->path);
 
-		if (file && settings->foreign < WIRE_CAUSAL_FOREIGN)
-			settings->foreign_code[settings->foreign++] = (struct wire_causal_foreign){
+		if (file && placed < WIRE_CAUSAL_FOREIGN)
+			settings->foreign_code[placed++] = (struct wire_causal_foreign){
 				at->start, at->end, at->offset, file->first, file->count};
 	}
+	settings->foreign = placed;
 	vec_done(&code);
 	return r;
 }

@@ -156,7 +156,7 @@ static void shuffle(struct causal *causal)
 
 	__atomic_store_n(
 		&causal->inside->expires_ns, clock_monotonic_ns() + expiry_ns, __ATOMIC_RELEASE);
-	if (causal->inside->sampler != WIRE_SAMPLER_TIMER)
+	if (causal_load32(&causal->inside->sampler) != WIRE_SAMPLER_TIMER)
 		return;
 	clock_getres(CLOCK_MONOTONIC_COARSE, &tick);
 	tick_ns = (uint64_t)tick.tv_nsec;
@@ -195,7 +195,7 @@ static void thread_count(struct causal *causal, int folder, struct assay_causal_
 	char *queued;
 
 	if (io_read_at(folder, "status", STATUS_MAX_BYTES, &status) >= 0) {
-		uint32_t signal = __atomic_load_n(&causal->board->signal, __ATOMIC_RELAXED);
+		uint32_t signal = causal_load32(&causal->board->signal);
 
 		sum->masked += status_is_masked(str_text(&status), signal);
 		sum->filtered +=
@@ -245,8 +245,9 @@ static void count_threads(struct causal *causal)
 static void spots_read(struct causal *causal, const causal_code_vec *code)
 {
 	for (uint32_t i = 0; i < WIRE_CAUSAL_SPOTS; i++) {
-		struct wire_causal_spot spot = causal->inside->spots[i];
+		struct wire_causal_spot spot;
 
+		causal_copy(&spot, &causal->inside->spots[i], sizeof(spot));
 		if (spot.addr)
 			causal_spot_add(causal, code, spot.addr, spot.ns);
 	}

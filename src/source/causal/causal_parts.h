@@ -100,6 +100,28 @@ struct causal {
 	struct injection injection; /* pid 0: the target has the preloaded runtime, or none */
 };
 
+/* Copy what the target can write to: each word is read once, and only the copy is looked at.
+ * `bytes`: a multiple of 8. */
+static inline void causal_copy(void *to, const void *from, size_t bytes)
+{
+	typedef uint64_t __attribute__((may_alias)) word;
+	const word *shared = from;
+	word *own = to;
+
+	for (size_t i = 0; i < bytes / sizeof(*own); i++)
+		own[i] = __atomic_load_n(&shared[i], __ATOMIC_RELAXED);
+}
+
+static inline uint64_t causal_load64(const __u64 *from)
+{
+	return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+}
+
+static inline uint32_t causal_load32(const __u32 *from)
+{
+	return __atomic_load_n(from, __ATOMIC_ACQUIRE);
+}
+
 /* causal_load.c, of the BPF engine */
 void causal_silence(struct causal *causal); /* nobody samples, counts or sends signals any more */
 int causal_map_descriptor(const struct causal *causal, const char *name);

@@ -25,19 +25,21 @@ void causal_progress_forget(struct causal *causal)
 /* What the program called it, without what a terminal would obey. */
 static void counter_see(struct causal *causal, uint32_t index)
 {
-	const struct wire_causal_point *point = &causal->board->points[index];
+	const struct wire_causal_point *shared = &causal->board->points[index];
 	struct causal_counter *counter = &causal->counters[index];
-	uint32_t type = point->type;
+	struct wire_causal_point point;
 
-	if (counter->type || type < WIRE_POINT_THROUGHPUT || type >= WIRE_POINT_TYPES ||
-		__atomic_load_n(&point->state, __ATOMIC_ACQUIRE) != WIRE_POINT_READY)
+	if (counter->type || causal_load32(&shared->state) != WIRE_POINT_READY)
 		return;
-	memcpy(counter->name, point->name, sizeof(counter->name));
+	causal_copy(&point, shared, sizeof(point));
+	if (point.type < WIRE_POINT_THROUGHPUT || point.type >= WIRE_POINT_TYPES)
+		return;
+	memcpy(counter->name, point.name, sizeof(counter->name));
 	counter->name[sizeof(counter->name) - 1] = '\0';
 	for (char *c = counter->name; *c; c++)
 		if ((unsigned char)*c < 0x20 || *c == 0x7f)
 			*c = '?';
-	counter->type = type;
+	counter->type = point.type;
 }
 
 /* The row of a point, new or known. */
@@ -115,8 +117,8 @@ uint64_t causal_visits_total(struct causal *causal)
 
 	causal_progress_read(causal, &causal->after);
 	for (uint32_t i = 0; i < WIRE_CAUSAL_POINTS; i++)
-		total += causal->board->points[i].type == WIRE_POINT_END ? 0
-									 : causal->after.points[i];
+		if (causal_load32(&causal->board->points[i].type) != WIRE_POINT_END)
+			total += causal->after.points[i];
 	for (uint32_t i = 0; i < causal->points.count; i++)
 		total += causal->after.probed[i];
 	return total;

@@ -17,6 +17,7 @@
  *     default   sets all signals to their default after a third
  *     undone    the same without the C library
  *     own       sets a handler for all signals after a third; one that comes is status 8
+ *     lies      writes nonsense all over the memory that it shares with assay
  *     asks      its alternate stack is what it has set, and it runs on it; else status 9 */
 #include <errno.h>
 #include <limits.h>
@@ -223,6 +224,55 @@ static void stack_ask(void)
 		_exit(9);
 }
 
+/* ---- lies ---- */
+
+static uint64_t random_next(void)
+{
+	static uint64_t x = 88172645463325252ULL;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	return x ^= x << 17;
+}
+
+/* Words of all sizes that a reader could stumble over; not for the whole time, so that there are
+ * experiments too. */
+static void lies_write(void)
+{
+	char line[512], rights[8], name[256];
+	unsigned long from, to;
+	FILE *maps = fopen("/proc/self/maps", "r");
+
+	while (maps && fgets(line, sizeof(line), maps)) {
+		name[0] = '\0';
+		if (sscanf(line, "%lx-%lx %7s %*s %*s %*s %255[^\n]", &from, &to, rights, name) <
+				3 ||
+			strncmp(rights, "rw-s", 4) != 0 ||
+			(!strstr(name, "assay") && !strstr(name, "bpf-map")))
+			continue;
+		for (unsigned i = 0; i < 200000; i++) {
+			uint64_t value = random_next(), at = random_next() % ((to - from) / 8);
+
+			if (value & 3) /* the head has what is looked at most */
+				at %= 512;
+			if (at == 3 || at == 7) /* no handler, sealed: nothing would follow */
+				continue;
+			((volatile uint64_t *)from)[at] = value >> (value & 63);
+		}
+	}
+	if (maps)
+		fclose(maps);
+}
+
+static void *lies_tell(void *nothing)
+{
+	while (!__atomic_load_n(&over, __ATOMIC_RELAXED)) {
+		lies_write();
+		usleep(20000);
+	}
+	return nothing;
+}
+
 /* ---- the work ---- */
 
 static void third(void)
@@ -301,6 +351,8 @@ static void threads_start(void)
 	pthread_t thread;
 
 	pthread_create(&thread, NULL, work_beside, NULL);
+	if (is("lies"))
+		pthread_create(&thread, NULL, lies_tell, NULL);
 	pthread_attr_init(&attr);
 	if (is("deep") || is("narrow")) {
 		pthread_attr_setstacksize(
