@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import time
 
-from tap import BUILD, assay, case, main, no_kernel_engine, run, script, skip
+from tap import ASSAY, BUILD, assay, case, main, no_kernel_engine, run, script, skip
 
 GUARDED = os.path.join(BUILD, "tests/workloads/guarded")
 STATUS, ROUNDS = 7, "700"
@@ -72,6 +72,16 @@ def _(engine):
 def _(engine):
     r = experiments(engine, "exec")
     assert "sandboxes itself (seccomp)" in r.err + r.out, r
+
+
+@each("bpf", "preload")("filters that assay is under itself, as in a container, do not count")
+def _(engine):
+    able(engine)
+    r = run(GUARDED, "under", ASSAY, "causal", "--engine", engine, "--budget", "3s", "-f", "work_c",
+            "--speedup", "100", "-o", "x.assay", "--", GUARDED, "plain", ROUNDS)
+    with contextlib.closing(sqlite3.connect("x.assay")) as file:
+        signals = file.execute("SELECT sum(signals) FROM experiment").fetchone()[0]
+    assert signals and "seccomp" not in r.err + r.out, (signals, r)
 
 
 @each("bpf", "preload")("a small alternate stack, a deep and a narrow one do not crash the program")
