@@ -162,7 +162,8 @@ def compiled(name, text, *options):
 def experiment(program, *words, targets, levels="1000", before=(), env=None, options=()):
     """Pairs and the summary of one run of the engine; `before`: what starts it, as a container."""
     first = prepare()
-    argv = first + list(before) + [os.path.abspath("causal-engine"), "--engine", "preload", "--levels", levels]
+    argv = first + list(before) + [os.path.abspath("causal-engine"), "--engine", "preload",
+                                   "--levels", levels]
     for function in targets:
         argv += ["--target", place_of(program, function)]
     r = run(*argv, *options, "--", os.path.abspath(program), *words, env=env, limit_s=90)
