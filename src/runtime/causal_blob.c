@@ -14,6 +14,8 @@
 #include "causal_pause.h"
 #include "wire/causal_blob.h"
 
+_Static_assert(sizeof(struct wire_causal_blob) == 4 * 8 + 88, "as below");
+
 #if defined(__x86_64__)
 
 /* The head, then the return of a handler, which the kernel wants from its owner here. */
@@ -22,6 +24,7 @@ __asm__(".text\n"
 	"	.quad 0, 0\n"
 	"	.quad blob_handler - blob_head\n"
 	"	.quad blob_return - blob_head\n"
+	"	.zero 88\n"
 	"blob_return:\n"
 	"	movl $15, %eax\n" /* rt_sigreturn */
 	"	syscall\n");
@@ -54,7 +57,8 @@ __asm__(".text\n"
 	"blob_head:\n"
 	"	.quad 0, 0\n"
 	"	.quad blob_handler - blob_head\n"
-	"	.quad 0\n");
+	"	.quad 0\n"
+	"	.zero 88\n");
 
 /* Not by the compiler: it takes the page of an address, which only a linker knows. */
 static const struct wire_causal_blob *head(void)

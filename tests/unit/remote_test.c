@@ -21,6 +21,7 @@
 #include <cmocka.h>
 
 #include "remote.h"
+#include "slack.h"
 
 /* What a child does with its end of a pair of sockets, and says with its status. */
 typedef int child_work(int fd);
@@ -30,7 +31,7 @@ enum { INTERRUPTED = 1, DONE = 2, HANDLED = 4, WRONG = 8 };
 struct child {
 	pid_t pid;
 	int fd;
-	uint64_t gate;
+	struct slack place;
 };
 
 static volatile sig_atomic_t handled;
@@ -55,6 +56,7 @@ static int outcome(long result)
 
 static struct child child_start(child_work *work)
 {
+	slack_vec places = {0};
 	struct child child;
 	int ends[2];
 
@@ -67,8 +69,9 @@ static struct child child_start(child_work *work)
 	}
 	close(ends[1]);
 	child.fd = ends[0];
-	child.gate = remote_gate(child.pid);
-	assert_true(child.gate != 0);
+	assert_int_equal(slacks_find(child.pid, &places), 0);
+	child.place = places.at[0];
+	vec_done(&places);
 	return child;
 }
 
@@ -97,11 +100,11 @@ static int child_end(const struct child *child)
 
 static void stop(struct remote *remote, const struct child *child)
 {
-	int r = remote_stop(remote, child->pid, child->gate);
+	int r = remote_stop(remote, child->pid);
 
 	for (unsigned tries = 0; r == -EAGAIN && tries < 100; tries++) {
 		usleep(1000);
-		r = remote_stop(remote, child->pid, child->gate);
+		r = remote_stop(remote, child->pid);
 	}
 	if (r == -EPERM) {
 		kill(child->pid, SIGKILL);
@@ -109,6 +112,7 @@ static void stop(struct remote *remote, const struct child *child)
 		skip();
 	}
 	assert_int_equal(r, 0);
+	assert_int_equal(remote_prepare(remote, child->place.at, child->place.bytes), 0);
 }
 
 /* Stop it, have it do a call, `meanwhile` send it a signal, let it go on. */
@@ -341,7 +345,7 @@ static void a_process_that_has_ended_is_told(void **state)
 	assert_int_equal(remote_release(&remote), -ESRCH);
 	waitpid(child.pid, NULL, 0);
 	close(child.fd);
-	assert_int_equal(remote_stop(&remote, child.pid, child.gate), -ESRCH);
+	assert_int_equal(remote_stop(&remote, child.pid), -ESRCH);
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 /* causal_attach.c - the handler in a process that runs: put in, taken out.
  *
- * A thread whose registers are ours must get its own back, whatever happens to assay, so the work
- * is done by a child of a few milliseconds that has a session of its own and holds back all
- * signals: Ctrl-C, a kill of assay or of its whole process group does not reach it.  Its end also
+ * The work is done by a child of a few milliseconds that has a session of its own and holds back
+ * all signals: Ctrl-C, a kill of assay or of its whole process group does not reach it half-way.
+ * (Killed itself, it leaves a process that undoes by itself what was done: inject.h.)  Its end also
  * lets go of a thread that would not stop. */
 #include <errno.h>
 #include <signal.h>
@@ -75,6 +75,7 @@ int causal_inject(struct causal *causal, pid_t pid, struct err *err)
 	if (r < 0)
 		return r;
 	causal->injection = (struct injection){.pid = pid,
+		.owner = getpid(),
 		.board_bytes = (sizeof(*causal->board) + 4095) & ~(size_t)4095,
 		.seats_bytes = sizeof(*causal->seats) * WIRE_CAUSAL_SEATS};
 	r = child_run(causal, true, err);

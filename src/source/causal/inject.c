@@ -6,6 +6,10 @@
  * mount namespace, and for nobody else; the four descriptors are closed again before the thread
  * goes on.
  *
+ * Should we be killed, the thread takes back what it has done so far, by the list of steps that is
+ * always with it (remote.h).  A failure is undone by the same list.  The last step of putting in
+ * empties it; from then on, the next tool takes out what we leave (leftover.h).
+ *
  * Taking out: the signal is ignored for a moment first, which makes the kernel throw away those
  * that wait for a thread (with the default in place they would end the process), then its old
  * handler is set back.  A thread may be inside still, or have the frame for it made just now: only
@@ -13,10 +17,8 @@
 #include "inject.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -26,8 +28,8 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
-#include "remote.h"
-#include "threads.h"
+#include "inject_parts.h"
+#include "leftover.h"
 #include "wire/causal_blob.h"
 
 extern const unsigned char causal_blob[];
@@ -38,10 +40,11 @@ extern const unsigned long causal_blob_len;
 #endif
 
 enum { SIGNAL_FIRST = 40, SIGNAL_LAST = 59 }; /* not libc's, not the ends that others like */
-enum { STOP_TRIES = 3, AGAIN_TRIES = 50, PAGE = 4096, LEAVE_TRIES = 250 };
+enum { PAGE = 4096 };
 
 /* The page of the process that answers are written to, while we are at it. */
 struct scratch {
+	unsigned char list[REMOTE_LIST_BYTES];
 	int32_t fds[2];
 	int64_t pad;
 	struct msghdr message;
@@ -51,11 +54,15 @@ struct scratch {
 	struct inject_action action, old;
 };
 
+enum { CLOSED_MOST = 4 };
+
 struct plan {
 	struct injection *in;
 	struct remote remote;
 	uint64_t scratch; /* address */
-	int32_t fds[2], maps[2];
+	int32_t maps[2];
+	/* What is there and would have to go. */
+	bool descriptors, handler;
 };
 
 /* ---- calls of the stopped thread ---- */
@@ -84,75 +91,102 @@ static bool is_address(long result)
 	return result > 0 || result < -4095;
 }
 
-/* ---- stopping one thread ---- */
+/* ---- what would have to be undone ---- */
 
-static int stop_one(pid_t tid, uint64_t gate, struct remote *ret_remote)
+#define STEP(number, ...) ((struct rescue_step){number, 0, {__VA_ARGS__}})
+
+/* The descriptors by where they are written: they may not be there yet (-1), and are from the
+ * moment that the call ends. */
+static unsigned steps_close(const struct plan *plan, struct rescue_step *steps)
 {
-	int r = -EAGAIN;
+	const uint64_t fds = plan->scratch + offsetof(struct scratch, fds);
+	const uint64_t maps = plan->scratch + offsetof(struct scratch, control) + CMSG_LEN(0);
 
-	for (unsigned tries = 0; r == -EAGAIN && tries < AGAIN_TRIES; tries++) {
-		if (tries)
-			usleep(500);
-		r = remote_stop(ret_remote, tid, gate);
-	}
-	return r;
+	for (unsigned i = 0; i < CLOSED_MOST; i++)
+		steps[i] = (struct rescue_step){SYS_close, 1,
+			{i < 2 ? fds + i * sizeof(int) : maps + (i - 2) * sizeof(int)}};
+	return CLOSED_MOST;
 }
 
-static int stop_explain(pid_t pid, int r, struct err *err)
+static unsigned steps_unmap(const struct injection *in, struct rescue_step *steps)
 {
-	if (r == -ESRCH)
-		return err_set(err, ERR_TARGET, ESRCH, "process %d has ended", (int)pid);
-	if (r == -EPERM || r == -EACCES) {
-		err_set(err, ERR_UNAVAILABLE, EPERM, "not permitted to attach to process %d",
-			(int)pid);
-		err_hint(err, "run assay as root, or with CAP_SYS_PTRACE");
-		return -EPERM;
-	}
-	err_set(err, ERR_UNAVAILABLE, r == -ENOTSUP ? ENOTSUP : EBUSY, "process %d %s", (int)pid,
-		r == -ENOTSUP ? "sends its system calls to itself (as Wine does)"
-			      : "has no thread that can be stopped briefly");
-	err_hint(err, "start the program under assay instead: assay causal -- PROGRAM");
-	return -err->code;
+	unsigned count = 0;
+
+	if (in->seats)
+		steps[count++] = STEP(SYS_munmap, in->seats, in->seats_bytes);
+	if (in->board)
+		steps[count++] = STEP(SYS_munmap, in->board, in->board_bytes);
+	if (in->code)
+		steps[count++] = STEP(SYS_munmap, in->code, in->code_bytes);
+	return count;
 }
 
-/* Any thread will do. */
-static int stop_some(pid_t pid, struct remote *ret_remote, struct err *err)
+/* All of it, the latest first. */
+static unsigned steps_make(const struct plan *plan, struct rescue_step steps[REMOTE_STEPS_MOST])
 {
-	uint64_t gate = remote_gate(pid);
-	thread_vec threads = {0};
-	int r = threads_list(pid, &threads);
+	unsigned count = 0;
 
-	if (r >= 0 && !gate)
-		r = kill(pid, 0) < 0 ? -errno : -EACCES;
-	if (r >= 0) {
-		threads_order(&threads);
-		r = -EBUSY;
-	}
-	for (uint32_t i = 0; r != 0 && gate && i < threads.count && i < STOP_TRIES; i++)
-		r = stop_one(threads.at[i], gate, ret_remote);
-	vec_done(&threads);
-	return r < 0 ? stop_explain(pid, r, err) : 0;
+	if (plan->handler)
+		steps[count++] = STEP(SYS_rt_sigaction, plan->in->signal,
+			plan->scratch + offsetof(struct scratch, old), 0, 8);
+	if (plan->descriptors)
+		count += steps_close(plan, steps + count);
+	count += steps_unmap(plan->in, steps + count);
+	if (plan->scratch)
+		steps[count++] = STEP(SYS_munmap, plan->scratch, PAGE);
+	return count;
+}
+
+static int undo_tell(struct plan *plan)
+{
+	struct rescue_step steps[REMOTE_STEPS_MOST];
+
+	return remote_steps(&plan->remote, steps, steps_make(plan, steps));
+}
+
+/* Take back what was done.  After a failure to tell of the last one, what was told before. */
+static void undo(struct plan *plan)
+{
+	uint64_t left = plan->remote.plan.to - plan->remote.plan.from;
+
+	(void)remote_do(&plan->remote, (unsigned)(left / sizeof(struct rescue_step)));
 }
 
 /* ---- memory ---- */
 
+static int scratch_map(struct remote *remote, uint64_t *ret_at)
+{
+	struct scratch page = {.fds = {-1, -1}};
+	struct rescue_step step;
+	long at = CALL(remote, SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
+
+	_Static_assert(sizeof(page) <= PAGE && sizeof(page) % 8 == 0, "words of one page");
+	if (!is_address(at))
+		return (int)at;
+	memset(page.control, 0xff, sizeof(page.control));
+	remote->list = (uint64_t)at + offsetof(struct scratch, list);
+	step = STEP(SYS_munmap, (uint64_t)at, PAGE);
+	if (remote_write(remote, (uint64_t)at, &page, sizeof(page)) < 0)
+		return -EFAULT;
+	*ret_at = (uint64_t)at;
+	return remote_steps(remote, &step, 1);
+}
+
 static int pages_map(struct plan *plan, struct err *err)
 {
 	struct injection *in = plan->in;
-	long at;
+	long at = scratch_map(&plan->remote, &plan->scratch);
 
+	if (at < 0)
+		return step_failed(in, "allocate a page of memory", at, err);
 	in->code_bytes = (causal_blob_len + PAGE - 1) / PAGE * PAGE;
 	at = CALL(&plan->remote, SYS_mmap, 0, in->code_bytes, PROT_READ | PROT_EXEC,
 		MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
 	if (!is_address(at))
 		return step_failed(in, "allocate memory for code", at, err);
 	in->code = (uint64_t)at;
-	at = CALL(&plan->remote, SYS_mmap, 0, PAGE, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS, (uint64_t)-1, 0);
-	if (!is_address(at))
-		return step_failed(in, "allocate a page of memory", at, err);
-	plan->scratch = (uint64_t)at;
-	return 0;
+	return undo_tell(plan);
 }
 
 static int maps_send(int to, int board_fd, int seats_fd)
@@ -184,23 +218,26 @@ static int descriptor_take(pid_t pid, int fd)
 	return taken < 0 ? -errno : taken;
 }
 
-static int maps_receive(struct plan *plan)
+static int maps_receive(struct plan *plan, int32_t socket)
 {
 	const uint64_t at = plan->scratch;
-	struct scratch page = {
-		.message = {
-			.msg_iov = (void *)(at + offsetof(struct scratch, bytes)),
-			.msg_iovlen = 1,
-			.msg_control = (void *)(at + offsetof(struct scratch, control)),
-			.msg_controllen = sizeof(page.control),
-		}};
+	struct msghdr message = {
+		.msg_iov = (void *)(at + offsetof(struct scratch, bytes)),
+		.msg_iovlen = 1,
+		.msg_control = (void *)(at + offsetof(struct scratch, control)),
+		.msg_controllen = sizeof(((struct scratch *)0)->control),
+	};
+	struct iovec bytes = {(void *)(at + offsetof(struct scratch, byte)), 1};
+	struct scratch page;
 	struct cmsghdr head;
 	long got;
 
-	page.bytes = (struct iovec){(void *)(at + offsetof(struct scratch, byte)), 1};
-	if (remote_write(&plan->remote, at, &page, sizeof(page)) < 0)
+	if (remote_write(&plan->remote, at + offsetof(struct scratch, message), &message,
+		    sizeof(message)) < 0 ||
+		remote_write(&plan->remote, at + offsetof(struct scratch, bytes), &bytes,
+			sizeof(bytes)) < 0)
 		return -EFAULT;
-	got = CALL(&plan->remote, SYS_recvmsg, (uint64_t)plan->fds[0],
+	got = CALL(&plan->remote, SYS_recvmsg, (uint64_t)socket,
 		at + offsetof(struct scratch, message), MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	if (got != 1 || remote_read(&plan->remote, at, &page, sizeof(page)) < 0)
 		return got < 0 ? (int)got : -EIO;
@@ -213,21 +250,25 @@ static int maps_receive(struct plan *plan)
 
 static int maps_hand_over(struct plan *plan, int board_fd, int seats_fd, struct err *err)
 {
+	const uint64_t at = plan->scratch + offsetof(struct scratch, fds);
 	io_auto int mine = -1;
-	uint64_t fds;
-	long r = CALL(&plan->remote, SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
-		plan->scratch);
+	int32_t fds[2];
+	long r;
 
+	plan->descriptors = true;
+	r = undo_tell(plan);
+	if (r >= 0)
+		r = CALL(&plan->remote, SYS_socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0,
+			at);
 	if (r < 0)
 		return step_failed(plan->in, "make a socket", r, err);
-	r = remote_read(&plan->remote, plan->scratch, &fds, sizeof(fds));
-	memcpy(plan->fds, &fds, sizeof(plan->fds));
+	r = remote_read(&plan->remote, at, fds, sizeof(fds));
 	if (r >= 0)
-		r = mine = descriptor_take(plan->in->pid, plan->fds[1]);
+		r = mine = descriptor_take(plan->in->pid, fds[1]);
 	if (r >= 0)
 		r = maps_send(mine, board_fd, seats_fd);
 	if (r >= 0)
-		r = maps_receive(plan);
+		r = maps_receive(plan, fds[0]);
 	return r < 0 ? step_failed(plan->in, "receive the shared memory", r, err) : 0;
 }
 
@@ -236,9 +277,10 @@ static int map_one(struct plan *plan, int32_t fd, uint64_t bytes, uint64_t *ret_
 	long at = CALL(&plan->remote, SYS_mmap, 0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
 		(uint64_t)fd, 0);
 
-	if (is_address(at))
-		*ret_addr = (uint64_t)at;
-	return is_address(at) ? 0 : (int)at;
+	if (!is_address(at))
+		return (int)at;
+	*ret_addr = (uint64_t)at;
+	return undo_tell(plan);
 }
 
 static int shared_map(struct plan *plan, struct err *err)
@@ -248,18 +290,11 @@ static int shared_map(struct plan *plan, struct err *err)
 
 	if (r >= 0)
 		r = map_one(plan, plan->maps[1], in->seats_bytes, &in->seats);
-	return r < 0 ? step_failed(in, "map the shared memory", r, err) : 0;
-}
-
-static void descriptors_close(struct plan *plan)
-{
-	int32_t *all[] = {&plan->fds[0], &plan->fds[1], &plan->maps[0], &plan->maps[1]};
-
-	for (unsigned i = 0; i < 4; i++) {
-		if (*all[i] >= 0)
-			CALL(&plan->remote, SYS_close, (uint64_t)*all[i]);
-		*all[i] = -1;
-	}
+	if (r < 0)
+		return step_failed(in, "map the shared memory", r, err);
+	plan->descriptors = false;
+	r = remote_do(&plan->remote, CLOSED_MOST); /* they are the first */
+	return r < 0 ? step_failed(in, "close a descriptor", r, err) : 0;
 }
 
 /* ---- code and handler ---- */
@@ -275,6 +310,15 @@ static unsigned char *code_make(const struct injection *in, size_t *ret_len)
 	memcpy(&head, code, sizeof(head));
 	head.board = in->board;
 	head.seats = in->seats;
+	head.magic = WIRE_CAUSAL_BLOB_MAGIC;
+	head.code_bytes = in->code_bytes;
+	head.board_bytes = in->board_bytes;
+	head.seats_bytes = in->seats_bytes;
+	memcpy(head.old, &in->old, sizeof(head.old));
+	head.owner_start = in->owner_start;
+	head.owner = (uint32_t)in->owner;
+	head.target = (uint32_t)in->pid;
+	head.signal = in->signal;
 	memcpy(code, &head, sizeof(head));
 	*ret_len = len;
 	return code;
@@ -315,52 +359,90 @@ static uint32_t signal_choose(struct plan *plan)
 	return SIGNAL_LAST;
 }
 
+/* The old handler is told of before ours is set: to set what is set already does no harm. */
+static int handler_write(struct plan *plan)
+{
+	struct injection *in = plan->in;
+	struct inject_action now;
+	size_t len;
+	mem_auto unsigned char *code = NULL;
+	const struct wire_causal_blob *head;
+	struct inject_action action = {
+		.flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK, .mask = UINT64_MAX};
+	int r = action_swap(&plan->remote, plan->scratch, in->signal, NULL, &in->old);
+
+	if (r < 0)
+		return r;
+	code = code_make(in, &len);
+	head = (const void *)code;
+	action.handler = in->handler = in->code + head->handler;
+	if (head->leave) {
+		action.flags |= SA_RESTORER;
+		action.leave = in->code + head->leave;
+	}
+	plan->handler = true;
+	r = remote_write(&plan->remote, in->code, code, len);
+	if (r >= 0)
+		r = undo_tell(plan);
+	return r < 0 ? r : action_swap(&plan->remote, plan->scratch, in->signal, &action, &now);
+}
+
 static int handler_set(struct plan *plan, struct err *err)
 {
 	struct injection *in = plan->in;
-	size_t len;
-	mem_auto unsigned char *code = code_make(in, &len);
-	const struct wire_causal_blob *head = (const void *)code;
-	struct inject_action action = {.handler = in->code + head->handler,
-		.flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK | (head->leave ? SA_RESTORER : 0),
-		.leave = head->leave ? in->code + head->leave : 0,
-		.mask = UINT64_MAX};
-	uint32_t signal = signal_choose(plan);
-	int r = signal ? remote_write(&plan->remote, in->code, code, len) : -EBUSY;
+	int r;
 
-	if (!signal) {
+	in->signal = signal_choose(plan);
+	if (!in->signal) {
 		err_set(err, ERR_UNAVAILABLE, EBUSY, "process %d uses all signals from %d to %d",
 			(int)in->pid, SIGNAL_FIRST, SIGNAL_LAST);
 		err_hint(err, "assay needs a signal without a handler");
 		return -EBUSY;
 	}
+	r = handler_write(plan);
+	return r < 0 ? step_failed(in, "install a signal handler", r, err) : 0;
+}
+
+/* From now on it stays, and only the page goes. */
+static int keep(struct plan *plan, struct err *err)
+{
+	struct rescue_step step = STEP(SYS_munmap, plan->scratch, PAGE);
+	int r;
+
+	if (plan->in->owner && process_start(plan->in->owner) != plan->in->owner_start)
+		return err_set(err, ERR_UNAVAILABLE, ECANCELED, "assay was killed");
+	r = remote_steps(&plan->remote, &step, 1);
 	if (r >= 0)
-		r = action_swap(&plan->remote, plan->scratch, signal, &action, &in->old);
-	if (r < 0)
-		return step_failed(in, "install a signal handler", r, err);
-	in->signal = signal;
-	in->handler = action.handler;
-	return 0;
+		r = remote_do(&plan->remote, 1);
+	return r < 0 ? step_failed(plan->in, "unmap a page", r, err) : 0;
 }
 
-static void unmap(struct remote *remote, uint64_t at, uint64_t bytes)
-{
-	if (at)
-		CALL(remote, SYS_munmap, at, bytes);
-}
+static int take_out(const struct injection *injection, struct err *err);
 
-static void memory_unmap(struct remote *remote, const struct injection *in)
+/* What cannot be taken out does no harm: its handler is off, or it is for a signal that nobody
+ * sends. */
+static void leftovers_take_out(pid_t pid)
 {
-	unmap(remote, in->code, in->code_bytes);
-	unmap(remote, in->board, in->board_bytes);
-	unmap(remote, in->seats, in->seats_bytes);
+	injection_vec left = {0};
+	struct err ignored = {0};
+
+	leftovers_find(pid, &left);
+	vec_foreach (const struct injection, at, &left)
+		(void)take_out(at, &ignored);
+	vec_done(&left);
 }
 
 int inject_put(struct injection *injection, int board_fd, int seats_fd, struct err *err)
 {
-	struct plan plan = {.in = injection, .fds = {-1, -1}, .maps = {-1, -1}};
-	int r = stop_some(injection->pid, &plan.remote, err);
+	struct plan plan = {.in = injection, .maps = {-1, -1}};
+	io_auto int lock = inject_lock(injection->pid, err);
+	int r = lock;
 
+	if (r < 0)
+		return r;
+	leftovers_take_out(injection->pid);
+	injection->owner_start = process_start(injection->owner);
+	r = inject_stop(injection->pid, &plan.remote, err);
 	if (r < 0)
 		return r;
 	r = pages_map(&plan, err);
@@ -368,118 +450,100 @@ int inject_put(struct injection *injection, int board_fd, int seats_fd, struct e
 		r = maps_hand_over(&plan, board_fd, seats_fd, err);
 	if (r >= 0)
 		r = shared_map(&plan, err);
-	descriptors_close(&plan);
 	if (r >= 0)
 		r = handler_set(&plan, err);
-	unmap(&plan.remote, plan.scratch, PAGE);
+	if (r >= 0)
+		r = keep(&plan, err);
 	if (r < 0)
-		memory_unmap(&plan.remote, injection);
+		undo(&plan);
 	injection->stop_ns = clock_monotonic_ns() - plan.remote.stopped_ns;
 	if (remote_release(&plan.remote) < 0 && r >= 0)
-		r = stop_explain(injection->pid, -ESRCH, err);
+		r = inject_stop_explain(injection->pid, -ESRCH, err);
 	return r;
 }
 
 /* ---- taking out ---- */
 
-/* After an exec the process is another program: nothing of ours is in it. */
-static bool code_is_there(const struct injection *in)
-{
-	size_t len;
-	mem_auto unsigned char *code = code_make(in, &len);
-	mem_auto unsigned char *there = mem_new(len, 1);
-	char path[32];
-	io_auto int mem = -1;
-
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)in->pid);
-	mem = open(path, O_RDONLY | O_CLOEXEC);
-	return mem >= 0 && pread(mem, there, len, (off_t)in->code) == (ssize_t)len &&
-	       memcmp(there, code, len) == 0;
-}
-
-static bool is_inside(const struct injection *in, uint64_t address)
-{
-	return address - in->code < in->code_bytes;
-}
-
-/* The seats are shared memory that can be written: they serve as the page for the answers. */
+/* Both at once whatever happens to us: a signal must not stay ignored. */
 static int handler_unset(struct remote *remote, const struct injection *in)
 {
 	const struct inject_action ignore = {.handler = 1};
 	struct inject_action now;
-	int r = action_swap(remote, in->seats, in->signal, NULL, &now);
+	struct rescue_step steps[3];
+	uint64_t scratch;
+	int r = scratch_map(remote, &scratch);
+	bool ours;
 
-	if (r < 0 || now.handler != in->handler)
-		return r; /* the program has set its own meanwhile */
-	r = action_swap(remote, in->seats, in->signal, &ignore, &now);
-	return r < 0 ? r : action_swap(remote, in->seats, in->signal, &in->old, &now);
-}
-
-static bool thread_is_out(const struct injection *in, pid_t tid, uint64_t gate)
-{
-	struct remote remote;
-	uint64_t address;
-	long call;
-	enum thread_activity does = thread_look(tid, &call, &address);
-	bool out;
-	int r;
-
-	if (does == THREAD_GONE)
-		return true;
-	if (call >= 0)
-		return !is_inside(in, address);
-	r = does == THREAD_IS_HELD ? -EBUSY : stop_one(tid, gate, &remote);
 	if (r < 0)
-		return r == -ESRCH;
-	out = !is_inside(in, remote_address(&remote));
-	return remote_release(&remote) < 0 || out;
-}
-
-/* Once out, a thread does not come back: nobody sends the signal. */
-static bool threads_are_out(const struct injection *in)
-{
-	uint64_t gate = remote_gate(in->pid);
-	thread_vec threads = {0};
-	uint32_t out = 0;
-	bool all;
-
-	(void)threads_list(in->pid, &threads);
-	for (unsigned tries = 0; out < threads.count && tries < LEAVE_TRIES; tries++) {
-		while (out < threads.count && thread_is_out(in, threads.at[out], gate))
-			out++;
-		if (out < threads.count)
-			usleep(2000);
+		return r;
+	r = action_swap(remote, scratch, in->signal, NULL, &now);
+	ours = r >= 0 && now.handler == in->handler; /* or the program has set its own meanwhile */
+	if (ours)
+		r = remote_write(remote, scratch + offsetof(struct scratch, action), &ignore,
+			sizeof(ignore));
+	if (ours && r >= 0)
+		r = remote_write(
+			remote, scratch + offsetof(struct scratch, old), &in->old, sizeof(in->old));
+	if (!ours || r < 0) {
+		(void)remote_do(remote, 1);
+		return r;
 	}
-	all = out && out == threads.count;
-	vec_done(&threads);
-	return all;
+	steps[0] = STEP(
+		SYS_rt_sigaction, in->signal, scratch + offsetof(struct scratch, action), 0, 8);
+	steps[1] =
+		STEP(SYS_rt_sigaction, in->signal, scratch + offsetof(struct scratch, old), 0, 8);
+	steps[2] = STEP(SYS_munmap, scratch, PAGE);
+	r = remote_steps(remote, steps, 3);
+	return r < 0 ? r : remote_do(remote, 3);
 }
 
-int inject_take_out(const struct injection *injection, struct err *err)
+static int memory_unmap(struct remote *remote, const struct injection *in)
+{
+	struct rescue_step steps[REMOTE_STEPS_MOST];
+	uint64_t scratch;
+	unsigned count;
+	int r = scratch_map(remote, &scratch);
+
+	if (r < 0)
+		return r;
+	count = steps_unmap(in, steps);
+	steps[count++] = STEP(SYS_munmap, scratch, PAGE);
+	r = remote_steps(remote, steps, count);
+	return r < 0 ? r : remote_do(remote, count);
+}
+
+static int take_out(const struct injection *injection, struct err *err)
 {
 	struct remote remote;
 	int r, released;
 
-	if (!code_is_there(injection))
+	if (!leftover_is_there(injection))
 		return 0;
-	r = stop_some(injection->pid, &remote, err);
+	r = inject_stop(injection->pid, &remote, err);
 	if (r < 0)
 		return r;
 	r = handler_unset(&remote, injection);
 	released = remote_release(&remote);
 	if (released < 0)
-		return stop_explain(injection->pid, released, err);
+		return inject_stop_explain(injection->pid, released, err);
 	if (r < 0)
 		return step_failed(injection, "restore its signal handler", r, err);
-	if (!threads_are_out(injection)) {
+	if (!inject_threads_are_out(injection->pid, injection->code, injection->code_bytes)) {
 		err_set(err, ERR_UNAVAILABLE, EBUSY,
 			"a thread of process %d stayed in assay's handler", (int)injection->pid);
 		return -EBUSY;
 	}
-	r = stop_some(injection->pid, &remote, err);
+	r = inject_stop(injection->pid, &remote, err);
 	if (r < 0)
 		return r;
-	memory_unmap(&remote, injection);
+	r = memory_unmap(&remote, injection);
 	(void)remote_release(&remote);
-	return 0;
+	return r < 0 ? step_failed(injection, "unmap memory", r, err) : 0;
+}
+
+int inject_take_out(const struct injection *injection, struct err *err)
+{
+	io_auto int lock = inject_lock(injection->pid, err);
+
+	return lock < 0 ? lock : take_out(injection, err);
 }

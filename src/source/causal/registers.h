@@ -1,24 +1,18 @@
-/* registers.h - what differs between x86-64 and aarch64 when a stopped thread is made to do a
- * system call: which registers hold it, and how a call that was under way is begun again.
+/* registers.h - what differs between x86-64 and aarch64 when a stopped thread is made to do system
+ * calls: which registers hold one, how a call that was under way is begun again, and the code that
+ * brings the thread back by itself should nobody be there any more to give it its registers.
  *
  * One of registers_x86_64.c and registers_aarch64.c is built.  Owns nothing; reads and writes the
  * registers of threads that the caller traces (remote.c). */
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <sys/user.h>
 
 #include "threads.h"
-
-/* The instruction of a system call. */
-#if defined(__x86_64__)
-enum { GATE_BYTES = 2, GATE_ALIGNMENT = 1 };
-#elif defined(__aarch64__)
-enum { GATE_BYTES = 4, GATE_ALIGNMENT = 4 };
-#endif
-extern const unsigned char registers_gate[GATE_BYTES];
 
 /* What a system call made in the place of the thread's own code would not leave alone, beside the
  * general registers. */
@@ -42,11 +36,40 @@ int registers_more_set(pid_t tid, const struct registers_more *more);
 /* Where the thread is. */
 uint64_t registers_address(const struct user_regs_struct *registers);
 
-/* A system call at the instruction at `gate`, and what it returned.  `arguments` NULL: those that
- * stand there. */
-void registers_call(struct user_regs_struct *registers, uint64_t gate, long number,
+/* ---- the rescue code ----
+ *
+ * A system call instruction; behind it, what a thread does that was let go there: unmap what the
+ * call mapped, do a list of steps, give itself its signal mask and registers, and go on. Then the
+ * mask and the registers themselves.  It runs wherever it stands, and writes nothing. */
+
+enum { RESCUE_ALIGNMENT = 16, RESCUE_MOST_BYTES = 12288 };
+
+/* A step is a system call; `indirect`: the first argument is the address of an int that is it. */
+struct rescue_step {
+	uint32_t number, indirect;
+	uint64_t arguments[4];
+};
+
+extern const unsigned char rescue_code[];
+extern const uint32_t rescue_code_bytes;
+
+/* The code for a thread with these registers and this mask, as it is to stand in its process.
+ * Returns the length, a multiple of 8 and at most RESCUE_MOST_BYTES, or a negative errno. */
+int rescue_make(pid_t tid, const struct user_regs_struct *saved, const struct registers_more *more,
+	uint64_t mask, unsigned char *ret_bytes);
+
+/* Which steps it then does, `from` up to `to`; and how much a call under way maps, or 0. */
+struct rescue_plan {
+	uint64_t at, from, to, map_bytes;
+};
+
+/* At the call, which has these arguments (NULL: those that stand there), or at the first step. */
+void rescue_call(struct user_regs_struct *registers, const struct rescue_plan *plan, long number,
 	const uint64_t arguments[6]);
+void rescue_wait(struct user_regs_struct *registers, const struct rescue_plan *plan);
 long registers_result(const struct user_regs_struct *registers);
+
+/* ---- a call that was under way ---- */
 
 /* The thread was stopped in the call `wait` (which may not be known) and has these registers. Where
  * the call has to be begun again and the kernel would not do it by itself, set them so.

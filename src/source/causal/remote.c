@@ -4,7 +4,9 @@
  * behind. It stops on its way back to user space, in the place where the kernel also decides
  * whether a system call that was under way is begun again; it must leave from the same place, so
  * after the last call of ours it is interrupted once more, and only there gets its registers back.
- * All signals are held back meanwhile: a handler must not run on our registers.  Calls are followed
+ * All signals are held back meanwhile: a handler must not run on our registers.  They are held back
+ * only while the thread is in the rescue code, which gives it its mask, so the order of each pair
+ * of changes counts: this process can be killed between any two lines here.  Calls are followed
  * with PTRACE_SYSCALL, never by single steps: a step ends in a forced SIGTRAP, which takes the
  * handler away from a thread that blocks it.
  *
@@ -14,20 +16,15 @@
 #include "remote.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
 #include <signal.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/io.h"
 #include "base/mem.h"
 #include "threads.h"
 
@@ -36,49 +33,7 @@
 #define GET_DISPATCH 0x4211
 #define EVENT_STOP 128
 
-enum { STOP_PATIENCE_MS = 500, GATE_SEARCH_BYTES = 1 << 20 };
-
-/* ---- the gate ---- */
-
-static uint64_t gate_in(int mem, uint64_t start, uint64_t end)
-{
-	size_t len = end - start < GATE_SEARCH_BYTES ? (size_t)(end - start) : GATE_SEARCH_BYTES;
-	mem_auto unsigned char *bytes = mem_new(len, 1);
-	ssize_t got = pread(mem, bytes, len, (off_t)start);
-
-	for (ssize_t at = 0; at + GATE_BYTES <= got; at += GATE_ALIGNMENT)
-		if (memcmp(bytes + at, registers_gate, GATE_BYTES) == 0)
-			return start + (uint64_t)at;
-	return 0;
-}
-
-/* In the vdso first: it is always there and never unmapped. */
-uint64_t remote_gate(pid_t pid)
-{
-	char path[32], line[512];
-	io_auto int mem = -1;
-	uint64_t gate = 0;
-	FILE *maps;
-
-	snprintf(path, sizeof(path), "/proc/%d/mem", (int)pid);
-	mem = open(path, O_RDONLY | O_CLOEXEC);
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	maps = mem >= 0 ? fopen(path, "re") : NULL;
-	while (maps && fgets(line, sizeof(line), maps)) {
-		uint64_t start, end, found;
-		char rights[5];
-		bool vdso = strstr(line, "[vdso]") != NULL;
-
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s", &start, &end, rights) < 3 ||
-			rights[2] != 'x' || (gate && !vdso) || strstr(line, "[vsyscall]"))
-			continue;
-		found = gate_in(mem, start, end);
-		gate = found ? found : gate;
-	}
-	if (maps)
-		fclose(maps);
-	return gate;
-}
+enum { STOP_PATIENCE_MS = 500 };
 
 /* ---- stops ---- */
 
@@ -177,32 +132,37 @@ static bool calls_are_dispatched(pid_t tid)
 
 /* ---- stop, call, release ---- */
 
+/* The registers for a call that says EINTR for our stop are given back at once: till then, it would
+ * say it if we were killed. */
 static int stop_keep(struct remote *remote, const struct thread_wait *wait)
 {
-	const uint64_t all = UINT64_MAX;
 	pid_t tid = remote->tid;
+	struct user_regs_struct stopped;
 	int r;
 
-	if (registers_get(tid, &remote->saved) < 0 ||
-		ptrace(PTRACE_GETSIGMASK, tid, sizeof(remote->mask), &remote->mask) < 0)
+	if (registers_get(tid, &remote->saved) < 0)
+		return -ESRCH;
+	stopped = remote->saved;
+	remote->again = registers_resume(&remote->saved, tid, wait, threads_signal_waits(tid));
+	if (!remote->again && memcmp(&stopped, &remote->saved, sizeof(stopped)) != 0 &&
+		registers_set(tid, &remote->saved) < 0)
+		return -ESRCH;
+	if (ptrace(PTRACE_GETSIGMASK, tid, sizeof(remote->mask), &remote->mask) < 0)
 		return -ESRCH;
 	if (in_sequence(remote))
 		return -EAGAIN;
 	if (calls_are_dispatched(tid))
 		return -ENOTSUP;
 	r = registers_more_get(tid, &remote->saved_more);
-	if (r < 0)
-		return r;
-	remote->again = registers_resume(&remote->saved, tid, wait, threads_signal_waits(tid));
-	return ptrace(PTRACE_SETSIGMASK, tid, sizeof(all), &all) < 0 ? -ESRCH : 0;
+	return r;
 }
 
-int remote_stop(struct remote *remote, pid_t tid, uint64_t gate)
+int remote_stop(struct remote *remote, pid_t tid)
 {
 	struct thread_wait wait;
 	int stop, r;
 
-	*remote = (struct remote){.tid = tid, .gate = gate};
+	*remote = (struct remote){.tid = tid};
 	thread_wait_look(tid, &wait);
 	if (ptrace(PTRACE_SEIZE, tid, 0, PTRACE_O_TRACESYSGOOD) < 0)
 		return -errno;
@@ -230,28 +190,93 @@ uint64_t remote_address(const struct remote *remote)
 	return registers_address(&remote->saved);
 }
 
-/* Have it do the call that stands in `registers`; it is left at the call's end. */
-static int call_make(const struct remote *remote, struct user_regs_struct *registers)
+/* At rest in the rescue code. */
+static int rest(const struct remote *remote)
 {
-	if (registers_set(remote->tid, registers) < 0 || run_to_syscall(remote->tid) < 0 ||
-		run_to_syscall(remote->tid) < 0 || registers_get(remote->tid, registers) < 0)
+	struct user_regs_struct registers = remote->saved;
+
+	rescue_wait(&registers, &remote->plan);
+	return registers_set(remote->tid, &registers);
+}
+
+int remote_prepare(struct remote *remote, uint64_t at, uint64_t bytes)
+{
+	mem_auto unsigned char *code = mem_new(RESCUE_MOST_BYTES, 1);
+	const uint64_t all = UINT64_MAX;
+	int len = rescue_make(remote->tid, &remote->saved, &remote->saved_more, remote->mask, code);
+	int r;
+
+	if (len < 0 || (uint64_t)len > bytes)
+		return len < 0 ? len : -ENOSPC;
+	r = remote_write(remote, at, code, (size_t)len);
+	if (r < 0)
+		return r;
+	remote->plan = (struct rescue_plan){.at = at};
+	remote->rescue_bytes = (uint64_t)len;
+	if (rest(remote) < 0 || ptrace(PTRACE_SETSIGMASK, remote->tid, sizeof(all), &all) < 0)
 		return -ESRCH;
 	return 0;
+}
+
+/* Have it do the call that stands in `registers`; it is left at the call's end. */
+static int call_make(struct remote *remote, struct user_regs_struct *registers)
+{
+	if (registers_set(remote->tid, registers) == 0 && run_to_syscall(remote->tid) == 0 &&
+		run_to_syscall(remote->tid) == 0 && registers_get(remote->tid, registers) == 0)
+		return 0;
+	remote->traced = false;
+	return -ESRCH;
 }
 
 long remote_call(struct remote *remote, long number, const uint64_t arguments[6])
 {
 	struct user_regs_struct registers = remote->saved;
 
-	registers_call(&registers, remote->gate, number, arguments);
-	if (call_make(remote, &registers) < 0) {
-		remote->traced = false;
+	if (!remote->traced)
 		return -ESRCH;
-	}
-	return registers_result(&registers);
+	remote->plan.map_bytes = number == SYS_mmap ? arguments[1] : 0;
+	rescue_call(&registers, &remote->plan, number, arguments);
+	remote->plan.map_bytes = 0;
+	return call_make(remote, &registers) < 0 ? -ESRCH : registers_result(&registers);
 }
 
-int remote_write(const struct remote *remote, uint64_t addr, const void *bytes, size_t len)
+int remote_steps(struct remote *remote, const struct rescue_step *steps, unsigned count)
+{
+	struct rescue_plan old = remote->plan;
+	uint64_t at = remote->list + (remote->second_half ? 0 : REMOTE_LIST_BYTES / 2);
+	int r;
+
+	if (!remote->traced || count > REMOTE_STEPS_MOST)
+		return -ESRCH;
+	r = remote_write(remote, at, steps, count * sizeof(*steps));
+	remote->plan.from = at;
+	remote->plan.to = at + count * sizeof(*steps);
+	if (r >= 0)
+		r = rest(remote);
+	if (r < 0)
+		remote->plan = old;
+	else
+		remote->second_half = !remote->second_half;
+	return r;
+}
+
+int remote_do(struct remote *remote, unsigned count)
+{
+	struct user_regs_struct registers = remote->saved;
+	int r = 0;
+
+	rescue_wait(&registers, &remote->plan);
+	for (unsigned i = 0; i < count; i++) {
+		if (!remote->traced || call_make(remote, &registers) < 0)
+			return -ESRCH;
+		remote->plan.from += sizeof(struct rescue_step);
+		if (!r && registers_result(&registers) < 0)
+			r = (int)registers_result(&registers);
+	}
+	return r;
+}
+
+static int words_write(const struct remote *remote, uint64_t addr, const void *bytes, size_t len)
 {
 	for (size_t at = 0; at < len; at += 8) {
 		uint64_t word;
@@ -261,6 +286,15 @@ int remote_write(const struct remote *remote, uint64_t addr, const void *bytes, 
 			return -errno;
 	}
 	return 0;
+}
+
+int remote_write(const struct remote *remote, uint64_t addr, const void *bytes, size_t len)
+{
+	struct iovec from = {(void *)(uintptr_t)bytes, len}, to = {(void *)addr, len};
+
+	if (process_vm_writev(remote->tid, &from, 1, &to, 1, 0) == (ssize_t)len)
+		return 0;
+	return words_write(remote, addr, bytes, len);
 }
 
 int remote_read(const struct remote *remote, uint64_t addr, void *ret_bytes, size_t len)
@@ -277,14 +311,28 @@ int remote_read(const struct remote *remote, uint64_t addr, void *ret_bytes, siz
 	return 0;
 }
 
+/* Backwards, so that what is left when we are killed is known for what it is (slack.c). */
+static void rescue_erase(const struct remote *remote)
+{
+	for (uint64_t at = remote->rescue_bytes; at; at -= 8)
+		ptrace(PTRACE_POKEDATA, remote->tid, remote->plan.at + at - 8, 0UL);
+}
+
+static int mask_set(const struct remote *remote)
+{
+	return ptrace(PTRACE_SETSIGMASK, remote->tid, sizeof(remote->mask), &remote->mask) < 0
+		       ? -ESRCH
+		       : 0;
+}
+
 /* A last call, which does nothing, has the arguments of the one that was under way and ends as that
  * did: the kernel decides the rest as if nothing had been between. */
-static int call_end(const struct remote *remote)
+static int call_end(struct remote *remote)
 {
 	struct user_regs_struct registers = remote->saved;
 
-	registers_call(&registers, remote->gate, SYS_getpid, NULL);
-	if (call_make(remote, &registers) < 0)
+	rescue_call(&registers, &remote->plan, SYS_getpid, NULL);
+	if (call_make(remote, &registers) < 0 || mask_set(remote) < 0)
 		return -ESRCH;
 	registers = remote->saved;
 	registers_end_call(&registers, remote->again);
@@ -297,11 +345,16 @@ int remote_release(struct remote *remote)
 
 	if (!remote->traced)
 		return -ESRCH;
-	remote->traced = false;
-	if ((remote->again && call_end(remote) < 0) || run_to_trap(tid) < 0 ||
-		registers_more_set(tid, &remote->saved_more) < 0 ||
-		registers_set(tid, &remote->saved) < 0 ||
-		ptrace(PTRACE_SETSIGMASK, tid, sizeof(remote->mask), &remote->mask) < 0)
+	if (!remote->plan.at) {
+		remote->traced = false;
+		return let_go(tid, 0);
+	}
+	remote->plan.from = remote->plan.to; /* done, or not wanted */
+	if (rest(remote) < 0 || (remote->again && call_end(remote) < 0) || run_to_trap(tid) < 0 ||
+		mask_set(remote) < 0 || registers_more_set(tid, &remote->saved_more) < 0 ||
+		registers_set(tid, &remote->saved) < 0)
 		return -ESRCH;
+	rescue_erase(remote);
+	remote->traced = false;
 	return let_go(tid, 0);
 }
