@@ -196,6 +196,8 @@ static int causal_run_command(struct cli *cli, struct err *err)
 		shown = causal_show(cli, job.run, job.rounds.judge, true, r < 0 ? &late : err);
 	if (r >= 0)
 		r = shown < 0 ? shown : status_of(cli, &job, shown);
+	if (r < 0)
+		cli_target_tell(cli, job.run);
 	causal_job_done(&job);
 	return r;
 }

@@ -71,7 +71,8 @@ struct cli {
 	bool quiet;
 	bool target_status;
 	int target_exit; /* a program that failed ended so; 0: none did, or the command tells it */
-	char **program;	 /* the target and its words, NULL-terminated; NULL: none */
+	bool target_ended; /* `target_exit` is how, 0 too: for a result that cannot be written */
+	char **program;	   /* the target and its words, NULL-terminated; NULL: none */
 	vec_of(char *) operands;
 	vec_of(struct cli_option) options;
 	struct str target;    /* what is measured, in words for people */
@@ -165,6 +166,8 @@ int command_unknown(const char *name, struct err *err);
 /* The exit status for how the program ended: EXIT_TARGET when one of its runs failed, or, with
  * --target-status, its own. */
 int cli_target_status(const struct cli *cli, const struct run *run);
+/* Before a failure of ours is returned: how the program ended is what --target-status asks for. */
+void cli_target_tell(struct cli *cli, const struct run *run);
 
 /* The exit status for a failure. */
 int cli_status_of(const struct err *err);

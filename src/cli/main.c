@@ -128,6 +128,13 @@ int cli_target_status(const struct cli *cli, const struct run *run)
 	return EXIT_DONE;
 }
 
+void cli_target_tell(struct cli *cli, const struct run *run)
+{
+	cli->target_ended = cli->program && cli->target_status && run->executions.count;
+	if (cli->target_ended)
+		cli->target_exit = cli_target_status(cli, run);
+}
+
 /* A reader of stdout that has seen enough (`| head`) knows that it went away: the status tells the
  * rest. */
 static bool reader_left(const struct err *err)
@@ -208,6 +215,8 @@ static int run_command(struct cli *cli, char **words)
 	if (failure >= 0)
 		dprintf(failure, "%s\n%s\n", err.text, err.hint);
 	r = fail(&err);
+	if (cli->target_ended && err.kind == ERR_OUTPUT)
+		return cli->target_exit;
 	return cli->target_status && cli->target_exit ? cli->target_exit : r;
 }
 

@@ -215,6 +215,7 @@ static int record_run_job(struct record_job *job, struct err *err)
 	run_freeze(job->run);
 	if (recorded < 0 || r < 0) {
 		record_show(job, &late);
+		cli_target_tell(job->cli, job->run);
 		return recorded < 0 ? recorded : r;
 	}
 	r = record_show(job, err);

@@ -40,10 +40,11 @@ int site_options_read(const struct cli *cli, struct site_options *ret_options, s
 	return -EINVAL;
 }
 
-static int status_of(const struct cli *cli, const struct site_job *job, struct err *err)
+static int status_of(struct cli *cli, const struct site_job *job, struct err *err)
 {
 	if (job->unstored.code) {
 		*err = job->unstored;
+		cli_target_tell(cli, job->run);
 		return -err->code;
 	}
 	return job->interrupted ? EXIT_INTERRUPTED

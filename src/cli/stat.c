@@ -161,8 +161,10 @@ static int stat_run_job(struct cli *cli, struct stat_job *job, struct err *err)
 	if (!job->run->frozen)
 		return r;
 	shown = stat_show(cli, job, r < 0 ? &late : err);
-	if (r < 0 || shown < 0)
+	if (r < 0 || shown < 0) {
+		cli_target_tell(cli, job->run);
 		return r < 0 ? r : shown;
+	}
 	return stat_status(cli, job, r > 0);
 }
 

@@ -133,6 +133,8 @@ static int topdown_run_job(struct cli *cli, struct topdown_job *job, struct err 
 	if (r < 0 && !job->has_view)
 		return r;
 	shown = topdown_show(cli, job, r < 0 ? &late : err);
+	if (r < 0 || shown < 0)
+		cli_target_tell(cli, job->run);
 	if (r || shown < 0)
 		return r < 0 ? r : shown < 0 ? shown : EXIT_INTERRUPTED;
 	status = cli_target_status(cli, job->clock);

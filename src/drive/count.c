@@ -21,6 +21,7 @@ struct counting {
 	struct counters *counters;
 	struct execution execution;
 	struct proc_watch *watch; /* NULL: /proc is not read */
+	struct err unstored; /* why no more is stored, while the program runs on; code 0: it is */
 };
 
 static int emit_interval(struct counting *c, uint64_t at_ns, struct err *err)
@@ -98,6 +99,17 @@ static int sleep_until(int fd, uint64_t until_ns, const sigset_t *signals)
 	return ppoll(&ready, fd >= 0, until_ns < UINT64_MAX ? &timeout : NULL, signals);
 }
 
+/* A full disk is no reason to leave a program alone that we have started: it runs to its end, whose
+ * status we then know. */
+static int storing_failed(struct counting *c, int r, struct err *err)
+{
+	if (r >= 0 || err->kind != ERR_OUTPUT || !c->execution.spawner)
+		return r;
+	c->unstored = *err;
+	*err = (struct err){0};
+	return 0;
+}
+
 /* Sleep until the target or the watched process ends, the user stops a watch, or it failed. */
 static int wait_for_end(struct counting *c, struct err *err)
 {
@@ -125,7 +137,8 @@ static int wait_for_end(struct counting *c, struct err *err)
 		if (got == 0 && clock_monotonic_ns() >= next_ns) {
 			r = silent ? counters_read(c->counters, err)
 				   : emit_interval(c, next_ns - x->start_ns, err);
-			next_ns += step_ns;
+			r = storing_failed(c, r, err);
+			next_ns = c->unstored.code ? UINT64_MAX : next_ns + step_ns;
 		}
 	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
@@ -157,6 +170,10 @@ static int execute_once(struct counting *c, struct err *err)
 		r = counters_emit(c->counters, x->number, 0, c->sink);
 	if (r >= 0)
 		r = watch_end(c);
+	if (r >= 0 && c->unstored.code) {
+		*err = c->unstored;
+		return -err->code;
+	}
 	if (r >= 0 && c->options->each)
 		r = c->options->each(c->options->context, x->number, 0, err);
 	return r < 0 ? r : x->spawner && x->result.leftovers;

@@ -38,6 +38,7 @@ struct recording {
 	bool expired; /* duration_ns is over */
 	uint64_t each_at_ns;
 	uint64_t own_cpu_ns; /* our own at the start */
+	struct err unstored; /* why no more is stored, while the program runs on; code 0: it is */
 };
 
 static uint64_t own_cpu_ns(void)
@@ -117,6 +118,28 @@ static int each_time(struct recording *c, struct err *err)
 	return c->options->each(c->options->context, &facts, err);
 }
 
+/* A full disk is no reason to leave a program alone that we have started: it runs to its end, whose
+ * status we then know.  Nothing more is sampled. */
+static int storing_failed(struct recording *c, int r, struct err *err)
+{
+	if (r >= 0 || err->kind != ERR_OUTPUT || !c->execution.spawner)
+		return r;
+	c->unstored = *err;
+	*err = (struct err){0};
+	c->switch_ns = UINT64_MAX;
+	c->sampling = false;
+	return sampler_switch(c->sampler, false, err);
+}
+
+static int store_some(struct recording *c, struct err *err)
+{
+	int r = sink_failed(sampler_pass(c->sampler), err);
+
+	if (r >= 0)
+		r = each_time(c, err);
+	return storing_failed(c, r, err);
+}
+
 static int loop(struct recording *c, const sigset_t *signals, struct err *err)
 {
 	struct execution *x = &c->execution;
@@ -136,10 +159,8 @@ static int loop(struct recording *c, const sigset_t *signals, struct err *err)
 		r = clock_check(c, err);
 		if (!x->spawner && (x->stopped || c->expired))
 			break;
-		if (r >= 0)
-			r = sink_failed(sampler_pass(c->sampler), err);
-		if (r >= 0)
-			r = each_time(c, err);
+		if (r >= 0 && !c->unstored.code)
+			r = store_some(c, err);
 	}
 	return r;
 }
@@ -312,6 +333,10 @@ static int recording_run(struct recording *c, struct err *err)
 		r = execution_finish(&c->execution, err);
 	if (r >= 0)
 		r = emit_end(c, err);
+	if (r >= 0 && c->unstored.code) {
+		*err = c->unstored;
+		return -err->code;
+	}
 	return r < 0 ? r : c->execution.stopped;
 }
 
