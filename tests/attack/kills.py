@@ -77,7 +77,8 @@ def targets_check(orphans, alive, what):
 
 
 def holders():
-    """Our children that hold something of the kernel's BPF."""
+    """Our children that hold something of the kernel's BPF.  The process that attaches does so for
+    some milliseconds more, when assay alone was killed: it sees that and takes all back."""
     found = []
     for pid, row in processes().items():
         if row[0] != os.getpid():
@@ -143,7 +144,7 @@ def kill_during(orphans, words, most_s, env=None):
     time.sleep(after_s)
     kill_tool(tool)
     what = f"assay {words[0]} killed after {after_s:.3f} s"
-    assert not holders(), (what, holders())
+    wait_for(lambda: not holders(), 20)
     alive = [pid for pid in log_lines("begin") if pid not in log_lines("end") and lives(pid)]
     with open(END, "w", encoding="ascii"):
         pass
@@ -269,7 +270,7 @@ def _():
             # Most of them in the first half second, where the handler is put in.
             time.sleep(chance.uniform(0, 0.5 if trial % 4 else 2))
             kill_tool(tool)
-            assert not holders(), (trial, holders())
+            wait_for(lambda: not holders(), 20)
             assert target.poll() is None, (trial, target.returncode)
         r = assay(*attach_words(target.pid, "0.3s"))
         assert r.status in (0, 3) and "left-behind" not in r.out + r.err, r
