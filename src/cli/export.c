@@ -73,8 +73,8 @@ static int export_open(struct export_out *out, struct err *err)
 {
 	cli_stay();
 	out->stream = (struct stream){.write = export_give, .context = out};
-	return io_writer_open(
-		&out->writer, str_equal(out->path, "-") ? "/dev/stdout" : out->path, err);
+	return io_writer_open(&out->writer, str_equal(out->path, "-") ? "/dev/stdout" : out->path,
+		IO_SHARED, err);
 }
 
 static int export_close(struct export_out *out, struct export_summary *summary, struct err *err)
