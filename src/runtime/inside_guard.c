@@ -239,8 +239,12 @@ static int stack_swap(const stack_t *new)
 		return -1;
 	if (off || new->ss_size < stack_least())
 		(void)stack_use(off ? 0 : flags);
-	stack.wish = off ? (stack_t){.ss_flags = SS_DISABLE} : *new;
+	stack.wish = *new;
 	stack.wish.ss_flags &= ~SS_ONSTACK;
+	if (off) { /* as the kernel forgets what was there */
+		stack.wish.ss_sp = NULL;
+		stack.wish.ss_size = 0;
+	}
 	return 0;
 }
 

@@ -122,8 +122,9 @@ static bool function_can_be_seen(const char *function)
 	const struct bpf_insn nothing[] = {
 		{.code = BPF_ALU64 | BPF_MOV | BPF_K}, {.code = BPF_JMP | BPF_EXIT}};
 	int id = libbpf_find_vmlinux_btf_id(function, BPF_TRACE_FENTRY);
-	LIBBPF_OPTS(bpf_prog_load_opts, how, .expected_attach_type = BPF_TRACE_FENTRY,
-		.attach_btf_id = id > 0 ? (uint32_t)id : 0);
+	struct bpf_prog_load_opts how = {.sz = sizeof(how),
+		.expected_attach_type = BPF_TRACE_FENTRY,
+		.attach_btf_id = id > 0 ? (uint32_t)id : 0};
 	int fd =
 		id > 0 ? bpf_prog_load(BPF_PROG_TYPE_TRACING, "assay_look", "GPL", nothing, 2, &how)
 		       : -1;
