@@ -196,7 +196,8 @@ static int import_store(
 /* Samples get their turn and their names, counts are rows already. */
 static void import_finish(struct cli *cli, struct ingest *ingest)
 {
-	const struct ingest_naming naming = {.symfs = cli_value(cli, "symfs")};
+	const struct ingest_naming naming = {
+		.symfs = cli_value(cli, "symfs"), .interrupted = cli->host.interrupted};
 
 	ingest_end(ingest);
 	job_name_run(&cli->host, ingest->run, naming);

@@ -14,7 +14,6 @@ static void naming_progress(void *context, uint32_t done, uint32_t of)
 void job_name_run(const struct job_host *host, struct run *run, struct ingest_naming naming)
 {
 	naming.progress = naming_progress;
-	naming.interrupted = host->interrupted;
 	naming.context = &host;
 	ingest_name(run, &naming);
 	job_progress(host, NULL);
@@ -23,11 +22,16 @@ void job_name_run(const struct job_host *host, struct run *run, struct ingest_na
 int job_load_run(
 	const struct job_host *host, const char *path, struct run **ret_run, struct err *err)
 {
-	int r = store_load_until(path, host->interrupted, ret_run, err);
+	/* What ended the measuring does not end the reading of what was measured. */
+	struct interrupt (*interrupted)(void) =
+		job_interrupted(host).count ? NULL : host->interrupted;
+	int r = store_load_until(path, interrupted, ret_run, err);
 
-	if (r < 0 && job_interrupted(host).count)
-		return err_set(err, ERR_INTERRUPTED, EINTR, "interrupted while reading %s", path);
 	if (r >= 0 && (*ret_run)->partial)
-		job_name_run(host, *ret_run, (struct ingest_naming){0});
-	return r;
+		job_name_run(host, *ret_run, (struct ingest_naming){.interrupted = interrupted});
+	if (!interrupt_now(interrupted).count)
+		return r;
+	if (r >= 0)
+		run_close_pointer(ret_run);
+	return err_set(err, ERR_INTERRUPTED, EINTR, "interrupted while reading %s", path);
 }

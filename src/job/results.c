@@ -51,7 +51,8 @@ static int import_results(
 	const struct job_host *host, const char *path, struct run **ret_run, struct err *err)
 {
 	run_auto struct run *run = run_open();
-	struct quota quota = {.interrupted = host->interrupted};
+	struct quota quota = {
+		.interrupted = host->interrupted, .seen = job_interrupted(host).count};
 	struct ingest ingest = {.run = run, .quota = &quota};
 	struct wire_sink sink = ingest_sink(&ingest);
 	struct import_report report;

@@ -9,7 +9,7 @@ import time
 
 import hostile
 from cost import SLOWER
-from tap import ASSAY, Crash, case, main, measured
+from tap import ASSAY, Crash, case, main, measured, skip
 
 SOON_S = 0.2 * SLOWER
 MOMENTS = (0.02, 0.15, 0.3, 0.5, 0.7, 0.85, 0.95)  # of the time that the command takes alone
@@ -95,6 +95,22 @@ def _():
                           (["export", "big.assay", "--format", "folded", "-o", "x.txt"], "x.txt"),
                           (["export", "big.assay", "--format", "pprof", "-o", "x.pb"], "x.pb")):
         stopped(words, output)
+
+
+@case("interrupts: what ends a recording does not end the naming of its samples")
+def _():
+    words = [ASSAY, "record", "-o", "r.assay", "--", "sh", "-c", "while :; do :; done"]
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE) as child:
+        time.sleep(2 * SLOWER)
+        child.send_signal(signal.SIGINT)
+        err = child.communicate(timeout=60)[1].decode()
+    if child.returncode == 6:
+        skip(f"nothing can be sampled here: {err.splitlines()[0]}")
+    assert child.returncode == 130, (child.returncode, err)
+    with sqlite3.connect("r.assay") as db:
+        named, = db.execute("SELECT count(*) FROM location WHERE frame IS NOT NULL").fetchone()
+    assert named, err
 
 
 @case("interrupts: a reader of a pipe that waits for more ends too")

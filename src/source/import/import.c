@@ -360,7 +360,7 @@ static int letting_go_take_sample(void *context, const struct wire_sample *sampl
 /* What a pipe gives, up to its end. */
 static int pipe_read(const char *path, struct quota *quota, struct str *text, struct err *err)
 {
-	struct interrupt first = {0}, now;
+	struct interrupt now = {0};
 	io_auto int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 	mem_auto char *piece = mem_new(1, PIPE_PIECE);
 	ssize_t got = fd < 0 ? 0 : 1;
@@ -374,14 +374,13 @@ static int pipe_read(const char *path, struct quota *quota, struct str *text, st
 		if (text->len > IMPORT_PIPE_LIMIT)
 			r = -EFBIG;
 		now = interrupt_now(quota->interrupted);
-		if (now.count > 1 || (now.count && !now.from_terminal))
+		if (now.count > quota->seen + now.from_terminal)
 			return say_interrupted(err);
-		first = now;
 	}
 	if (r < 0)
 		return io_read_failed(path, IMPORT_PIPE_LIMIT, r, err);
 	*quota = quota_of(text->len, quota->interrupted);
-	quota->seen = first.count;
+	quota->seen = now.count;
 	return 0;
 }
 
@@ -393,11 +392,13 @@ int import_file(const char *path, struct quota *quota, const struct wire_sink *s
 	str_auto struct str text = {0};
 	struct letting_go file = {.sink = sink};
 	struct wire_sink before = {letting_go_take, letting_go_take_sample, &file};
+	unsigned seen = quota->seen;
 	int r;
 
 	/* A shell's redirection may stand in the middle of the file, so stdin is always read. */
 	if (!is_stdin && file_map(path, &file.mapped) == 0) {
 		*quota = quota_of(file.mapped.len, quota->interrupted);
+		quota->seen = seen;
 		file.report.quota = quota;
 		r = text_read(file.mapped, name, &before, &file.report, err);
 		munmap((void *)(uintptr_t)file.mapped.at, file.mapped.len);
