@@ -21,6 +21,7 @@ NOW = "$(cut -d ' ' -f 1 /proc/uptime)"
 STEPS = {
     "btf": BTF,
     "remote": "CMOCKA_MESSAGE_OUTPUT=TAP test-remote",
+    "inject": "ASSAY_KILL_STRIDE=7 CMOCKA_MESSAGE_OUTPUT=TAP test-inject",
     "split-bpf": f"{BOTH} --engine bpf --budget 4s -- shapes split 60",
     "split-preload": f"{BOTH} --engine preload --budget 3s -- shapes split 60",
     "fping-bpf": f"{BOTH} --engine bpf --budget 5s -- shapes fping {LESS}",
@@ -97,6 +98,12 @@ def _():
     # A skip is one too many: this processor has all.
     bad = re.findall(r"^not ok .*", step.out, re.MULTILINE)
     assert not bad and re.search(r"^ok .*vectors", step.out, re.MULTILINE), step
+
+
+@case("a tool that is killed before any of its calls harms nobody")
+def _():
+    step = done(told()["inject"])
+    assert not re.findall(r"^not ok .*", step.out, re.MULTILINE), step
 
 
 @case("a static program is given the handler")

@@ -24,7 +24,8 @@ BTF = "test -e /sys/kernel/btf/vmlinux"
 def files(scratch):
     """Path in the machine -> path here; the programs keep their names and lines."""
     found = machine.assay_files(ASSAY, scratch)
-    found["bin/test-remote"] = machine.strip(os.path.join(PROGRAMS, "test-remote"), scratch)
+    for name in ("test-inject", "test-remote"):
+        found[f"bin/{name}"] = machine.strip(os.path.join(PROGRAMS, name), scratch)
     for name in ("attached", "batch", "shapes", "shapes-static"):
         found[f"bin/{name}"] = os.path.join(PROGRAMS, name)
     found["lib/libgcc_s.so.1"] = os.path.join(ROOT, machine.LIBRARIES, "libgcc_s.so.1")

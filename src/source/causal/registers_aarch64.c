@@ -57,6 +57,7 @@ __asm__(".pushsection .rodata\n"
 	".global rescue_code_bytes\n"
 	"rescue_code_bytes:\n"
 	"	.long	rescue_frame - rescue_code\n"
+	".global rescue_steps_offset\n"
 	"rescue_steps_offset:\n"
 	"	.long	rescue_steps - rescue_code\n"
 	".popsection\n");

@@ -81,6 +81,7 @@ __asm__(".pushsection .rodata\n"
 	".global rescue_code_bytes\n"
 	"rescue_code_bytes:\n"
 	"	.long	rescue_data - rescue_code\n"
+	".global rescue_steps_offset\n"
 	"rescue_steps_offset:\n"
 	"	.long	rescue_steps - rescue_code\n"
 	".popsection\n");
