@@ -272,8 +272,12 @@ def _():
             kill_tool(tool)
             wait_for(lambda: not holders(), 20)
             assert target.poll() is None, (trial, target.returncode)
-        r = assay(*attach_words(target.pid, "0.3s"))
-        assert r.status in (0, 3) and "left-behind" not in r.out + r.err, r
+        for _ in range(3):  # on a crowded machine a thread may not stop in time, which is said
+            r = assay(*attach_words(target.pid, "0.3s"), "--json")
+            assert r.status in (0, 3), r
+            if "left-behind" not in r.out:
+                break
+        assert "left-behind" not in r.out, r
         assert outside_state(target.pid) == before, (before, outside_state(target.pid))
         with open(END, "w", encoding="ascii"):
             pass

@@ -403,13 +403,19 @@ static int handler_set(struct plan *plan, struct err *err)
 	return r < 0 ? step_failed(in, "install a signal handler", r, err) : 0;
 }
 
+/* It may have been killed before we could ask when it was started. */
+static bool owner_lives(const struct injection *in)
+{
+	return in->owner_start && process_start(in->owner) == in->owner_start;
+}
+
 /* From now on it stays, and only the page goes. */
 static int keep(struct plan *plan, struct err *err)
 {
 	struct rescue_step step = STEP(SYS_munmap, plan->scratch, PAGE);
 	int r;
 
-	if (plan->in->owner && process_start(plan->in->owner) != plan->in->owner_start)
+	if (!owner_lives(plan->in))
 		return err_set(err, ERR_UNAVAILABLE, ECANCELED, "assay was killed");
 	r = remote_steps(&plan->remote, &step, 1);
 	if (r >= 0)

@@ -14,6 +14,7 @@
 #include <sys/uio.h>
 
 #include "base/io.h"
+#include "base/str.h"
 #include "wire/causal_blob.h"
 
 enum { PAGE = 4096, AT_ONCE = 1024 };
@@ -25,6 +26,8 @@ uint64_t process_start(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	at = io_read_line(path, line, sizeof(line)) < 0 ? NULL : strrchr(line, ')');
+	if (at && (str_starts(at, ") Z") || str_starts(at, ") X")))
+		return 0;
 	for (unsigned field = 2; at && field < FIELD; field++)
 		at = strchr(at + 1, ' ');
 	return at ? strtoull(at, NULL, 10) : 0;
@@ -40,7 +43,7 @@ static bool head_read(pid_t pid, uint64_t at, struct wire_causal_blob *ret_head)
 
 static bool is_used(const struct wire_causal_blob *head, pid_t pid)
 {
-	return head->target == (uint32_t)pid &&
+	return head->target == (uint32_t)pid && head->owner_start &&
 	       process_start((pid_t)head->owner) == head->owner_start;
 }
 

@@ -17,5 +17,5 @@ void leftovers_find(pid_t pid, injection_vec *ret_left);
 /* Whether the code of `injection` is in its process: after an exec it is not. */
 bool leftover_is_there(const struct injection *injection);
 
-/* When a process was started, in clock ticks since boot; 0: there is none. */
+/* When a process was started, in clock ticks since boot; 0: there is none, or it has ended. */
 uint64_t process_start(pid_t pid);
