@@ -247,7 +247,7 @@ static void a_signal_whose_handler_restarts_calls_does_not_interrupt_one(void **
 
 /* ---- the program's own code ---- */
 
-enum { ROUNDS = 200, STEPS = 100000 };
+enum { ROUNDS = 600, STEPS = 100000 };
 
 /* Whole numbers, floating point numbers and memory. */
 static int work_compute(int fd)
