@@ -20,7 +20,7 @@ enum { PAIRS_BETWEEN_LOOKS = 16 };
  */
 static const uint64_t look_ns = 5000000, watch_ns = 350000000;
 static const uint64_t runtime_patience_ns = 3000000000, stop_patience_ns = 2000000000;
-static const uint64_t hope_ns = 2000000000, start_patience_ns = 100000000;
+static const uint64_t hope_ns = 2000000000, check_ns = 100000000;
 
 /* ---- starting ---- */
 
@@ -113,8 +113,14 @@ static int handler_put(struct causal_runner *c, pid_t pid, struct err *err)
  * time either. */
 static bool is_sealed(struct causal_runner *c)
 {
+	pid_t pid = c->options->path ? spawner_target(c->execution.spawner) : c->options->id;
 	enum causal_seal sealed = causal_sealed(c->causal);
+	uint64_t now = clock_monotonic_ns();
 
+	if (!sealed && pid && now > c->checked_ns + check_ns) {
+		c->checked_ns = now;
+		sealed = causal_process_is_sandboxed(pid) ? CAUSAL_SEAL_SANDBOX : CAUSAL_SEAL_NONE;
+	}
 	if (sealed)
 		c->summary->sealed = sealed;
 	return c->summary->sealed;
@@ -130,13 +136,6 @@ static int runtime_replace(struct causal_runner *c, uint64_t since, struct err *
 
 	if (!pid || is_sealed(c))
 		return 0;
-	if (now > c->checked_ns + start_patience_ns) {
-		c->checked_ns = now;
-		if (causal_process_is_sandboxed(pid)) {
-			c->summary->sealed = CAUSAL_SEAL_SANDBOX;
-			return 0;
-		}
-	}
 	if (causal_is_ready(c->causal) ||
 		(now < since + runtime_patience_ns && !causal_process_is_static(pid)))
 		return 0;

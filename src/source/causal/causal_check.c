@@ -127,19 +127,22 @@ static int check_program(pid_t pid, struct err *err)
 	return err_hint(err, "build it for 64 bits");
 }
 
+enum { THREADS_LOOKED_AT = 1000 };
+
 uint32_t causal_filters_own(void)
 {
 	return (uint32_t)thread_status(getpid(), "Seccomp_filters", 10, 0);
 }
 
-/* Under other filters of system calls than `known`, which the tool is under itself. */
-static bool process_is_filtered(pid_t pid, uint32_t known)
+/* Whether one of its first `most` threads is under other filters of system calls than `known`,
+ * which the tool is under itself. */
+static bool process_is_filtered(pid_t pid, uint32_t known, uint32_t most)
 {
 	thread_vec threads = {0};
 	bool filtered = false;
 
 	(void)threads_list(pid, &threads);
-	for (uint32_t i = 0; i < threads.count && !filtered; i++) {
+	for (uint32_t i = 0; i < threads.count && i < most && !filtered; i++) {
 		uint64_t mode = thread_status(threads.at[i], "Seccomp", 10, 0);
 
 		filtered = mode == 1 ||
@@ -152,12 +155,12 @@ static bool process_is_filtered(pid_t pid, uint32_t known)
 
 bool causal_process_is_sandboxed(pid_t pid)
 {
-	return process_is_filtered(pid, causal_filters_own());
+	return process_is_filtered(pid, causal_filters_own(), THREADS_LOOKED_AT);
 }
 
 int causal_check_filters(pid_t pid, struct err *err)
 {
-	if (!process_is_filtered(pid, 0))
+	if (!process_is_filtered(pid, 0, UINT32_MAX))
 		return 0;
 	err_set(err, ERR_UNAVAILABLE, ENOTSUP, "process %d is under a seccomp filter", (int)pid);
 	return err_hint(err,
