@@ -117,8 +117,7 @@ int io_read_stream(const char *path, size_t limit, struct str *text, struct err 
 {
 	io_auto int fd = open(path, O_RDONLY | O_NOCTTY | O_CLOEXEC);
 
-	return io_read_failed(
-		path, limit, io_read_fd(fd < 0 ? -errno : fd, limit, text), err);
+	return io_read_failed(path, limit, io_read_fd(fd < 0 ? -errno : fd, limit, text), err);
 }
 
 int io_read_line(const char *path, char *line, size_t capacity)
