@@ -145,7 +145,7 @@ def _():
 @case("the main job goes on without experiments, and says why there are none")
 def _():
     r = assay("run", "--json", "--budget", "20s", "--phase", "observed,causal", "-o", "out", "--",
-              GUARDED, "start", "1500", "0")
+              GUARDED, "start", "8000", "0")
     with open("out/MANIFEST.json", encoding="utf-8") as file:
         phases = {row["phase"]: row for row in json.load(file)["phases"]}
     assert phases["observed"]["outcome"] in ("done", "watched"), (phases, r)

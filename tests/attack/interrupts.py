@@ -42,7 +42,7 @@ def profile():
     return hostile.pprof_stacks(depth=300, samples=60000, packed=False)[0]
 
 
-def run(words, after=None, number=signal.SIGINT):
+def ended(words, after=None, number=signal.SIGINT):
     """Start it, send a signal after so many seconds; status, seconds from the signal to the end."""
     with subprocess.Popen([ASSAY, *words], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                           stderr=subprocess.PIPE) as child:
@@ -60,14 +60,14 @@ def run(words, after=None, number=signal.SIGINT):
 
 def stopped(words, output):
     """Every moment once, the two signals in turn; nothing is left but a whole result."""
-    status, whole, err = run(words)
+    status, whole, err = ended(words)
     assert status == 0, err
     before = set(os.listdir("."))
     seen = []
     for i, moment in enumerate(MOMENTS):
         if output and os.path.exists(output):
             os.unlink(output)
-        status, took, err = run(words, moment * whole, (signal.SIGINT, signal.SIGTERM)[i % 2])
+        status, took, err = ended(words, moment * whole, (signal.SIGINT, signal.SIGTERM)[i % 2])
         assert status in (0, 130), (status, err)
         assert status == 0 or "interrupted" in err, err
         assert took < SOON_S, (words, moment, whole, took, err)
@@ -87,7 +87,7 @@ for NAME, MAKE in (("folded text", folded), ("perf.data", recording), ("a pprof"
 
 @measured("interrupts: report, flame, diff and export of a large run end at any moment")
 def _():
-    status, _, err = run(["import", folded(), "-o", "big.assay"])
+    status, _, err = ended(["import", folded(), "-o", "big.assay"])
     assert status == 0, err
     for words, output in ((["report", "big.assay"], None),
                           (["flame", "big.assay", "-o", "x.svg"], "x.svg"),
