@@ -215,7 +215,8 @@ static int run_command(struct cli *cli, char **words)
 	if (failure >= 0)
 		dprintf(failure, "%s\n%s\n", err.text, err.hint);
 	r = fail(&err);
-	if (cli->target_ended && err.kind == ERR_OUTPUT)
+	/* The main job asks its phases for the program's status, and still wants to know this. */
+	if (cli->target_ended && err.kind == ERR_OUTPUT && failure < 0)
 		return cli->target_exit;
 	return cli->target_status && cli->target_exit ? cli->target_exit : r;
 }

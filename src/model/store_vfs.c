@@ -333,12 +333,20 @@ static int file_is_reserved(sqlite3_file *base, int *ret_reserved)
 
 /* ---- the rest of a file ---- */
 
+/* SQLite asks before it writes whether the file still has its name: rows of a file that somebody
+ * has removed would be lost without a word. */
 static int file_control(sqlite3_file *base, int what, void *argument)
 {
-	(void)base;
-	(void)what;
-	(void)argument;
-	return SQLITE_NOTFOUND;
+	const struct store_file *file = (const struct store_file *)base;
+	struct stat ours, named;
+
+	if (what != SQLITE_FCNTL_HAS_MOVED || !file->is_main || !file->is_written)
+		return SQLITE_NOTFOUND;
+	*(int *)argument =
+		fstat(file->fd, &ours) < 0 ||
+		fstatat(file->vfs->folder, file->vfs->name, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
+		ours.st_ino != named.st_ino || ours.st_dev != named.st_dev;
+	return SQLITE_OK;
 }
 
 static int file_sector_bytes(sqlite3_file *base)

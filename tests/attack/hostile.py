@@ -367,6 +367,11 @@ def folded_short(lines=100000):
     return [save("short.folded", text)]
 
 
+def digits(length=400000):
+    """Text that could be a field of perf stat's for as long as it goes."""
+    return [save("digits.txt", b"1" * length)]
+
+
 CASES = {
     "DWARF 5 folders of zero width": dwarf_folders,
     "DWARF 5 files of zero width": lambda: dwarf_folders(files=True),
@@ -389,4 +394,5 @@ CASES = {
     "pprof deep stacks": pprof_stacks,
     "pprof that unpacks to strings": pprof_zeros,
     "folded stacks with short names": folded_short,
+    "digits without an end": digits,
 }

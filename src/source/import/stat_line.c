@@ -171,13 +171,15 @@ static bool char_is_separator(char c)
 bool stat_separator_find(struct import_text text, char ret_separator[STAT_SEPARATOR])
 {
 	for (size_t i = 1; i < text.len; i++) {
-		size_t digits = digits_at(text.at + i, text.at + text.len), start = i + digits,
-		       len = 0;
+		size_t start, len = 0;
 		struct anchor anchor;
 
-		if (!digits || isdigit((unsigned char)text.at[i - 1]))
+		/* Each run of digits is looked at once, from its first. */
+		if (!isdigit((unsigned char)text.at[i]) || isdigit((unsigned char)text.at[i - 1]))
 			continue;
-		while (start + len < text.len && char_is_separator(text.at[start + len]))
+		start = i + digits_at(text.at + i, text.at + text.len);
+		while (start + len < text.len && len < STAT_SEPARATOR &&
+			char_is_separator(text.at[start + len]))
 			len++;
 		if (!len || len >= STAT_SEPARATOR || len > i ||
 			memcmp(text.at + i - len, text.at + start, len) != 0 ||
