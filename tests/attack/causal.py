@@ -8,10 +8,14 @@ import sqlite3
 import subprocess
 import time
 
-from tap import ASSAY, BUILD, assay, case, main, no_kernel_engine, run, script, skip
+from tap import ASSAY, BUILD, assay, case, main, measured, no_kernel_engine, run, script, skip
 
 GUARDED = os.path.join(BUILD, "tests/workloads/guarded")
 STATUS, ROUNDS = 7, "700"
+
+
+class Harm(Exception):
+    """A program ended otherwise than alone: no second try."""
 
 
 @functools.cache
@@ -45,18 +49,19 @@ def experiments(engine, how, *options, rounds=ROUNDS):
     r = assay("causal", "--engine", engine, "--budget", "3s", "-f", "work_c", "--speedup", "100",
               "-o", f"{how}.assay", *options, "--", GUARDED, how, rounds)
     all_ends = ends(f"{how}.assay")
-    assert all_ends and all(end in ((STATUS, 0), (0, 15)) for end in all_ends), (all_ends, r)
-    assert all(end == (STATUS, 0) for end in all_ends[:-1]), (all_ends, r)
-    assert "crashed" not in r.err and "ended by signal" not in r.err, r
+    if not all_ends or any(end not in ((STATUS, 0), (0, 15)) for end in all_ends) or \
+            any(end != (STATUS, 0) for end in all_ends[:-1]) or \
+            "crashed" in r.err or "ended by signal" in r.err:
+        raise Harm(all_ends, r)
     return r
 
 
 def each(*engines):
-    """A case for each engine."""
+    """A case for each engine; what is said depends on how far an experiment came."""
     def register(sentence):
         def take(function):
             for engine in engines:
-                case(f"{sentence} ({engine})")(functools.partial(function, engine))
+                measured(f"{sentence} ({engine})")(functools.partial(function, engine))
             return function
         return take
     return register
@@ -64,7 +69,9 @@ def each(*engines):
 
 @each("bpf", "preload")("a program that sandboxes itself is not killed, and it is said why")
 def _(engine):
-    for how in ("start", "late", "all", "refuse", "strict"):
+    # A filter for all threads that forbids the return from a handler, set in a pause, is seen in
+    # time where programs can be put on function entry (docs/decisions/024), which few VMs allow.
+    for how in ("start", "late", "refuse", "strict", *["all"] * (engine == "preload")):
         r = experiments(engine, how, rounds="2500")
         told = r.err + r.out  # on a machine without time for it, the program does not get that far
         assert "sandboxes itself (seccomp)" in told or "never reached" in told, r
@@ -86,7 +93,7 @@ def _(engine):
 def _(engine):
     able(engine)
     r = run(GUARDED, "under", ASSAY, "causal", "--engine", engine, "--budget", "5s", "-f", "work_c",
-            "--speedup", "100", "-o", "x.assay", "--", GUARDED, "plain", ROUNDS)
+            "--speedup", "100", "-o", "x.assay", "--", GUARDED, "plain", "2500")
     assert total("x.assay", "signals") and "seccomp" not in r.err + r.out, r
 
 
@@ -127,7 +134,7 @@ def _(engine):
 @case("a running process with small stacks, or that sandboxes itself, is left as it was")
 def _():
     able("bpf")
-    for how in ("small", "deep", "late", "all", "strict", "raw"):
+    for how in ("small", "deep", "late", "strict", "raw"):
         with subprocess.Popen([GUARDED, how, "1500"]) as p:
             time.sleep(0.1)
             r = assay("causal", "-p", p.pid, "--progress", "progress", "--budget", "3s", "-f",
