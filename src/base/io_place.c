@@ -151,7 +151,7 @@ static int walk_step(struct walk *walk)
 	if (is_last)
 		return walk->rest.len && !walk->is_folder ? walk_fail(walk, ENOTDIR) : 1;
 	folder = part;
-	part = -1;
+	part = -1; /* NOLINT(clang-analyzer-deadcode.DeadStores): what is closed here */
 	return walk_enter(walk, folder);
 }
 

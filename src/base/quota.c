@@ -87,12 +87,16 @@ bool quota_turn(struct quota *quota, uint64_t steps)
 
 void quota_tell(const struct quota *quota, const char *file, struct str *out)
 {
+	unsigned long long kib;
+
 	str_addf(out, "%s: stopped after ", file);
 	if (quota->end == QUOTA_STEPS)
 		str_addf(out, "%llu million steps",
 			(unsigned long long)(quota->steps_given / 1000000));
 	else
 		str_addf(out, "%llu MiB of memory", (unsigned long long)(quota->bytes_given >> 20));
-	str_addf(out, ", too much for %llu KiB; what was read before is kept",
-		(unsigned long long)(quota->file_bytes / 1024 + (quota->file_bytes % 1024 != 0)));
+	kib = quota->file_bytes / 1024;
+	if (quota->file_bytes % 1024)
+		kib++;
+	str_addf(out, ", too much for %llu KiB; what was read before is kept", kib);
 }

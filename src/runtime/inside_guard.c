@@ -46,8 +46,11 @@ long inside_call(long number, const long arguments[6])
 	long r;
 
 #if defined(__x86_64__)
+	/* cppcheck-suppress constStatement */
 	register long fourth __asm__("r10") = arguments[3];
+	/* cppcheck-suppress constStatement */
 	register long fifth __asm__("r8") = arguments[4];
+	/* cppcheck-suppress constStatement */
 	register long sixth __asm__("r9") = arguments[5];
 
 	__asm__ volatile("syscall"
@@ -196,7 +199,7 @@ static int stack_use(int flags)
 bool inside_stack_open(void)
 {
 	size_t bytes = GUARD_BYTES + STACK_BYTES + 2 * stack_least();
-	stack_t now;
+	stack_t now = {0};
 	char *at;
 
 	if (stack_call(NULL, &now) < 0 || now.ss_flags & SS_ONSTACK)
@@ -219,7 +222,7 @@ bool inside_stack_open(void)
 
 void inside_stack_close(void)
 {
-	stack_t now;
+	stack_t now = {0};
 
 	if (!stack.at || stack_call(NULL, &now) < 0 || now.ss_flags & SS_ONSTACK)
 		return;
@@ -250,7 +253,7 @@ static int stack_swap(const stack_t *new)
 
 EXPORT int sigaltstack(const stack_t *new, stack_t *old)
 {
-	stack_t now, before = stack.wish;
+	stack_t now = {0}, before = stack.wish;
 
 	if (!stack.at)
 		return stack_call(new, old);

@@ -57,7 +57,7 @@ static void status_path(long pid, char path[48])
 	}
 	for (; pid > 0; pid /= 10)
 		digits[count++] = (char)('0' + pid % 10);
-	memcpy(path, "/proc/", 6);
+	memcpy(path, "/proc/", sizeof("/proc/"));
 	for (path += 6; count;)
 		*path++ = digits[--count];
 	memcpy(path, "/status", sizeof("/status"));

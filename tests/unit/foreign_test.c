@@ -25,6 +25,7 @@ static void what_would_steer_or_hide_is_not_shown(void **state)
 		{"\xc2\x9b"
 		 "31m\x9b",
 			"?31m?"}, /* C1, also as a byte */
+		/* NOLINTNEXTLINE(misc-misleading-bidirectional) */
 		{"\xe2\x80\xae"
 		 "exe\xe2\x81\xa6",
 			"?exe?"}, /* override, isolate */

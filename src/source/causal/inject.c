@@ -476,7 +476,7 @@ static int handler_unset(struct remote *remote, const struct injection *in)
 	const struct inject_action ignore = {.handler = 1};
 	struct inject_action now;
 	struct rescue_step steps[3];
-	uint64_t scratch;
+	uint64_t scratch = 0;
 	int r = scratch_map(remote, &scratch);
 	bool ours;
 
