@@ -349,18 +349,17 @@ int jit_read(struct jit **ret_jit, const struct names_options *options, const ch
 static const struct jit_line *line_find(
 	const struct jit *jit, const struct jit_code *code, uint64_t addr)
 {
-	const struct jit_line *lines = jit->lines.at + code->first_line;
-	uint32_t low = 0, high = code->line_count;
+	uint32_t low = code->first_line, high = low + code->line_count;
 
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (lines[middle].addr <= addr)
+		if (jit->lines.at[middle].addr <= addr)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low ? &lines[low - 1] : NULL;
+	return low > code->first_line ? &jit->lines.at[low - 1] : NULL;
 }
 
 static const char *code_name(struct jit *jit, struct jit_code *code)
