@@ -157,32 +157,32 @@ static char byte_unused(const struct str *text)
 }
 
 /* The format with `mark` before and behind each conversion of a text. */
-static const char *format_marked(const char *format, char mark, struct str *room)
+static const char *format_marked(const char *format, char mark, struct str *scratch)
 	__attribute__((format_arg(1)));
-static const char *format_marked(const char *format, char mark, struct str *room)
+static const char *format_marked(const char *format, char mark, struct str *scratch)
 {
 	while (*format) {
 		size_t plain = strcspn(format, "%"), spec;
 
-		str_add_bytes(room, format, plain);
+		str_add_bytes(scratch, format, plain);
 		format += plain;
 		if (!*format)
 			break;
 		spec = 1 + strspn(format + 1, "-+ #0123456789.*hlzjtL");
 		spec += format[spec] != '\0';
 		if (format[spec - 1] == 's')
-			str_add_char(room, mark);
-		str_add_bytes(room, format, spec);
+			str_add_char(scratch, mark);
+		str_add_bytes(scratch, format, spec);
 		if (format[spec - 1] == 's')
-			str_add_char(room, mark);
+			str_add_char(scratch, mark);
 		format += spec;
 	}
-	return str_text(room);
+	return str_text(scratch);
 }
 
 void str_filterv(struct str *str, str_filter *filter, const char *format, va_list args)
 {
-	str_auto struct str text = {0}, room = {0};
+	str_auto struct str text = {0}, scratch = {0};
 	bool foreign = false;
 	va_list again;
 	char mark;
@@ -192,7 +192,7 @@ void str_filterv(struct str *str, str_filter *filter, const char *format, va_lis
 	mark = byte_unused(&text);
 	if (mark) {
 		str_clear(&text);
-		str_addv(&text, format_marked(format, mark, &room), again);
+		str_addv(&text, format_marked(format, mark, &scratch), again);
 	} else {
 		foreign = true; /* a text that holds every byte is nothing to read */
 	}

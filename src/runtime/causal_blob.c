@@ -11,6 +11,7 @@
 
 #include <sys/syscall.h>
 
+#include "bare_call.h"
 #include "causal_pause.h"
 #include "wire/causal_blob.h"
 
@@ -37,18 +38,6 @@ static const struct wire_causal_blob *head(void)
 	return at;
 }
 
-static long call(long number, long a, long b, long c, long d)
-{
-	register long fourth __asm__("r10") = d;
-	long result;
-
-	__asm__ volatile("syscall"
-			 : "=a"(result)
-			 : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth)
-			 : "rcx", "r11", "memory");
-	return result;
-}
-
 #elif defined(__aarch64__)
 
 /* Handlers return into the vdso. */
@@ -69,22 +58,12 @@ static const struct wire_causal_blob *head(void)
 	return at;
 }
 
+#endif
+
 static long call(long number, long a, long b, long c, long d)
 {
-	register long which __asm__("x8") = number;
-	register long first __asm__("x0") = a;
-	register long second __asm__("x1") = b;
-	register long third __asm__("x2") = c;
-	register long fourth __asm__("x3") = d;
-
-	__asm__ volatile("svc #0"
-			 : "+r"(first)
-			 : "r"(which), "r"(second), "r"(third), "r"(fourth)
-			 : "memory");
-	return first;
+	return bare_call(number, (const long[6]){a, b, c, d});
 }
-
-#endif
 
 static uint64_t pause_now_ns(void)
 {

@@ -24,15 +24,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bare_call.h"
 #include "inside_parts.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
-#if defined(__x86_64__)
-#define FIRST "GLIBC_2.2.5"
-#elif defined(__aarch64__)
-#define FIRST "GLIBC_2.17"
-#endif
 __asm__(".symver libc_sigaction, __sigaction@" FIRST);
 __asm__(".symver libc_signal, ssignal@" FIRST); /* another name of signal() */
 
@@ -43,36 +37,8 @@ __sighandler_t libc_signal(int signal, __sighandler_t handler);
 
 long inside_call(long number, const long arguments[6])
 {
-	long r;
+	long r = bare_call(number, arguments);
 
-#if defined(__x86_64__)
-	/* cppcheck-suppress constStatement */
-	register long fourth __asm__("r10") = arguments[3];
-	/* cppcheck-suppress constStatement */
-	register long fifth __asm__("r8") = arguments[4];
-	/* cppcheck-suppress constStatement */
-	register long sixth __asm__("r9") = arguments[5];
-
-	__asm__ volatile("syscall"
-			 : "=a"(r)
-			 : "a"(number), "D"(arguments[0]), "S"(arguments[1]), "d"(arguments[2]),
-			 "r"(fourth), "r"(fifth), "r"(sixth)
-			 : "rcx", "r11", "memory");
-#elif defined(__aarch64__)
-	register long which __asm__("x8") = number;
-	register long first __asm__("x0") = arguments[0];
-	register long second __asm__("x1") = arguments[1];
-	register long third __asm__("x2") = arguments[2];
-	register long fourth __asm__("x3") = arguments[3];
-	register long fifth __asm__("x4") = arguments[4];
-	register long sixth __asm__("x5") = arguments[5];
-
-	__asm__ volatile("svc #0"
-			 : "+r"(first)
-			 : "r"(which), "r"(second), "r"(third), "r"(fourth), "r"(fifth), "r"(sixth)
-			 : "memory");
-	r = first;
-#endif
 	if (r >= 0 || r < -4095)
 		return r;
 	errno = (int)-r;

@@ -8,6 +8,17 @@
 
 #include "wire/causal_inside.h"
 
+/* ---- functions of the C library that are interposed ---- */
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* The version that the C library began with; since 2.34 it must be named to be linked with. */
+#if defined(__x86_64__)
+#define FIRST "GLIBC_2.2.5"
+#elif defined(__aarch64__)
+#define FIRST "GLIBC_2.17"
+#endif
+
 /* ---- inside_sampler.c: a signal for each period of a thread's own CPU time ---- */
 
 struct inside_sampler {

@@ -20,14 +20,6 @@
 
 #include "inside_parts.h"
 
-#define EXPORT __attribute__((visibility("default")))
-
-/* The version that the C library began with; since 2.34 it must be named to be linked with. */
-#if defined(__x86_64__)
-#define FIRST "GLIBC_2.2.5"
-#elif defined(__aarch64__)
-#define FIRST "GLIBC_2.17"
-#endif
 __asm__(".symver libc_mutex_lock, __pthread_mutex_lock@" FIRST);
 __asm__(".symver libc_mutex_trylock, __pthread_mutex_trylock@" FIRST);
 __asm__(".symver libc_mutex_unlock, __pthread_mutex_unlock@" FIRST);

@@ -8,13 +8,13 @@ the out-of-memory killer of a cgroup do.  The targets say themselves what was ch
 import contextlib
 import ctypes
 import os
-import re
 import shutil
 import signal
 import sqlite3
 import subprocess
 import time
 
+import outside
 from busy import PR_SET_CHILD_SUBREAPER, processes
 from fake_machine import tree, values
 from tap import (ASSAY, BUILD, assay, case, chance, main, no_kernel_engine, run, skip,
@@ -232,17 +232,6 @@ def _():
 
 # ---- a process that runs ----
 
-def outside_state(pid):
-    """What is seen of a process from outside, and has to be as before."""
-    folder = f"/proc/{pid}"
-    with open(f"{folder}/maps", encoding="utf-8") as file:
-        maps = [re.sub(r"^\S+ ", "", line) if "[heap]" in line else line for line in file
-                if "[uprobes]" not in line]
-    with open(f"{folder}/status", encoding="utf-8") as file:
-        status = [line for line in file if re.match("Sig(Cgt|Ign|Blk)|Tracer", line)]
-    return maps, status, sorted(os.listdir(f"{folder}/fd"))
-
-
 @contextlib.contextmanager
 def running_target():
     with subprocess.Popen([KEPT, LOG, "100000000", END]) as target:
@@ -264,7 +253,7 @@ def _():
     with running_target() as target:
         wait_for(lambda: log_lines("begin"))
         time.sleep(0.3)
-        before = outside_state(target.pid)
+        before = outside.state(target.pid)
         for trial in trials(0.25):
             tool = start(attach_words(target.pid, "20s"))
             # Most of them in the first half second, where the handler is put in.
@@ -278,7 +267,7 @@ def _():
             if "left-behind" not in r.out:
                 break
         assert "left-behind" not in r.out, r
-        assert outside_state(target.pid) == before, (before, outside_state(target.pid))
+        assert outside.state(target.pid) == before, (before, outside.state(target.pid))
         with open(END, "w", encoding="ascii"):
             pass
         assert target.wait(60) == 0, target.returncode

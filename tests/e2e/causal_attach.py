@@ -5,12 +5,12 @@ import contextlib
 import functools
 import json
 import os
-import re
 import shutil
 import signal
 import subprocess
 import time
 
+import outside
 from tap import (ASSAY, BUILD, SOURCE, assay, case, chance, main, measured, need,
                  no_kernel_engine, run, skip)
 
@@ -59,15 +59,7 @@ class Process:
         return self.child.returncode
 
     def state(self):
-        """What must be as before: mappings, handlers, masks, descriptors, names of threads."""
-        folder = f"/proc/{self.pid}"
-        with open(f"{folder}/maps", encoding="utf-8") as file:
-            # The kernel's page for uprobes stays in a process until its end.  Heaps may grow.
-            maps = [re.sub(r"^\S+ ", "", line) if "[heap]" in line else line for line in file
-                    if "[uprobes]" not in line]
-        with open(f"{folder}/status", encoding="utf-8") as file:
-            status = [line for line in file if re.match("Sig(Cgt|Ign|Blk)|Tracer", line)]
-        return maps, status, sorted(os.listdir(f"{folder}/fd"))
+        return outside.state(self.pid)
 
 
 def attach(pid, *words, progress="progress", budget="1s", **how):

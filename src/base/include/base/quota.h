@@ -83,6 +83,6 @@ static inline void quota_give(struct quota *quota, uint64_t bytes)
 		quota->bytes += bytes;
 }
 
-/* "FILE: stopped after 24 MiB of memory; what was read before is kept". */
+/* "FILE: stopped after 24 MiB of memory, too much for 9 KiB; what was read before is kept". */
 void quota_tell(const struct quota *quota, const char *file, struct str *out);
 extern const char quota_hint[];
