@@ -17,6 +17,8 @@ from tap import (ASSAY, BUILD, SOURCE, assay, case, chance, main, measured, need
 SHAPES = os.path.join(BUILD, "tests/workloads/shapes")
 ATTACHED = os.path.join(BUILD, "tests/workloads/attached")
 WORKLOADS = os.path.join(SOURCE, "tests/workloads/causal")
+GONE = ("--speedup", "100")  # the only level that check_gains() looks at
+BOTH = ("-f", "work_a", "-f", "work_b", *GONE)
 
 
 @functools.cache
@@ -85,7 +87,7 @@ def _():
     able()
     with Process(SHAPES, "fping", "40") as p:
         before = p.state()
-        document, r = attach(p.pid, "-f", "work_a", "-f", "work_b", budget="12s")
+        document, r = attach(p.pid, *BOTH, budget="7s")
         assert r.status == 0, r
         check_gains(document, r)
         assert p.state() == before, (before, p.state())
@@ -225,8 +227,8 @@ def _():
     if run("cc", "-static", "-O1", "-g", "-I", os.path.join(SOURCE, "include"),
            os.path.join(WORKLOADS, "shapes.c"), "-o", "shapes-static", "-lpthread").status:
         skip("no static C library")
-    r = assay("causal", "--json", "--progress", "progress", "-f", "work_a", "-f", "work_b",
-              "--budget", "10s", "--", "./shapes-static", "fping", "40", limit_s=90)
+    r = assay("causal", "--json", "--progress", "progress", *BOTH, "--budget", "7s", "--",
+              "./shapes-static", "fping", "40", limit_s=90)
     assert r.status == 0, r
     check_gains(json.loads(r.out), r)
     r = assay("causal", "--", "./shapes-static", "fping", "4")
@@ -253,10 +255,10 @@ def _():
             env={"GOCACHE": os.path.abspath("cache"), "GO111MODULE": "off"}, limit_s=200)
     assert r.status == 0, r
     # One P: goroutines that change threads hand over nothing that the kernel could see.
-    with Process("./handoff", "13", env={**os.environ, "GOMAXPROCS": "1"}) as p:
+    with Process("./handoff", "10", env={**os.environ, "GOMAXPROCS": "1"}) as p:
         before = p.state()[1]
-        document, r = attach(p.pid, "-f", "main.workA", "-f", "main.workB",
-                             progress="main.progress", budget="10s")
+        document, r = attach(p.pid, "-f", "main.workA", "-f", "main.workB", *GONE,
+                             progress="main.progress", budget="7s")
         assert r.status == 0, r
         check_gains(document, r, "main.workA", "main.workB")
         assert p.state()[1] == before
@@ -273,7 +275,7 @@ def _():
     assert r.status == 0, r
     with Process("./handoff", "40") as p:
         before = p.state()
-        document, r = attach(p.pid, "-f", "work_a", "-f", "work_b", budget="10s")
+        document, r = attach(p.pid, *BOTH, budget="7s")
         assert r.status == 0, r
         check_gains(document, r)
         assert p.state() == before
