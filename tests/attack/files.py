@@ -12,7 +12,7 @@ import subprocess
 import time
 
 from runs import MIXED, made
-from tap import ASSAY, BUILD, assay, case, main, need, run, script, skip, wait_for
+from tap import ASSAY, BUILD, assay, case, main, need, own_mounts, run, script, skip, wait_for
 
 MAGIC = bytes.fromhex("d9d505f920a163d7")  # begins a journal of SQLite, and ends one with a name
 
@@ -118,11 +118,11 @@ def as_root():
 
 @case("a pipe mounted over a mapped file does not hang record -a")
 def _():
-    as_root()
+    apart = own_mounts()
     shutil.copy(os.path.join(BUILD, "tests/workloads/spin"), "mapped")
     os.mkfifo("pipe")
     # In its own mount namespace the file that it runs is the pipe; from outside it is the file.
-    words = ["unshare", "-m", "sh", "-c",
+    words = [*apart, "sh", "-c",
              "./mapped 100000 & while ! readlink /proc/$!/exe | grep -q mapped; do :; done;"
              "mount --bind pipe mapped && touch ready && wait"]
     with subprocess.Popen(words, start_new_session=True) as child:

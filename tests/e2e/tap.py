@@ -91,6 +91,15 @@ def need(program):
     return shutil.which(program) or skip(f"{program} is not installed")
 
 
+def own_mounts():
+    """The first words of a command with mounts of its own, or skip."""
+    words = [need("unshare"), "-m"]
+    if os.geteuid() != 0:
+        skip("mounts of its own are only root's")
+    r = run(*words, "true")
+    return words if r.status == 0 else skip(f"no mounts of its own: {r.err.strip()}")
+
+
 def is_ours(program):
     """Whether it is one of the build folder, or a copy of assay."""
     return os.path.basename(program) == "assay" or \

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 from fake_machine import CPU, POLICIES, SWAPPINESS, put, tree, values
-from tap import ASSAY, assay, case, chance, main, need, run, skip, wait_for
+from tap import ASSAY, assay, case, chance, main, need, own_mounts, run, skip, wait_for
 
 
 def rows_of(result):
@@ -494,10 +494,7 @@ def _():
 
 def in_namespace(script, env):
     """A shell with mounts of its own."""
-    unshare = need("unshare")
-    if os.getuid() != 0 or run(unshare, "-m", "true").status != 0:
-        skip("mounts of its own are only root's")
-    return run(unshare, "-m", "sh", "-ec", script, env=env)
+    return run(*own_mounts(), "sh", "-ec", script, env=env)
 
 
 @case("a read-only /proc is told as denied, with the way out, and nothing changes")
