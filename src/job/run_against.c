@@ -1,5 +1,6 @@
 /* run_against.c - the run before this one, and what is kept across runs: history and ledger. */
 #include <errno.h>
+#include <math.h>
 
 #include "analyze/ledger_history.h"
 #include "base/io.h"
@@ -63,7 +64,8 @@ int run_against_compare(struct run_job *job, struct err *err)
 		.after = &job->manifest,
 		.after_run = job->evidence.piece[EVIDENCE_BASELINE].run,
 		.next_score = job->manifest.promise.score,
-		.next_gain_lo = job->manifest.promise.lo,
+		.next_gain_lo =
+			job->answer.first ? hotspot_proven_gain(job->answer.first) : (double)NAN,
 	};
 
 	job->before_run = before_load(job, "baseline.assay");

@@ -5,6 +5,7 @@
 #include "analyze/hypothesis.h"
 #include "base/clock.h"
 #include "base/io.h"
+#include "job/code_look.h"
 #include "job/status.h"
 #include "render/answer_json.h"
 #include "render/flame.h"
@@ -20,6 +21,7 @@ static int result_make(struct run_job *job, struct err *err)
 	job->evidence.target = job->manifest.target;
 	job->evidence.directory = job->directory.path;
 	job->evidence.input = job->input_path;
+	job->evidence.code = code_look_take(job->evidence.piece[EVIDENCE_PROFILE].run, &job->arena);
 	evidence_view_causal(&job->evidence, &job->arena);
 	signals_collect(&job->evidence, &job->arena, &job->signals);
 	ledger_evaluate(job->book, &job->signals, &job->arena, &job->ledger);

@@ -223,7 +223,9 @@ static void samples_in_the_allocator_belong_to_who_called_it(void **state)
 	view = scene_answer(&scene);
 	assert_string_equal(view->first->function, "churn");
 	assert_int_equal(view->first->category, HOTSPOT_ALLOCATION);
-	assert_near(view->first->value, 0.6, 1e-9);
+	assert_near(view->first->value, 0.85, 1e-9);
+	assert_int_equal(view->first->kind_count, 2);
+	assert_near(view->first->kinds[0].share, 0.6, 1e-9);
 	assert_ptr_equal(view->because, &scene.rows[0]);
 	assert_string_equal(view->refute, "a test");
 	scene_done(&scene);

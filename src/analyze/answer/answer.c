@@ -23,6 +23,8 @@
 
 #define STANDS_OUT 0.10 /* of the CPU time, for a place without any other evidence */
 #define MACHINE_SHARE 0.20
+/* Functions of a chain that a sentence has room for; fewer than the least say nothing new. */
+enum { CHAIN_LEAST = 3, CHAIN_SAID = 4 };
 
 const char *answer_kind_word(enum answer_kind kind)
 {
@@ -122,7 +124,7 @@ static const struct ledger_row *ledger_find(const struct ledger_view *ledger, co
 
 static bool spot_pays(const struct hotspot *spot)
 {
-	return spot->gain_lo > 0; /* false for NAN */
+	return spot->gain_source == GAIN_EXPERIMENT && spot->gain_lo > 0;
 }
 
 /* Rule 1: a supported explanation that is about the machine or the number of threads. */
@@ -153,7 +155,7 @@ static const struct hotspot *spot_choose(const struct answer_view *view)
 	for (uint32_t i = 0; i < view->hotspot_count; i++) {
 		const struct hotspot *spot = &view->hotspots[i];
 
-		if (spot_pays(spot) || (spot->because && spot->value >= least))
+		if (spot_pays(spot) || (spot->because && spot->explained >= least))
 			return spot;
 		/* One of several mechanisms alone is not acted on when another place has more. */
 		if (!best && spot->value >= STANDS_OUT && (spot->agree >= 2 || spot->asked == 1))
@@ -186,6 +188,34 @@ static const char *share_words(const struct hotspot *spot, struct arena *arena)
 	return arena_format(arena, "%.0f %% of the %s", 100 * spot->value, spot->metric);
 }
 
+/* "97 % of the CPU time is below it, 95 % in S_inner()", or "97 % of the CPU time". */
+static const char *below_words(const struct hotspot *spot, struct arena *arena)
+{
+	const struct hotspot_link *inner = spot->chain_place ? spot->chain : NULL;
+
+	if (!inner || isnan(spot->value))
+		return share_words(spot, arena);
+	return arena_format(arena, "%s is below it, %.0f %% in %s", share_words(spot, arena),
+		100 * inner->self, inner->call);
+}
+
+const char *answer_chain(const struct hotspot *spot, struct arena *arena)
+{
+	str_auto struct str text = {0};
+	uint32_t end = spot->chain_count;
+
+	if (end - spot->chain_place < CHAIN_LEAST)
+		return "";
+	for (uint32_t i = spot->chain_place; i < end; i++) {
+		if (i == spot->chain_place + CHAIN_SAID && i + 2 < end) {
+			str_add(&text, " <- ...");
+			i = end - 1;
+		}
+		str_addf(&text, "%s%s", text.len ? " <- " : "", spot->chain[i].call);
+	}
+	return arena_str(arena, &text);
+}
+
 static void gain_words(const struct hotspot *spot, struct str *out)
 {
 	if (!spot_pays(spot))
@@ -197,7 +227,7 @@ static void gain_words(const struct hotspot *spot, struct str *out)
 static const char *sentence_of(const struct hotspot *spot, struct arena *arena)
 {
 	str_auto struct str text = {0}, gain = {0};
-	const char *share = share_words(spot, arena);
+	const char *share = below_words(spot, arena), *chain = answer_chain(spot, arena);
 
 	if (spot->has_no_name)
 		return arena_format(arena,
@@ -214,7 +244,9 @@ static const char *sentence_of(const struct hotspot *spot, struct arena *arena)
 	else
 		str_addf(&text, "%s", share);
 	if (gain.len && *share)
-		str_addf(&text, "; it has %s", share);
+		str_addf(&text, "; %s%s", spot->chain_place ? "" : "it has ", share);
+	if (*chain)
+		str_addf(&text, "; reached through %s", chain);
 	return arena_str(arena, &text);
 }
 
@@ -229,6 +261,11 @@ static const char *refute_of(const struct hotspot *spot, bool can_try, struct ar
 			100 * spot->gain_lo, 100 * spot->gain_at);
 	if (spot->has_no_name)
 		return "";
+	if (spot->gain_source == GAIN_ARITHMETIC)
+		return arena_format(arena,
+			"make it faster: if the program gains less than %.1f %% when it takes half "
+			"the time, this was wrong",
+			100 * spot->gain_lo);
 	if (!can_try)
 		return "make it faster: if the program takes as long as before, this was wrong";
 	return arena_format(arena,
@@ -244,7 +281,8 @@ static const char *next_of(
 
 	if (spot->has_no_name)
 		return arena_format(arena, "assay doctor %s", word_quoted(spot->file, arena));
-	if (spot_pays(spot) || (!causal->run && spot->because))
+	if (spot_pays(spot) || (!causal->run && spot->because) ||
+		(spot->gain_source == GAIN_ARITHMETIC && spot->because && !spot->because->is_place))
 		return arena_format(arena, "change it, then: %s", command_round(evidence, arena));
 	if (isnan(spot->gain) && !evidence->no_experiments)
 		return arena_format(arena, "assay causal --progress auto -f %s -- %s",
@@ -271,6 +309,11 @@ static void answer_place(const struct hotspot *spot, const struct evidence *evid
 	view->gain_lo = spot->gain_lo;
 	view->gain_hi = spot->gain_hi;
 	view->gain_at = spot->gain_at;
+	view->gain_all = spot->gain_all;
+	view->gain_all_lo = spot->gain_all_lo;
+	view->gain_all_hi = spot->gain_all_hi;
+	view->gain_source = spot->gain_source;
+	view->gain_doubt = spot->gain_doubt;
 	if (isnan(spot->gain))
 		view->gain_reason =
 			causal->run ? "no experiment on this place was conclusive" : causal->reason;
@@ -339,8 +382,11 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 		.gain_lo = (double)NAN,
 		.gain_hi = (double)NAN,
 		.gain_at = (double)NAN,
+		.gain_all = (double)NAN,
+		.gain_all_lo = (double)NAN,
+		.gain_all_hi = (double)NAN,
 		.gain_reason = "no place in the program was named"};
-	hotspots_make(evidence, ledger, arena, &rows, &flat);
+	hotspots_make(evidence, signals, ledger, arena, &rows, &flat);
 	ret_view->hotspots = rows.rows;
 	ret_view->hotspot_count = rows.count;
 	ret_view->flat = flat.rows;

@@ -14,6 +14,8 @@
 
 enum { ROWS_MOST = 20 };
 #define FLAT_SHARE 0.05
+#define OPINION_MOST 0.7 /* confidence */
+#define DOUBTED_MOST 0.5
 
 const char *hotspot_category_word(enum hotspot_category category)
 {
@@ -49,7 +51,7 @@ static double impact_of(double potential)
 	return impact;
 }
 
-static double confidence_of(const struct hotspot_draft *draft)
+static double agreement_of(const struct hotspot_draft *draft)
 {
 	const struct hotspot *spot = &draft->spot;
 
@@ -60,6 +62,19 @@ static double confidence_of(const struct hotspot_draft *draft)
 	if (spot->agree == 2)
 		return spot->agree == spot->asked ? 0.8 : 0.5;
 	return spot->asked == 1 ? 0.4 : 0.2;
+}
+
+/* That a function is hot is measured; that its caller is the one to change is a rule's opinion,
+ * which only an experiment or a count can confirm. */
+static double confidence_of(const struct hotspot_draft *draft)
+{
+	const struct hotspot *spot = &draft->spot;
+	bool is_opinion = spot->chain_place && !isfinite(spot->chain[spot->chain_place].entries);
+	double most = spot->gain_doubt		   ? DOUBTED_MOST
+		      : is_opinion && !draft->pays ? OPINION_MOST
+						   : 1;
+
+	return fmin(most, agreement_of(draft));
 }
 
 /* What a first change usually takes, where no explanation knows better. */
@@ -113,7 +128,7 @@ static void draft_score(struct hotspot_draft *draft, struct arena *arena)
 	spot->asked = spot->evidence_count;
 	for (uint32_t i = 0; i < spot->evidence_count; i++)
 		spot->agree += spot->evidence[i].agrees;
-	if (!draft->tried)
+	if (spot->gain_source == GAIN_NONE)
 		spot->gain = spot->gain_lo = spot->gain_hi = spot->gain_at = (double)NAN;
 	spot->impact = impact_of(potential_of(draft));
 	spot->confidence = confidence_of(draft);
@@ -151,16 +166,18 @@ static void list_add(struct hotspot_list *list, const struct hotspot *spot)
 	list->count++;
 }
 
-void hotspots_make(const struct evidence *evidence, const struct ledger_view *ledger,
-	struct arena *arena, struct hotspot_list *ret_rows, struct hotspot_list *ret_flat)
+void hotspots_make(const struct evidence *evidence, const struct signals *signals,
+	const struct ledger_view *ledger, struct arena *arena, struct hotspot_list *ret_rows,
+	struct hotspot_list *ret_flat)
 {
 	const struct evidence_piece *piece = evidence->piece;
 	struct hotspot_drafts drafts = {0};
 
-	hotspots_from_samples(&piece[EVIDENCE_PROFILE], arena, &drafts);
+	hotspots_from_samples(&piece[EVIDENCE_PROFILE], evidence->code, arena, &drafts);
 	hotspots_join_simulation(
 		&piece[EVIDENCE_COUNTERS], &piece[EVIDENCE_PROFILE], arena, &drafts);
 	hotspots_join_experiments(evidence, arena, &drafts);
+	hotspots_gain(evidence, signals, arena, &drafts);
 	hotspots_join_ledger(ledger, &drafts);
 	vec_foreach (struct hotspot_draft, draft, &drafts.rows)
 		draft_score(draft, arena);
@@ -179,11 +196,14 @@ void hotspots_make(const struct evidence *evidence, const struct ledger_view *le
 	vec_done(&drafts.rows);
 }
 
-static int by_samples(const void *a, const void *b)
+static int by_cpu(const void *a, const void *b)
 {
 	const struct hotspot_draft *x = a, *y = b;
 
-	return (x->samples_share < y->samples_share) - (x->samples_share > y->samples_share);
+	double a_share = hotspot_kind_share(&x->spot, HOTSPOT_CPU);
+	double b_share = hotspot_kind_share(&y->spot, HOTSPOT_CPU);
+
+	return (a_share < b_share) - (a_share > b_share);
 }
 
 uint32_t hotspot_functions(const struct evidence_piece *profile, double least_share,
@@ -192,11 +212,10 @@ uint32_t hotspot_functions(const struct evidence_piece *profile, double least_sh
 	struct hotspot_drafts drafts = {0};
 	uint32_t count = 0;
 
-	hotspots_from_samples(profile, arena, &drafts);
-	vec_sort(&drafts.rows, by_samples);
+	hotspots_from_samples(profile, NULL, arena, &drafts);
+	vec_sort(&drafts.rows, by_cpu);
 	vec_foreach (const struct hotspot_draft, draft, &drafts.rows)
-		if (count < max && draft->spot.category == HOTSPOT_CPU &&
-			draft->samples_share >= least_share)
+		if (count < max && hotspot_kind_share(&draft->spot, HOTSPOT_CPU) >= least_share)
 			ret_functions[count++] = draft->spot.function;
 	vec_done(&drafts.rows);
 	return count;
@@ -215,11 +234,10 @@ double hotspot_function_ns(const struct evidence_piece *profile, const char *fun
 		return (double)NAN;
 	ns = str_equal(samples.unit, "ns") ? (double)samples.total.weight : (double)NAN;
 	profile_samples_done(&samples);
-	hotspots_from_samples(profile, &arena, &drafts);
+	hotspots_from_samples(profile, NULL, &arena, &drafts);
 	vec_foreach (const struct hotspot_draft, draft, &drafts.rows)
-		if (draft->spot.category == HOTSPOT_CPU &&
-			str_equal(draft->spot.function, function))
-			share += draft->samples_share;
+		if (str_equal(draft->spot.function, function))
+			share += hotspot_kind_share(&draft->spot, HOTSPOT_CPU);
 	vec_done(&drafts.rows);
 	return share * ns;
 }

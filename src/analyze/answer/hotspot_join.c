@@ -19,6 +19,7 @@
 #define LOW_GAIN 0.05
 #define PLACE_LEAST 0.9 /* of the time of the function that an explanation is about */
 #define HOLDER_LEAST 0.1
+#define INNER_LEAST 0.5 /* of a place's time: a function below it that stands for it */
 enum { TRIALS_LEAST = 4 };
 
 const char *hotspot_call(struct arena *arena, const char *function)
@@ -88,12 +89,23 @@ static bool same_name(const char *a, const char *b)
 	return simulated_name_length(b) == len && memcmp(a, b, len) == 0;
 }
 
+/* The place itself, or what has most of its time below it. */
+static bool site_is_at(const struct simulated_site *site, const struct hotspot *spot)
+{
+	if (same_name(spot->function, site->row.function))
+		return true;
+	for (uint32_t i = 0; i < spot->chain_place; i++)
+		if (same_name(spot->chain[i].function, site->row.function) &&
+			spot->chain[i].self >= INNER_LEAST * spot->value)
+			return true;
+	return false;
+}
+
 static void site_join(const struct simulated_site *site, const char *path, struct arena *arena,
 	struct hotspot_drafts *drafts)
 {
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
-		if (draft->spot.category != HOTSPOT_CPU ||
-			!same_name(draft->spot.function, site->row.function))
+		if (draft->spot.category != HOTSPOT_CPU || !site_is_at(site, &draft->spot))
 			continue;
 		if (verdict_category_is_memory(site->category))
 			draft->spot.category = HOTSPOT_MEMORY;
@@ -183,6 +195,16 @@ static bool same_place(const struct hotspot *spot, const struct causal_target_vi
 	return *target->function && label_same_function(spot->function, target->function);
 }
 
+/* A function below the place, with most of its time: what holds for it holds for the place. */
+static bool target_is_inside(const struct hotspot *spot, const struct causal_target_view *target)
+{
+	for (uint32_t i = 0; *target->function && i < spot->chain_place; i++)
+		if (label_same_function(spot->chain[i].function, target->function) &&
+			spot->chain[i].total >= INNER_LEAST * spot->value)
+			return true;
+	return false;
+}
+
 /* Hot, and its bounds leave no room for what its share suggests, although they are not narrow
  * enough to call the curve flat: no more than two thirds of its share at any level.  The level that
  * says so, or NULL. */
@@ -218,6 +240,19 @@ static const char *experiment_words(const struct causal_target_view *target,
 		100 * gain->speedup, 100 * gain->gain, 100 * gain->lo, 100 * gain->hi);
 }
 
+static void gain_all_take(const struct causal_curve *curve, struct hotspot *spot)
+{
+	for (unsigned i = 0; i < CAUSAL_LEVELS; i++) {
+		const struct causal_gain *gain = &curve->gains[i];
+
+		if (!gain->is_known || gain->speedup < 1)
+			continue;
+		spot->gain_all = gain->gain;
+		spot->gain_all_lo = gain->lo;
+		spot->gain_all_hi = gain->hi;
+	}
+}
+
 static void draft_experiment(const struct experiments *x, const struct causal_target_view *target,
 	const struct causal_gain *gain, struct arena *arena, struct hotspot_draft *draft)
 {
@@ -234,7 +269,10 @@ static void draft_experiment(const struct experiments *x, const struct causal_ta
 	draft->spot.gain_lo = gain->lo;
 	draft->spot.gain_hi = gain->hi;
 	draft->spot.gain_at = gain->speedup;
-	if (target->line && pays) { /* the line that pays is the place to change */
+	draft->spot.gain_source = GAIN_EXPERIMENT;
+	gain_all_take(&target->curve, &draft->spot);
+	if (target->line && pays && !target_is_inside(&draft->spot, target)) {
+		/* the line that pays is the place to change */
 		draft->spot.file = target->file;
 		draft->spot.line = target->line;
 		draft->spot.location = target->name;
@@ -266,26 +304,42 @@ static struct hotspot_draft *draft_new(
 				.line = target->line,
 				.metric = target->waits ? "time off the CPU" : "CPU time",
 				.value = target->waits ? (double)NAN : target->sample_share,
-				.category = target->waits ? HOTSPOT_OFF_CPU : HOTSPOT_CPU},
+				.category = target->waits ? HOTSPOT_OFF_CPU : HOTSPOT_CPU,
+				.gain_all = (double)NAN,
+				.gain_all_lo = (double)NAN,
+				.gain_all_hi = (double)NAN},
 			.experiment_share = (double)NAN});
 	return &drafts->rows.at[drafts->rows.count - 1];
+}
+
+/* The largest place that an experiment was made on: there, or else below it. */
+static struct hotspot_draft *draft_of_target(
+	const struct causal_target_view *target, struct hotspot_drafts *drafts)
+{
+	bool (*const meets[])(const struct hotspot *, const struct causal_target_view *) = {
+		same_place, target_is_inside};
+	struct hotspot_draft *best = NULL;
+
+	for (unsigned i = 0; i < 2 && !best; i++)
+		vec_foreach (struct hotspot_draft, draft, &drafts->rows)
+			if (meets[i](&draft->spot, target) &&
+				(draft->spot.category == HOTSPOT_OFF_CPU) == target->waits &&
+				(!best || draft->samples_share > best->samples_share))
+				best = draft;
+	return best;
 }
 
 static void target_join(const struct experiments *x, const struct causal_target_view *target,
 	struct arena *arena, struct hotspot_drafts *drafts)
 {
 	const struct causal_gain *gain = gain_to_show(&target->curve);
-	struct hotspot_draft *best = NULL;
+	struct hotspot_draft *best;
 
 	if (target->curve.class == CAUSAL_NOISY)
 		gain = low_gain(target);
 	if (!gain)
 		return;
-	vec_foreach (struct hotspot_draft, draft, &drafts->rows)
-		if (same_place(&draft->spot, target) &&
-			(draft->spot.category == HOTSPOT_OFF_CPU) == target->waits &&
-			(!best || draft->samples_share > best->samples_share))
-			best = draft;
+	best = draft_of_target(target, drafts);
 	if (!best)
 		best = draft_new(target, arena, drafts);
 	draft_experiment(x, target, gain, arena, best);
@@ -333,6 +387,30 @@ static bool category_fits(const char *word, enum hotspot_category category)
 	return false;
 }
 
+double hotspot_kind_share(const struct hotspot *spot, enum hotspot_category category)
+{
+	for (uint32_t i = 0; i < spot->kind_count; i++)
+		if (spot->kinds[i].category == category)
+			return spot->kinds[i].share;
+	return 0;
+}
+
+/* How much of the place an explanation can be about: the kinds of its category.  The work that
+ * simulated counts gave another name (memory, branch) is the CPU time. */
+static double explained_share(const struct ledger_row *row, const struct hotspot_draft *draft)
+{
+	const struct hotspot *spot = &draft->spot;
+	double share = 0;
+
+	for (uint32_t i = 0; i < spot->kind_count; i++)
+		if (category_fits(row->category, spot->kinds[i].category))
+			share += spot->kinds[i].share;
+	if (category_fits(row->category, spot->category) &&
+		!hotspot_kind_share(spot, spot->category))
+		share += spot->kind_count ? hotspot_kind_share(spot, HOTSPOT_CPU) : spot->value;
+	return share;
+}
+
 static bool has_mechanism(const struct hotspot_draft *draft, const char *mechanism)
 {
 	for (uint32_t i = 0; i < draft->spot.evidence_count; i++)
@@ -344,6 +422,7 @@ static bool has_mechanism(const struct hotspot_draft *draft, const char *mechani
 static void row_join(const struct ledger_row *row, struct hotspot_draft *draft)
 {
 	draft->spot.because = row;
+	draft->spot.explained = explained_share(row, draft);
 	for (uint32_t i = 0; i < row->witness_count; i++) {
 		const struct ledger_witness *witness = &row->witnesses[i];
 		const struct signal *signal = witness->signal_count ? witness->signals[0] : NULL;
@@ -361,18 +440,31 @@ static void row_join(const struct ledger_row *row, struct hotspot_draft *draft)
 	}
 }
 
-/* The largest place of the explanation's category that has no explanation yet.  An explanation of
- * where is about one function: a place with less time than that, and nothing else that speaks for
- * it, has only a part of its calls. */
+/* It has no explanation yet, or only one of where. */
+static bool is_unexplained(const struct ledger_row *row, const struct hotspot_draft *draft)
+{
+	const struct ledger_row *because = draft->spot.because;
+
+	return !draft->flat && (!because || (because->is_place && !row->is_place));
+}
+
+/* The largest place of the explanation's category.  An explanation of where is about one function:
+ * a place with less time than that, and nothing else that speaks for it, has only a part of its
+ * calls. */
 static struct hotspot_draft *draft_of_category(
 	const struct ledger_row *row, struct hotspot_drafts *drafts)
 {
 	struct hotspot_draft *best = NULL;
+	double most = 0;
 
-	vec_foreach (struct hotspot_draft, draft, &drafts->rows)
-		if (category_fits(row->category, draft->spot.category) && !draft->spot.because &&
-			!draft->flat && (!best || draft->samples_share > best->samples_share))
+	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
+		double share = explained_share(row, draft);
+
+		if (share > most && is_unexplained(row, draft)) {
 			best = draft;
+			most = share;
+		}
+	}
 	if (best && row->is_place && !best->pays && best->samples_share < PLACE_LEAST * row->share)
 		return NULL;
 	return best;
@@ -388,7 +480,7 @@ static struct hotspot_draft *draft_of_most(
 	bool work = str_equal(row->category, "branch") || str_equal(row->category, "memory");
 
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
-		if (draft->spot.because || draft->flat || draft->spot.category != HOTSPOT_CPU)
+		if (!is_unexplained(row, draft) || draft->spot.category != HOTSPOT_CPU)
 			continue;
 		if ((locks && draft->pays) || (work && draft->samples_share >= MOST_SHARE)) {
 			draft->spot.category = locks ? HOTSPOT_LOCK
@@ -401,33 +493,21 @@ static struct hotspot_draft *draft_of_most(
 	return NULL;
 }
 
-/* Waiting for a lock takes hardly any CPU time.  Who takes it and then works under it is the place:
- * the function's own work, where the samples in its lock calls are few. */
-static struct hotspot_draft *draft_of_holder(
-	const struct hotspot_draft *taker, struct hotspot_drafts *drafts)
-{
-	vec_foreach (struct hotspot_draft, draft, &drafts->rows)
-		if (draft->spot.category == HOTSPOT_CPU && !draft->flat && !draft->spot.because &&
-			draft->samples_share >= HOLDER_LEAST &&
-			label_same_function(draft->spot.function, taker->spot.function)) {
-			draft->spot.category = HOTSPOT_LOCK;
-			return draft;
-		}
-	return NULL;
-}
-
+/* A small place of the category (page faults of the start are "memory" too) does not take the
+ * explanation from what most of the program is.  Waiting for a lock takes hardly any CPU time: who
+ * takes it and then works under it is the place all the same. */
 static struct hotspot_draft *draft_of_row(
 	const struct ledger_row *row, struct hotspot_drafts *drafts)
 {
 	struct hotspot_draft *draft = draft_of_category(row, drafts), *other = NULL;
 
-	/* A small place of the category (page faults of the start are "memory" too) does not take
-	 * the explanation from what most of the program is. */
-	if (draft && draft->samples_share < HOLDER_LEAST) {
-		if (str_equal(row->category, "lock"))
-			other = draft_of_holder(draft, drafts);
-		if (!other)
-			other = draft_of_most(row, drafts);
+	if (draft && explained_share(row, draft) < HOLDER_LEAST) {
+		if (str_equal(row->category, "lock") &&
+			hotspot_kind_share(&draft->spot, HOTSPOT_CPU) >= HOLDER_LEAST) {
+			draft->spot.category = HOTSPOT_LOCK;
+			return draft;
+		}
+		other = draft_of_most(row, drafts);
 	}
 	return other ? other : draft ? draft : draft_of_most(row, drafts);
 }

@@ -1,7 +1,8 @@
 /* hotspot_parts.h - hotspots while they are put together: inside analyze only.
  *
- * hotspot_samples.c finds the places in the samples, hotspot_join.c adds what other mechanisms say
- * about them, hotspot.c scores and ranks. */
+ * hotspot_stacks.c and hotspot_level.c find the places in the stacks, hotspot_samples.c makes rows
+ * of them, hotspot_join.c adds what other mechanisms say about them, hotspot_gain.c what follows by
+ * arithmetic, hotspot.c scores and ranks. */
 #pragma once
 
 #include "analyze/answer.h"
@@ -23,9 +24,10 @@ struct hotspot_drafts {
 	vec_of(struct hotspot_draft) rows;
 };
 
-/* Places of the program's own code by what they were doing.  Nothing without samples. */
-void hotspots_from_samples(
-	const struct evidence_piece *profile, struct arena *arena, struct hotspot_drafts *drafts);
+/* Places of the program's own code.  Nothing without samples.  `code` NULL: the innermost function
+ * is the place. */
+void hotspots_from_samples(const struct evidence_piece *profile, const struct hot_code *code,
+	struct arena *arena, struct hotspot_drafts *drafts);
 
 /* What simulated counts say about the kind of work; refines CPU into memory or branch. */
 void hotspots_join_simulation(const struct evidence_piece *counters,
@@ -38,14 +40,22 @@ void hotspots_join_experiments(
 /* What the witnesses of the supported explanations say. */
 void hotspots_join_ledger(const struct ledger_view *ledger, struct hotspot_drafts *drafts);
 
+/* The gain of a program with one busy thread, where no experiment tells it. */
+void hotspots_gain(const struct evidence *evidence, const struct signals *signals,
+	struct arena *arena, struct hotspot_drafts *drafts);
+
 /* All of it: scored and ranked, the places worth a look in `ret_rows`, those that are hot and not
  * worth touching in `ret_flat`. */
 struct hotspot_list {
 	struct hotspot *rows;
 	uint32_t count;
 };
-void hotspots_make(const struct evidence *evidence, const struct ledger_view *ledger,
-	struct arena *arena, struct hotspot_list *ret_rows, struct hotspot_list *ret_flat);
+void hotspots_make(const struct evidence *evidence, const struct signals *signals,
+	const struct ledger_view *ledger, struct arena *arena, struct hotspot_list *ret_rows,
+	struct hotspot_list *ret_flat);
+
+/* Its share of this kind of work. */
+double hotspot_kind_share(const struct hotspot *spot, enum hotspot_category category);
 
 /* "parse()": a function as it is said, without its parameters. */
 const char *hotspot_call(struct arena *arena, const char *function);

@@ -43,6 +43,8 @@ static const char *const words[FUNCTION_CLASSES] = {
 	[FUNCTION_BLOCK] = "block",
 	[FUNCTION_SCHED] = "sched",
 	[FUNCTION_ENTRY] = "entry",
+	[FUNCTION_INTERRUPT] = "interrupt",
+	[FUNCTION_WRAPPER] = "wrapper",
 };
 
 const char *function_class_word(enum function_class class)

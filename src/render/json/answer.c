@@ -27,6 +27,51 @@ static void evidence_json(struct jsonw *json, const struct hotspot *spot)
 	jsonw_end_array(json);
 }
 
+static void kinds_json(struct jsonw *json, const struct hotspot *spot)
+{
+	jsonw_open_array(json, "kinds");
+	for (uint32_t i = 0; i < spot->kind_count; i++) {
+		jsonw_begin_object(json);
+		jsonw_put_text(json, "category", hotspot_kind_word(spot, &spot->kinds[i]));
+		jsonw_put_double(json, "share", spot->kinds[i].share);
+		jsonw_end_object(json);
+	}
+	jsonw_end_array(json);
+}
+
+/* The innermost function first; the place is one of them. */
+static void chain_json(struct jsonw *json, const struct hotspot *spot)
+{
+	jsonw_open_array(json, "chain");
+	for (uint32_t i = 0; i < spot->chain_count; i++) {
+		const struct hotspot_link *link = &spot->chain[i];
+
+		jsonw_begin_object(json);
+		jsonw_put_text(json, "function", link->function);
+		jsonw_put_text(json, "file", str_or_null(link->file));
+		jsonw_put_count(json, "line", link->line, "line unknown: no debug information");
+		jsonw_put_bool(json, "is_place", i == spot->chain_place);
+		jsonw_put_double(json, "total_share", link->total);
+		jsonw_put_double(json, "self_share", link->self);
+		jsonw_put_number(json, "entries", link->entries, "not counted");
+		jsonw_end_object(json);
+	}
+	jsonw_end_array(json);
+}
+
+static void gain_json(struct jsonw *json, const struct hotspot *spot, const char *reason)
+{
+	jsonw_put_number(json, "gain", spot->gain, reason);
+	jsonw_put_number(json, "gain_lo", spot->gain_lo, reason);
+	jsonw_put_number(json, "gain_hi", spot->gain_hi, reason);
+	jsonw_put_number(json, "gain_at", spot->gain_at, reason);
+	jsonw_put_number(json, "gain_all", spot->gain_all, reason);
+	jsonw_put_number(json, "gain_all_lo", spot->gain_all_lo, reason);
+	jsonw_put_number(json, "gain_all_hi", spot->gain_all_hi, reason);
+	jsonw_put_text(json, "gain_source", gain_source_word(spot->gain_source));
+	jsonw_put_text(json, "gain_doubt", spot->gain_doubt);
+}
+
 static void hotspot_json(struct jsonw *json, const struct hotspot *spot)
 {
 	jsonw_begin_object(json);
@@ -38,13 +83,12 @@ static void hotspot_json(struct jsonw *json, const struct hotspot *spot)
 	jsonw_put_text(json, "metric", spot->metric);
 	jsonw_put_number(json, "value", spot->value, "waits are not sampled");
 	jsonw_put_text(json, "category", hotspot_category_word(spot->category));
+	kinds_json(json, spot);
+	chain_json(json, spot);
 	evidence_json(json, spot);
 	jsonw_put_u64(json, "agree", spot->agree);
 	jsonw_put_u64(json, "asked", spot->asked);
-	jsonw_put_number(json, "gain", spot->gain, not_tried);
-	jsonw_put_number(json, "gain_lo", spot->gain_lo, not_tried);
-	jsonw_put_number(json, "gain_hi", spot->gain_hi, not_tried);
-	jsonw_put_number(json, "gain_at", spot->gain_at, not_tried);
+	gain_json(json, spot, not_tried);
 	jsonw_put_double(json, "impact", spot->impact);
 	jsonw_put_double(json, "confidence", spot->confidence);
 	jsonw_put_double(json, "effort", spot->effort);
@@ -74,6 +118,7 @@ static void first_json(struct jsonw *json, const struct answer_view *view)
 		jsonw_put_text(json, "function", spot->function);
 		jsonw_put_text(json, "file", str_or_null(spot->file));
 		jsonw_put_text(json, "category", hotspot_category_word(spot->category));
+		chain_json(json, spot);
 	} else {
 		jsonw_put_missing(json, "location",
 			view->kind == ANSWER_CHANGE ? "the answer is not a place in the program"
@@ -82,10 +127,17 @@ static void first_json(struct jsonw *json, const struct answer_view *view)
 	jsonw_put_text(json, "hypothesis", view->because ? view->because->name : NULL);
 	jsonw_put_text(json, "sentence", view->sentence);
 	jsonw_put_text(json, "why", view->why);
-	jsonw_put_number(json, "gain", view->gain, view->gain_reason);
-	jsonw_put_number(json, "gain_lo", view->gain_lo, view->gain_reason);
-	jsonw_put_number(json, "gain_hi", view->gain_hi, view->gain_reason);
-	jsonw_put_number(json, "gain_at", view->gain_at, view->gain_reason);
+	gain_json(json,
+		&(struct hotspot){.gain = view->gain,
+			.gain_lo = view->gain_lo,
+			.gain_hi = view->gain_hi,
+			.gain_at = view->gain_at,
+			.gain_all = view->gain_all,
+			.gain_all_lo = view->gain_all_lo,
+			.gain_all_hi = view->gain_all_hi,
+			.gain_source = view->gain_source,
+			.gain_doubt = view->gain_doubt},
+		view->gain_reason);
 	jsonw_put_text(json, "confidence", view->confidence);
 	jsonw_put_text(json, "refuted_by", view->refute);
 	jsonw_put_text(json, "advice", view->because ? view->because->advice : NULL);

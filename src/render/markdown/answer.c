@@ -25,18 +25,46 @@ static void hotspot_row(struct str *out, const struct hotspot *spot)
 	markdown_code(out, spot->location, true);
 	str_add(out, " ");
 	markdown_code(out, spot->function, true);
-	str_addf(out, " | %s | ", hotspot_category_word(spot->category));
+	str_add(out, " | ");
+	hotspot_kinds(out, spot);
+	str_add(out, " | ");
 	share_add(out, spot);
 	str_add(out, " | ");
 	if (isnan(spot->gain))
 		str_add(out, "not tried");
 	else
-		answer_gain(out, spot->gain, spot->gain_lo, spot->gain_hi, spot->gain_at);
+		answer_gain(out, spot);
 	str_add(out, " | ");
 	hotspot_agreement(out, spot);
 	str_add(out, spot->agree ? ": " : "");
 	hotspot_mechanisms(out, spot);
 	str_addf(out, " | %.1f |\n", spot->score);
+}
+
+static void chain_add(struct str *out, const struct hotspot *spot)
+{
+	str_auto struct str chain = {0};
+
+	hotspot_chain(&chain, spot);
+	markdown_code(out, str_text(&chain), false);
+}
+
+/* Who leads to each place, with the shares of the CPU time below each function. */
+static void chains(struct str *out, const struct hotspot *rows, uint32_t count)
+{
+	bool any = false;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (rows[i].chain_count < 2)
+			continue;
+		if (!any)
+			str_add(out, "\nReached through (the place in brackets; CPU time with all "
+				     "that is called):\n\n");
+		any = true;
+		str_addf(out, "%u. ", rows[i].rank);
+		chain_add(out, &rows[i]);
+		str_add(out, "\n");
+	}
 }
 
 static void hotspot_rows(struct str *out, const struct hotspot *rows, uint32_t count)
@@ -45,6 +73,7 @@ static void hotspot_rows(struct str *out, const struct hotspot *rows, uint32_t c
 		     "|---|---|---|---|---|---|---|\n");
 	for (uint32_t i = 0; i < count; i++)
 		hotspot_row(out, &rows[i]);
+	chains(out, rows, count);
 }
 
 void hotspot_markdown(struct str *out, const struct answer_page *page)
@@ -72,10 +101,14 @@ static void summary(struct str *out, const struct answer_page *page)
 	const struct answer_view *view = page->view;
 
 	markdown_add(out, "\n## Summary\n\n**%s**\n\n- Gain: ", view->sentence);
-	if (isnan(view->gain))
+	if (isnan(view->gain) || !view->first)
 		markdown_add(out, "not measured: %s", view->gain_reason);
 	else
-		answer_gain(out, view->gain, view->gain_lo, view->gain_hi, view->gain_at);
+		answer_gain(out, view->first);
+	if (view->first && view->first->chain_count > 1) {
+		str_add(out, "\n- Chain: ");
+		chain_add(out, view->first);
+	}
 	str_addf(out, "\n- How sure: %s", view->confidence ? view->confidence : "low");
 	if (view->first) {
 		str_add(out, "; independent methods that agree: ");
@@ -116,7 +149,7 @@ static void places(struct str *out, const struct answer_view *view)
 			str_add(out, ", ");
 		}
 		str_add(out, "gain ");
-		answer_gain(out, spot->gain, spot->gain_lo, spot->gain_hi, spot->gain_at);
+		answer_gain(out, spot);
 		str_add(out, "\n");
 	}
 	if (shown < view->hotspot_count || view->flat_count > ANSWER_FLAT_SHOWN)
@@ -233,14 +266,15 @@ static void recommendations(struct str *out, const struct answer_view *view)
 		const struct hotspot *spot = &view->hotspots[i];
 		const char *advice = spot->because ? spot->because->advice : "";
 
-		if (!hotspot_is_worth(spot->score, spot->gain_lo) && spot != view->first)
+		if (!hotspot_is_worth(spot->score, hotspot_proven_gain(spot)) &&
+			spot != view->first)
 			continue;
 		str_addf(out, "%u. ", ++number);
 		markdown_code(out, spot->location, false);
 		markdown_add(out, " (%s): %s. Expected: ", hotspot_category_word(spot->category),
 			*advice ? advice : "do less there, or do it less often");
 		if (!isnan(spot->gain)) {
-			answer_gain(out, spot->gain, spot->gain_lo, spot->gain_hi, spot->gain_at);
+			answer_gain(out, spot);
 		} else if (isnan(spot->value)) {
 			str_add(out, "unknown");
 		} else {

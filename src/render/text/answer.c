@@ -8,6 +8,7 @@
 #include "render/shorten.h"
 
 enum { EXPLAINED_SHOWN = 4, LABEL_WIDTH = 12, FUNCTION_WIDTH = 32 };
+#define KIND_SHOWN 0.01 /* of the CPU time */
 
 void signal_value(struct str *out, const struct signal *signal)
 {
@@ -25,10 +26,60 @@ void signal_value(struct str *out, const struct signal *signal)
 		str_addf(out, "%.4g%s%s", signal->value, *signal->unit ? " " : "", signal->unit);
 }
 
-void answer_gain(struct str *out, double gain, double lo, double hi, double at)
+void answer_gain(struct str *out, const struct hotspot *spot)
 {
-	str_addf(out, "%.1f %% (%.1f to %.1f) when it is %.0f %% faster", 100 * gain, 100 * lo,
-		100 * hi, 100 * at);
+	str_addf(out, "%.1f %% (%.1f to %.1f) when it is %.0f %% faster", 100 * spot->gain,
+		100 * spot->gain_lo, 100 * spot->gain_hi, 100 * spot->gain_at);
+	if (spot->gain_source && !isnan(spot->gain_all) && spot->gain_at < 1)
+		str_addf(out, ", %.1f %% (%.1f to %.1f) when all of the work is gone",
+			100 * spot->gain_all, 100 * spot->gain_all_lo, 100 * spot->gain_all_hi);
+	if (spot->gain_source == GAIN_ARITHMETIC)
+		str_add(out, "; by arithmetic: one thread");
+	if (spot->gain_doubt)
+		str_addf(out, "; %s", spot->gain_doubt);
+}
+
+/* The work that counts gave a closer name is the CPU time. */
+const char *hotspot_kind_word(const struct hotspot *spot, const struct hotspot_kind *kind)
+{
+	bool is_closer = spot->category == HOTSPOT_BRANCH || spot->category == HOTSPOT_MEMORY ||
+			 spot->category == HOTSPOT_LOCK;
+
+	for (uint32_t i = 0; i < spot->kind_count; i++)
+		is_closer &= spot->kinds[i].category != spot->category;
+	return hotspot_category_word(
+		kind->category == HOTSPOT_CPU && is_closer ? spot->category : kind->category);
+}
+
+/* "CPU", "CPU 60 %, allocation 20 %". */
+void hotspot_kinds(struct str *out, const struct hotspot *spot)
+{
+	uint32_t shown = 0;
+
+	while (shown < spot->kind_count && spot->kinds[shown].share >= KIND_SHOWN)
+		shown++;
+	if (shown < 2) {
+		str_add(out, hotspot_category_word(spot->category));
+		return;
+	}
+	for (uint32_t i = 0; i < shown; i++)
+		str_addf(out, "%s%s %.0f %%", i ? ", " : "",
+			hotspot_kind_word(spot, &spot->kinds[i]), 100 * spot->kinds[i].share);
+}
+
+/* "S_inner() 95 % <- [parse() 97 %] <- main() 100 %": the place in brackets. */
+void hotspot_chain(struct str *out, const struct hotspot *spot)
+{
+	for (uint32_t i = 0; i < spot->chain_count; i++) {
+		const struct hotspot_link *link = &spot->chain[i];
+		bool here = i == spot->chain_place;
+
+		str_addf(out, "%s%s%s %.0f %%", i ? " <- " : "", here ? "[" : "", link->call,
+			100 * link->total);
+		if (!isnan(link->entries))
+			str_addf(out, ", entered %.3g times", link->entries);
+		str_add(out, here ? "]" : "");
+	}
 }
 
 static void hotspot_gain(struct str *out, const struct hotspot *spot)
@@ -106,7 +157,7 @@ static void sure_words(const struct answer_view *view, struct str *out)
 
 static void answer_words(struct paper *paper, const struct answer_view *view)
 {
-	str_auto struct str gain = {0}, sure = {0};
+	str_auto struct str gain = {0}, sure = {0}, chain = {0};
 	const struct hotspot *spot = view->first;
 
 	paper_ink(paper, INK_BOLD, "%s",
@@ -121,9 +172,13 @@ static void answer_words(struct paper *paper, const struct answer_view *view)
 	}
 	paper_add(paper, "\n");
 	labelled(paper, "answer", view->sentence);
+	if (spot && spot->chain_count > 1) {
+		hotspot_chain(&chain, spot);
+		labelled(paper, "chain", chain.at);
+	}
 	labelled(paper, "why", view->why);
-	if (!isnan(view->gain)) {
-		answer_gain(&gain, view->gain, view->gain_lo, view->gain_hi, view->gain_at);
+	if (spot && !isnan(view->gain)) {
+		answer_gain(&gain, spot);
 		labelled(paper, "gain", gain.at);
 	} else if (view->kind == ANSWER_CHANGE) {
 		str_addf(&gain, "not measured: %s", view->gain_reason);
@@ -147,8 +202,9 @@ static void hotspot_rows(struct paper *paper, const struct hotspot *rows, uint32
 	table_columns(&table, ">rank", "where", "function", "kind", ">share", ">gain, %", "agree",
 		">score");
 	for (uint32_t i = 0; i < count; i++) {
-		str_auto struct str gain = {0}, agree = {0}, name = {0};
+		str_auto struct str gain = {0}, agree = {0}, name = {0}, kinds = {0};
 
+		hotspot_kinds(&kinds, &rows[i]);
 		if (rows[i].line) /* else it stands in the column before */
 			name_shorten(rows[i].call, FUNCTION_WIDTH, &name);
 		hotspot_gain(&gain, &rows[i]);
@@ -156,7 +212,7 @@ static void hotspot_rows(struct paper *paper, const struct hotspot *rows, uint32
 		table_cell(&table, INK_PLAIN, "%u", rows[i].rank);
 		table_cell(&table, INK_PLAIN, "%s", rows[i].location);
 		table_cell(&table, INK_PLAIN, "%s", str_text(&name));
-		table_cell(&table, INK_PLAIN, "%s", hotspot_category_word(rows[i].category));
+		table_cell(&table, INK_PLAIN, "%s", str_text(&kinds));
 		if (isnan(rows[i].value))
 			table_cell(&table, INK_DIM, "?");
 		else
@@ -253,6 +309,47 @@ void answer_text(struct paper *paper, const struct answer_page *page)
 	paper_add(paper, "%s\n", view->next);
 }
 
+static void agent_gain(struct paper *paper, const struct answer_view *view)
+{
+	str_auto struct str chain = {0};
+
+	if (view->first && view->first->chain_count > 1) {
+		hotspot_chain(&chain, view->first);
+		paper_add(paper, "chain: %s\n", chain.at);
+	}
+	if (isnan(view->gain)) {
+		paper_add(paper, "gain: not measured (%s)\n", view->gain_reason);
+		return;
+	}
+	paper_add(paper, "gain: %.1f %% [%.1f, %.1f] at %.0f %% faster", 100 * view->gain,
+		100 * view->gain_lo, 100 * view->gain_hi, 100 * view->gain_at);
+	if (!isnan(view->gain_all) && view->gain_at < 1)
+		paper_add(paper, ", %.1f %% [%.1f, %.1f] when all of the work is gone",
+			100 * view->gain_all, 100 * view->gain_all_lo, 100 * view->gain_all_hi);
+	paper_add(paper, "%s\n",
+		view->gain_source == GAIN_ARITHMETIC ? "; by arithmetic: one thread" : "");
+	if (view->gain_doubt)
+		paper_add(paper, "doubt: %s\n", view->gain_doubt);
+}
+
+static void agent_rows(struct paper *paper, const struct answer_view *view)
+{
+	for (uint32_t i = 0; i < view->hotspot_count && i < ANSWER_ROWS_SHOWN; i++) {
+		const struct hotspot *spot = &view->hotspots[i];
+		str_auto struct str kinds = {0};
+
+		hotspot_kinds(&kinds, spot);
+		paper_add(paper, "%u. %s %s %s ", spot->rank, spot->location, spot->call,
+			str_text(&kinds));
+		if (isnan(spot->value))
+			paper_add(paper, "share not measured");
+		else
+			paper_add(paper, "%.0f %%", 100 * spot->value);
+		paper_add(
+			paper, " agree %u/%u score %.1f\n", spot->agree, spot->asked, spot->score);
+	}
+}
+
 void answer_agent(struct paper *paper, const struct answer_page *page)
 {
 	const struct answer_view *view = page->view;
@@ -264,26 +361,11 @@ void answer_agent(struct paper *paper, const struct answer_page *page)
 			view->first->file);
 	if (*view->why)
 		paper_add(paper, "why: %s\n", view->why);
-	if (isnan(view->gain))
-		paper_add(paper, "gain: not measured (%s)\n", view->gain_reason);
-	else
-		paper_add(paper, "gain: %.1f %% [%.1f, %.1f] at %.0f %% faster\n", 100 * view->gain,
-			100 * view->gain_lo, 100 * view->gain_hi, 100 * view->gain_at);
+	agent_gain(paper, view);
 	paper_add(paper, "confidence: %s\n", view->confidence ? view->confidence : "low");
 	if (*view->refute)
 		paper_add(paper, "refuted by: %s\n", view->refute);
-	for (uint32_t i = 0; i < view->hotspot_count && i < ANSWER_ROWS_SHOWN; i++) {
-		const struct hotspot *spot = &view->hotspots[i];
-
-		paper_add(paper, "%u. %s %s %s ", spot->rank, spot->location, spot->call,
-			hotspot_category_word(spot->category));
-		if (isnan(spot->value))
-			paper_add(paper, "share not measured");
-		else
-			paper_add(paper, "%.0f %%", 100 * spot->value);
-		paper_add(
-			paper, " agree %u/%u score %.1f\n", spot->agree, spot->asked, spot->score);
-	}
+	agent_rows(paper, view);
 	for (uint32_t i = 0; i < view->flat_count && i < ANSWER_FLAT_SHOWN; i++)
 		paper_add(paper, "not worth changing: %s %s\n", view->flat[i].location,
 			view->flat[i].call);

@@ -1,9 +1,10 @@
 /* answer.h - what to change first: hotspots of all sources joined by their place, and one answer.
  *
- * A hotspot is a place in the program's own code and a category.  Each sample is given to the
- * innermost frame of the program's own code and to the category of what it was doing there
- * (running, allocating, faulting, in a system call, taking a lock).  Simulated counts refine "CPU"
- * into memory or branch; experiments add the gain, or say that it is hot and not worth touching.
+ * A hotspot is a place in the program's own code, at the level of the stack where somebody would
+ * change something (hotspot_level.c), with the chain of functions that it is in and the kinds of
+ * work there (running, allocating, faulting, in a system call, taking a lock).  Simulated counts
+ * refine "CPU" into memory or branch; experiments add the gain, or say that it is hot and not worth
+ * touching; for one busy thread the gain follows by arithmetic.
  * Mechanisms are independent ways of knowing (clock samples, /proc and rusage, simulation, hardware
  * counters, experiments, the program's own spans); one mechanism counts once.
  * Pure.  Owns: everything is in the caller's arena; texts may be the runs'. */
@@ -39,6 +40,24 @@ struct hotspot_evidence {
 	bool agrees;	       /* that this place matters */
 };
 
+/* A kind of work at a place. */
+struct hotspot_kind {
+	enum hotspot_category category;
+	double share; /* of the CPU time */
+};
+
+/* A function on the way from the innermost one to the root. */
+struct hotspot_link {
+	const char *function, *call, *file; /* file "" unknown */
+	uint32_t line;			    /* of the work in it, or of the call; 0: unknown */
+	double total, self; /* shares of the CPU time: with all it calls, and alone */
+	double entries;	    /* how often it was entered; NAN: not counted */
+};
+
+enum gain_source { GAIN_NONE, GAIN_EXPERIMENT, GAIN_ARITHMETIC };
+/* "experiment", "arithmetic"; NULL for none. */
+const char *gain_source_word(enum gain_source source);
+
 struct hotspot {
 	uint32_t rank;
 	const char *location; /* "parse.c:142", or the function without lines */
@@ -49,21 +68,35 @@ struct hotspot {
 		*library; /* the system's library that it is of: who calls it can be changed; "" */
 	bool has_no_name; /* all code of a `file` without symbols; location is "[FILE]" */
 	const char *metric; /* "CPU time" */
-	double value;	    /* share of it */
-	enum hotspot_category category;
+	double value;	    /* share of it, with what it calls that is no place of its own */
+	enum hotspot_category category;	  /* the kind that matters most */
+	const struct hotspot_kind *kinds; /* all of them, the largest first; they add up to value */
+	uint32_t kind_count;
+	const struct hotspot_link *chain;	 /* the innermost function first, the root last */
+	uint32_t chain_count, chain_place;	 /* chain[chain_place] is the place */
 	const struct hotspot_evidence *evidence; /* the first one gives `value` */
 	uint32_t evidence_count;
 	uint32_t agree, asked;	       /* mechanisms that agree, of those that could tell */
 	double gain, gain_lo, gain_hi; /* of the program, at speed-up `gain_at`; NAN: not tried */
 	double gain_at;
+	double gain_all, gain_all_lo, gain_all_hi; /* when all of the work is gone; NAN: unknown */
+	enum gain_source gain_source;
+	const char *gain_doubt; /* experiment and arithmetic disagree; NULL: they do not */
 	double impact, confidence, effort, score;
 	const struct ledger_row *because; /* the explanation it fits, or NULL */
+	double explained;		  /* share of the CPU time that this is about */
 	const char *cause;		  /* why it is slow there; NULL: not known */
 	const char *why;		  /* the cause, or that it is not known */
 };
 
 #define HOTSPOT_SCORE_WORTH 2.0 /* and more is worth acting on; so is a gain */
 #define HOTSPOT_GAIN_WORTH 0.05 /* that an experiment proves, whatever the score */
+
+/* The gain that an experiment proves; NAN: none does. */
+static inline double hotspot_proven_gain(const struct hotspot *spot)
+{
+	return spot->gain_source == GAIN_EXPERIMENT ? spot->gain_lo : __builtin_nan("");
+}
 
 static inline bool hotspot_is_worth(double score, double gain_lo)
 {
@@ -98,8 +131,11 @@ struct answer_view {
 	const char *cause; /* why it is slow there, by the ledger or counters; NULL: not known */
 	const char *why, *confidence, *refute, *next; /* confidence: high, medium, low */
 	const char *again;			      /* the command of the next round */
-	double gain, gain_lo, gain_hi, gain_at;	      /* NAN: not measured */
-	const char *gain_reason;		      /* why it is not */
+	double gain, gain_lo, gain_hi, gain_at;	      /* NAN: not known */
+	double gain_all, gain_all_lo, gain_all_hi;    /* when all of the work is gone */
+	enum gain_source gain_source;
+	const char *gain_doubt;	 /* or NULL */
+	const char *gain_reason; /* why it is not */
 	const struct hotspot *hotspots;
 	uint32_t hotspot_count;
 	const struct hotspot *flat; /* hot, and not worth touching */
@@ -120,6 +156,9 @@ uint32_t hotspot_functions(const struct evidence_piece *profile, double least_sh
 
 /* Sampled CPU time of the function's own code, ns; NAN: the samples are not of a clock. */
 double hotspot_function_ns(const struct evidence_piece *profile, const char *function);
+
+/* "parse() <- run() <- main()": who leads to the place; "" when that is main() at once. */
+const char *answer_chain(const struct hotspot *spot, struct arena *arena);
 
 void answer_make(const struct evidence *evidence, const struct signals *signals,
 	const struct ledger_view *ledger, struct arena *arena, struct answer_view *ret_view);

@@ -10,6 +10,7 @@
 #include "base/arena.h"
 
 struct causal_view;
+struct hot_code;
 struct run;
 
 enum evidence_kind {
@@ -37,6 +38,7 @@ struct evidence {
 	bool no_experiments;   /* they were tried, and could not be made: not worth trying again */
 	const struct causal_view *causal; /* by evidence_view_causal(); NULL: see its reason */
 	const char *causal_reason;
+	const struct hot_code *code; /* of the profile's locations; NULL: nobody looked */
 };
 
 /* What the experiments say, looked at once for all who ask: signals, hotspots.  Call it when the

@@ -23,9 +23,11 @@ enum function_class {
 	FUNCTION_FAULT,	 /* page faults */
 	FUNCTION_MAP,	 /* the kernel maps and unmaps */
 	FUNCTION_FUTEX,
-	FUNCTION_BLOCK, /* block devices */
-	FUNCTION_SCHED, /* the scheduler */
-	FUNCTION_ENTRY, /* into the kernel and back */
+	FUNCTION_BLOCK,	    /* block devices */
+	FUNCTION_SCHED,	    /* the scheduler */
+	FUNCTION_ENTRY,	    /* into the kernel and back */
+	FUNCTION_INTERRUPT, /* a device or a timer came in, whatever ran */
+	FUNCTION_WRAPPER,   /* own code that stands for something else: its caller is meant */
 	FUNCTION_CLASSES,
 };
 

@@ -25,7 +25,13 @@ void signal_value(struct str *out, const struct signal *signal);
 
 enum { ANSWER_ROWS_SHOWN = 6, ANSWER_FLAT_SHOWN = 3 };
 
-/* "12.3 % (8.0 to 16.5) when it is 50 % faster" */
-void answer_gain(struct str *out, double gain, double lo, double hi, double at);
+/* "12.3 % (8.0 to 16.5) when it is 50 % faster", and where it is known when all of it is gone, by
+ * which way. */
+void answer_gain(struct str *out, const struct hotspot *spot);
+/* "CPU", "CPU 60 %, allocation 20 %"; a word of them. */
+void hotspot_kinds(struct str *out, const struct hotspot *spot);
+const char *hotspot_kind_word(const struct hotspot *spot, const struct hotspot_kind *kind);
+/* "step() 95 % <- [parse() 97 %] <- main() 100 %" */
+void hotspot_chain(struct str *out, const struct hotspot *spot);
 void hotspot_agreement(struct str *out, const struct hotspot *spot);
 void hotspot_mechanisms(struct str *out, const struct hotspot *spot);

@@ -1,0 +1,139 @@
+/* hotspot_gain.c - the gain by arithmetic, for a program with one busy thread.
+ *
+ * Nothing else can take over the time that one busy thread saves, so a place with a share p of the
+ * samples that takes s less time saves p * s of the CPU time, and of the wall time as much of that
+ * as the thread is busy (a program that waits half of the time gains half).  A thread that waits
+ * for a CPU which others have is busy too: with less work it waits less.
+ *
+ * The interval is that of a share of n samples (the normal approximation of the binomial; samples
+ * of different weight count as fewer), widened by how much runs differ: what holds for the sampled
+ * run holds for the next one to that accuracy only, and 2 % is what two runs of the same program
+ * differ by on a quiet machine. */
+#include <math.h>
+
+#include "analyze/profile_filter.h"
+#include "hotspot_parts.h"
+#include "model/run.h"
+
+#define ONE_THREAD 0.95 /* of the samples in one thread */
+#define ONE_CPU 1.1	/* CPUs used; above it something runs beside it */
+#define BUSY_LEAST 0.05 /* of the wall time: a program that only waits is another matter */
+#define SPREAD_LEAST 0.02
+#define Z 1.96 /* 95 % */
+
+const char *gain_source_word(enum gain_source source)
+{
+	static const char *const words[] = {
+		[GAIN_NONE] = NULL,
+		[GAIN_EXPERIMENT] = "experiment",
+		[GAIN_ARITHMETIC] = "arithmetic",
+	};
+
+	return words[source];
+}
+
+struct one_thread {
+	double samples; /* that count for an interval */
+	double busy;	/* of the wall time */
+	double spread;	/* of the runs, relative */
+};
+
+struct gain_range {
+	double gain, lo, hi;
+};
+
+static double signal_of(const struct signals *signals, const char *name)
+{
+	const struct signal *signal = signals ? signals_find(signals, name) : NULL;
+
+	return signal ? signal->value : (double)NAN;
+}
+
+/* False: several threads are busy, or it is not known. */
+static bool one_thread_find(
+	const struct run *profile, const struct signals *signals, struct one_thread *ret_thread)
+{
+	double cpus = signal_of(signals, "cpus_used"), queue = signal_of(signals, "runq_share");
+	double spread = signal_of(signals, "wall_spread"), most = 0;
+	struct profile_samples samples;
+	struct err ignored = {0};
+
+	if (!profile || !(cpus <= ONE_CPU && cpus >= BUSY_LEAST) ||
+		profile_samples_take(profile, &(struct profile_filter){0}, &samples, &ignored) < 0)
+		return false;
+	for (uint32_t i = 0; i <= profile->threads.count; i++)
+		most = fmax(most, (double)samples.by_thread[i].weight);
+	most /= (double)samples.total.weight;
+	ret_thread->samples = (double)samples.total.samples;
+	if (samples.weighted && samples.weight_squares > 0)
+		ret_thread->samples = (double)samples.total.weight * (double)samples.total.weight /
+				      samples.weight_squares;
+	profile_samples_done(&samples);
+	ret_thread->busy = fmin(1, queue > 0 && queue < 1 ? cpus / (1 - queue) : cpus);
+	ret_thread->spread = fmax(SPREAD_LEAST, spread); /* ignores NAN */
+	return most >= ONE_THREAD;
+}
+
+static struct gain_range range_of(const struct one_thread *thread, double share, double speedup)
+{
+	double scale = speedup * thread->busy;
+	double error = sqrt(share * (1 - share) / thread->samples +
+			    share * share * thread->spread * thread->spread);
+
+	return (struct gain_range){share * scale, fmax(0, (share - Z * error) * scale),
+		fmin(1, share + Z * error) * scale};
+}
+
+static void gain_put(const struct one_thread *thread, struct hotspot_draft *draft)
+{
+	struct gain_range half = range_of(thread, draft->samples_share, 0.5);
+	struct gain_range all = range_of(thread, draft->samples_share, 1);
+	struct hotspot *spot = &draft->spot;
+
+	spot->gain = half.gain;
+	spot->gain_lo = half.lo;
+	spot->gain_hi = half.hi;
+	spot->gain_at = 0.5;
+	spot->gain_all = all.gain;
+	spot->gain_all_lo = all.lo;
+	spot->gain_all_hi = all.hi;
+	spot->gain_source = GAIN_ARITHMETIC;
+}
+
+/* What was tried is believed, unless both are apart.  One thread that is busy cannot hide anything:
+ * hot and flat is then a fault of the experiment. */
+static void gain_compare(
+	const struct one_thread *thread, struct arena *arena, struct hotspot_draft *draft)
+{
+	struct hotspot *spot = &draft->spot;
+	struct gain_range told = range_of(thread, draft->samples_share, spot->gain_at);
+
+	if (spot->gain_hi >= told.lo && spot->gain_lo <= told.hi)
+		return;
+	spot->gain_doubt = arena_format(arena,
+		"experiments say %.1f %% (%.1f to %.1f) at %.0f %% faster, the share of the "
+		"samples says %.1f %% (%.1f to %.1f): one of them is wrong",
+		100 * spot->gain, 100 * spot->gain_lo, 100 * spot->gain_hi, 100 * spot->gain_at,
+		100 * told.gain, 100 * told.lo, 100 * told.hi);
+	if (draft->flat) {
+		draft->flat = draft->tried = draft->pays = false;
+		gain_put(thread, draft);
+	}
+}
+
+void hotspots_gain(const struct evidence *evidence, const struct signals *signals,
+	struct arena *arena, struct hotspot_drafts *drafts)
+{
+	struct one_thread thread;
+
+	if (!one_thread_find(evidence->piece[EVIDENCE_PROFILE].run, signals, &thread))
+		return;
+	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
+		if (draft->samples_share <= 0)
+			continue; /* not in the samples */
+		if (draft->tried)
+			gain_compare(&thread, arena, draft);
+		else
+			gain_put(&thread, draft);
+	}
+}

@@ -1,0 +1,141 @@
+/* hotspot_level.c - at which level of a stack would somebody change something?
+ *
+ * The innermost function has the time; whether it is the one to change depends on who decides how
+ * often the work is done: the one that holds the loop.  So from the innermost own frame outwards:
+ *
+ *   - A function whose samples (or the calls that lead to them) are in a loop of its own is the
+ *     place.  So is one that calls itself.
+ *   - A small one without a loop (a comparison, a step of a hash table, a byte to a buffer) is
+ *     called often or would not be hot: its caller is asked.  So is one that has a loop and spends
+ *     much of its time outside: its rounds are few and its calls many.
+ *   - A large one without a loop that has the time itself is the place: there is enough in it to
+ *     change.
+ *   - The loop that is found must be about this work: a loop that does ten things (an interpreter,
+ *     a server) is not why one of them is slow.  Nor is the program's main(), which only says how
+ *     often everything is done.  Then the innermost function stays the place.
+ *
+ * Whoever is chosen, the chain is shown: the level is the tool's opinion, the samples are not. */
+#include <stdlib.h>
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "hotspot_stacks.h"
+
+/* Bytes of machine code.  Compiled with -O2, comparisons, probes and accessors have 30 to 300, what
+ * people call a function 500 and more. */
+enum { SMALL_BYTES = 512, TINY_BYTES = 256 };
+
+#define MOST 0.5      /* of a function's time: the rule for it */
+#define LONG_LOOP 0.8 /* of a tiny function's time in its loop: below, its rounds are few */
+#define ABOUT_ALL 0.5 /* of the time below a loop that is work without a loop of its own */
+#define ABOUT_ONE 0.3 /* of it that is one function's */
+
+struct own_cost *own_costs_make(const struct own_stacks *stacks)
+{
+	size_t count = (size_t)stacks->functions.labels.count + 1;
+	struct own_cost *costs = mem_new(count, sizeof(*costs));
+	mem_auto uint32_t *seen = mem_new(count, sizeof(*seen)); /* the stack, plus one */
+	mem_auto uint32_t *looped = mem_new(count, sizeof(*looped));
+
+	for (uint32_t k = 0; k < stacks->stacks.count; k++) {
+		const struct own_stack *stack = &stacks->stacks.at[k];
+		const struct own_frame *frames = own_frames(stacks, stack);
+		uint64_t weight = stack->at.cost.weight;
+
+		for (uint32_t i = 0; i < stack->count; i++) {
+			uint32_t f = frames[i].function;
+			bool again = seen[f] == k + 1;
+
+			if (!again) {
+				costs[f].total += weight;
+				costs[f].self += i ? 0 : weight;
+				costs[f].unknown += frames[i].loop == OWN_LOOP_UNKNOWN ? weight : 0;
+			}
+			if ((again || frames[i].loop == OWN_LOOP_YES) && looped[f] != k + 1) {
+				costs[f].loop += weight;
+				looped[f] = k + 1;
+			}
+			seen[f] = k + 1;
+		}
+	}
+	return costs;
+}
+
+static bool holds_loop(const struct own_stacks *stacks, const struct own_cost *cost, uint32_t f)
+{
+	uint32_t size = stacks->size_of[f];
+	bool is_tiny =
+		size && size <= TINY_BYTES && (double)cost->self >= MOST * (double)cost->total;
+
+	return (double)cost->loop >= (is_tiny ? LONG_LOOP : MOST) * (double)cost->total;
+}
+
+/* Enough code to change by itself. */
+static bool is_work(const struct own_stacks *stacks, const struct own_cost *cost, uint32_t f)
+{
+	return stacks->size_of[f] > SMALL_BYTES && (double)cost->self >= MOST * (double)cost->total;
+}
+
+/* The frame that holds the loop, 0 when none does or it is not known. */
+static uint32_t frame_choose(const struct own_stacks *stacks, const struct own_cost *costs,
+	const struct own_stack *stack)
+{
+	const struct own_frame *frames = own_frames(stacks, stack);
+
+	for (uint32_t i = 0; i < stack->count; i++) {
+		const struct own_cost *cost = &costs[frames[i].function];
+		bool unknown = (double)cost->unknown >= MOST * (double)cost->total;
+
+		if (holds_loop(stacks, cost, frames[i].function))
+			return i + 1 < stack->count || !i ? i : 0; /* not main() for another */
+		if (unknown || (!i && is_work(stacks, cost, frames[i].function)))
+			return 0;
+	}
+	return 0;
+}
+
+/* What a loop is made of: `all` that is brought up to it, and the most of one function. */
+struct loop_share {
+	uint64_t all, most;
+};
+
+static void shares_add(const struct own_stacks *stacks, struct loop_share *shares, uint64_t *pairs,
+	struct map *index)
+{
+	uint32_t count = 0;
+
+	vec_foreach (const struct own_stack, stack, &stacks->stacks) {
+		const struct own_frame *frames = own_frames(stacks, stack);
+		uint32_t key[2] = {frames[0].function, frames[stack->place].function}, at;
+		struct loop_share *share = &shares[key[1]];
+
+		count += map_add(index, key, sizeof(key), count, &at);
+		pairs[at] += stack->at.cost.weight;
+		share->all += stack->at.cost.weight;
+		if (pairs[at] > share->most)
+			share->most = pairs[at];
+	}
+}
+
+void own_levels_choose(struct own_stacks *stacks, const struct own_cost *costs)
+{
+	struct loop_share *shares =
+		mem_new((size_t)stacks->functions.labels.count + 1, sizeof(*shares));
+	uint64_t *pairs = mem_new((size_t)stacks->stacks.count + 1, sizeof(*pairs));
+	struct map index = {0};
+
+	vec_foreach (struct own_stack, stack, &stacks->stacks)
+		stack->place = frame_choose(stacks, costs, stack);
+	shares_add(stacks, shares, pairs, &index);
+	vec_foreach (struct own_stack, stack, &stacks->stacks) {
+		uint32_t f = own_frames(stacks, stack)[stack->place].function;
+		double total = (double)costs[f].total;
+
+		if ((double)shares[f].all < ABOUT_ALL * total ||
+			(double)shares[f].most < ABOUT_ONE * total)
+			stack->place = 0;
+	}
+	map_done(&index);
+	free(pairs);
+	free(shares);
+}

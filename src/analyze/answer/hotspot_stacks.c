@@ -1,0 +1,354 @@
+/* hotspot_stacks.c - who of the program's own code is on each stack, and what was it doing?
+ *
+ * The stacks are walked once each, however many samples they have.  From the innermost frame
+ * outwards: what stands before the first frame of the program's own code (an allocator, a page
+ * fault, a system call) is the category.  Own code that only passes a call on to an allocator, a
+ * lock or a container is left out, so that its caller is meant.  Without debug information nothing
+ * has a file: then the functions of a program, not of a library, are its own code.
+ *
+ * A call at the end of a function is often a jump (a tail call), and the stack lacks the frame of
+ * the function that jumped.  The call that its caller made names it: it is put in again. */
+#include "hotspot_stacks.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/function_class.h"
+#include "analyze/hot_code.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "code/scope.h"
+#include "model/run.h"
+
+enum { FRAMES_MOST = 512 };
+
+/* A frame of a stack, of whomever. */
+struct seen_frame {
+	uint32_t function, line; /* labels; line 0: unknown */
+	enum own_loop loop;
+};
+
+static enum function_class class_of(struct own_stacks *s, uint32_t label)
+{
+	const struct label *l = own_label(s, label);
+
+	if (!s->class_of[label])
+		s->class_of[label] = (uint8_t)(1 + function_class_of(s->classes, l->name,
+							   l->flags & LABEL_KERNEL));
+	return (enum function_class)(s->class_of[label] - 1);
+}
+
+/* What a frame inside the own code's frame says about the work. */
+static enum hotspot_category category_of(enum function_class class)
+{
+	switch (class) {
+	case FUNCTION_ALLOCATOR:
+	case FUNCTION_COLLECTOR:
+		return HOTSPOT_ALLOCATION;
+	case FUNCTION_LOCK:
+	case FUNCTION_SPIN:
+	case FUNCTION_FUTEX:
+		return HOTSPOT_LOCK;
+	case FUNCTION_FAULT:
+	case FUNCTION_MAP:
+	case FUNCTION_MEMORY:
+		return HOTSPOT_MEMORY;
+	case FUNCTION_SYNC:
+	case FUNCTION_BLOCK:
+		return HOTSPOT_IO;
+	case FUNCTION_IO:
+	case FUNCTION_NETWORK:
+	case FUNCTION_ENTRY:
+	case FUNCTION_SCHED:
+	case FUNCTION_SLEEP:
+		return HOTSPOT_SYSCALL;
+	case FUNCTION_NO_CLASS:
+	case FUNCTION_COPY:
+	case FUNCTION_WRAPPER:
+	case FUNCTION_INTERRUPT:
+	case FUNCTION_CLASSES:
+		return HOTSPOT_CPU;
+	}
+	return HOTSPOT_CPU;
+}
+
+/* The stronger word wins: an allocator that faults is still the allocator's call, a lock that
+ * enters the kernel is a lock; a fault says more than that the kernel was entered. */
+static unsigned strength(enum hotspot_category category)
+{
+	static const uint8_t strengths[HOTSPOT_CATEGORIES] = {
+		[HOTSPOT_SYSCALL] = 1,
+		[HOTSPOT_IO] = 2,
+		[HOTSPOT_MEMORY] = 3,
+		[HOTSPOT_ALLOCATION] = 4,
+		[HOTSPOT_LOCK] = 5,
+	};
+
+	return strengths[category];
+}
+
+/* Of a program, not of a library; a program's helpers may stand below /usr/lib. */
+static bool is_in_program(const struct label *function)
+{
+	return *function->module && !(function->flags & LABEL_KERNEL) &&
+	       !strstr(label_base(function->module), ".so") && *function->module != '[';
+}
+
+bool own_is_of_library(const struct label *function)
+{
+	return (str_starts(function->module, "/usr/lib") || str_starts(function->module, "/lib")) &&
+	       !is_in_program(function) && !(function->flags & LABEL_UNNAMED);
+}
+
+/* A library of the system is nobody's own code, even where its sources are known; a program is,
+ * even where they are not: a script may start several. */
+static bool is_own(const struct own_stacks *s, const struct seen_frame *frame)
+{
+	static const struct scope everything;
+	const struct label *function = own_label(s, frame->function);
+	const char *file = frame->line ? s->lines.labels.at[frame->line - 1].file : function->file;
+
+	if (function->flags & (LABEL_KERNEL | LABEL_UNNAMED))
+		return false;
+	if (own_is_of_library(function))
+		return false;
+	if (!*file)
+		return !strstr(label_base(function->module), ".so");
+	return scope_has(&everything, file);
+}
+
+/* Own code whose name says that it stands for something else: its caller is meant. */
+static bool is_wrapper(struct own_stacks *s, uint32_t function)
+{
+	enum function_class class = class_of(s, function);
+
+	return class == FUNCTION_WRAPPER || class == FUNCTION_ALLOCATOR || class == FUNCTION_LOCK ||
+	       class == FUNCTION_SPIN || class == FUNCTION_COPY;
+}
+
+/* ---- all frames of a stack ---- */
+
+/* The function that really stands at a location. */
+static row_id function_at(const struct run *run, row_id location)
+{
+	row_id frame = location ? run->locations.at[location - 1].frame : 0;
+
+	while (frame && run->frames.at[frame - 1].outer)
+		frame = run->frames.at[frame - 1].outer;
+	return frame ? run->frames.at[frame - 1].function : 0;
+}
+
+/* The function that `caller` called and that jumped on to the one at `location`; 0: none did. */
+static row_id jumped_on(const struct own_stacks *s, row_id location, row_id caller)
+{
+	const struct run *run = s->run;
+	row_id named = s->code && caller < s->code->count ? s->code->callee[caller] : 0;
+	row_id there = function_at(run, location);
+
+	if (!named || !there || named == there || !s->label_of[named] ||
+		str_ends(run_text(run, run->functions.at[named - 1].name), "@plt") ||
+		label_same_function(run_text(run, run->functions.at[named - 1].name),
+			run_text(run, run->functions.at[there - 1].name)))
+		return 0;
+	return named;
+}
+
+static enum own_loop loop_at(const struct own_stacks *s, row_id location, unsigned frame)
+{
+	uint32_t loops = s->code && location < s->code->count ? s->code->loops[location] : 0;
+
+	if (!(loops & HOT_CODE_KNOWN) || frame >= HOT_CODE_FRAMES)
+		return OWN_LOOP_UNKNOWN;
+	return loops >> frame & 1 ? OWN_LOOP_YES : OWN_LOOP_NO;
+}
+
+/* Frames of a stack, innermost first. */
+static unsigned stack_frames(const struct own_stacks *s, row_id stack, struct seen_frame *frames)
+{
+	uint32_t functions[LABEL_INLINES_MAX], lines[LABEL_INLINES_MAX];
+	row_id inner = 0;
+	unsigned count = 0;
+
+	while (stack && count + LABEL_INLINES_MAX < FRAMES_MOST) {
+		const struct stack_row *row = &s->run->stacks.at[stack - 1];
+		unsigned n = label_book_at(&s->functions, row->location, functions);
+		row_id jumped = count ? jumped_on(s, inner, row->location) : 0;
+
+		if (label_book_at(&s->lines, row->location, lines) != n)
+			break; /* both books see the same frames; never true */
+		if (jumped)
+			frames[count++] = (struct seen_frame){s->label_of[jumped], 0, OWN_LOOP_NO};
+		for (unsigned i = 0; i < n; i++)
+			frames[count++] = (struct seen_frame){
+				functions[i], lines[i], loop_at(s, row->location, i)};
+		inner = row->location;
+		stack = row->parent;
+	}
+	return count;
+}
+
+/* The own frame among `count`, innermost first.  Own code without a name (the program is stripped)
+ * is called after its next caller of the same file that has one; where there is none, what it calls
+ * is: the innermost function that has a name.  Where nothing has, it stays without. */
+static unsigned own_first(
+	const struct own_stacks *s, const struct seen_frame *frames, unsigned count)
+{
+	unsigned known = UINT_MAX, nameless = UINT_MAX;
+
+	for (unsigned i = 0; i < count; i++) {
+		const struct label *function = own_label(s, frames[i].function);
+		bool named = !(function->flags & (LABEL_KERNEL | LABEL_UNNAMED));
+		const char *module =
+			nameless < count ? own_label(s, frames[nameless].function)->module : "";
+
+		if (is_own(s, &frames[i]) && (!*module || str_equal(module, function->module)))
+			return i;
+		if (!named && is_in_program(function) && nameless == UINT_MAX)
+			nameless = i;
+		if (named && known == UINT_MAX && nameless == UINT_MAX)
+			known = i;
+	}
+	return known < count ? known : nameless < count ? nameless : 0;
+}
+
+/* Frame `i` from `from` on that is own code and no wrapper; `count`: there is none. */
+static unsigned own_next(
+	struct own_stacks *s, const struct seen_frame *frames, unsigned count, unsigned from)
+{
+	while (from < count && (!is_own(s, &frames[from]) || is_wrapper(s, frames[from].function)))
+		from++;
+	return from;
+}
+
+/* An interrupt came in between: what the kernel did then is not what the program asked for. */
+static bool is_interrupted(struct own_stacks *s, const struct seen_frame *frames, unsigned inside)
+{
+	for (unsigned i = 0; i < inside; i++)
+		if (own_label(s, frames[i].function)->flags & LABEL_KERNEL &&
+			class_of(s, frames[i].function) == FUNCTION_INTERRUPT)
+			return true;
+	return false;
+}
+
+/* What the frames inside the own code's were doing. */
+static enum hotspot_category stack_category(
+	struct own_stacks *s, const struct seen_frame *frames, unsigned inside)
+{
+	bool interrupted = is_interrupted(s, frames, inside);
+	enum hotspot_category category = HOTSPOT_CPU;
+
+	for (unsigned i = 0; i < inside; i++) {
+		enum hotspot_category c = category_of(class_of(s, frames[i].function));
+
+		if (interrupted && own_label(s, frames[i].function)->flags & LABEL_KERNEL)
+			continue;
+		if (strength(c) > strength(category))
+			category = c;
+	}
+	if (category == HOTSPOT_CPU && inside && !interrupted &&
+		own_label(s, frames[0].function)->flags & LABEL_KERNEL)
+		category = HOTSPOT_SYSCALL; /* in the kernel, without a known name on the way */
+	return category;
+}
+
+/* Whether the work at own frame `at` is done in a loop of it.  Code of others between it and the
+ * next own frame further in counts as its own: a template, a sort that calls back.  What a library
+ * does by itself at the end of the stack does not: it is one call.  One that calls back and cannot
+ * be read is taken for a loop: that is what they call back for. */
+static enum own_loop own_loop_at(
+	const struct own_stacks *s, const struct seen_frame *frames, unsigned inner, unsigned at)
+{
+	enum own_loop loop = frames[at].loop;
+
+	for (unsigned i = inner; i < at && loop != OWN_LOOP_YES; i++) {
+		const struct label *function = own_label(s, frames[i].function);
+
+		if (function->flags & (LABEL_KERNEL | LABEL_UNNAMED) || is_own(s, &frames[i]))
+			continue;
+		if (inner == 0 && !is_in_program(function))
+			continue;
+		if (frames[i].loop == OWN_LOOP_YES ||
+			(frames[i].loop == OWN_LOOP_UNKNOWN && own_is_of_library(function)))
+			loop = OWN_LOOP_YES;
+	}
+	return loop;
+}
+
+static void stack_take(struct own_stacks *s, const struct profile_stack *at)
+{
+	struct seen_frame frames[FRAMES_MOST];
+	unsigned count = stack_frames(s, at->stack, frames), own, first, inner = 0;
+	struct own_stack stack = {.at = *at, .first = s->frames.count};
+
+	if (!count)
+		return;
+	own = own_first(s, frames, count);
+	first = is_own(s, &frames[own]) ? own_next(s, frames, count, own) : count;
+	if (first == count) { /* nobody's, or a program that is nothing but wrappers */
+		first = own;
+		vec_push(&s->frames, (struct own_frame){frames[own].function, frames[own].line,
+					     (uint8_t)frames[own].loop});
+	} else {
+		for (unsigned i = first; i < count; i = own_next(s, frames, count, i + 1)) {
+			vec_push(&s->frames, (struct own_frame){frames[i].function, frames[i].line,
+						     (uint8_t)own_loop_at(s, frames, inner, i)});
+			inner = i + 1;
+		}
+	}
+	stack.count = s->frames.count - stack.first;
+	stack.category = stack_category(s, frames, first + !is_own(s, &frames[first]));
+	vec_push(&s->stacks, stack);
+}
+
+/* ---- all stacks ---- */
+
+static void labels_measure(struct own_stacks *s)
+{
+	const struct run *run = s->run;
+
+	s->size_of = mem_new((size_t)s->functions.labels.count + 1, sizeof(*s->size_of));
+	s->label_of = mem_new((size_t)run->functions.count + 1, sizeof(*s->label_of));
+	for (uint32_t i = 1; i <= run->frames.count; i++) {
+		row_id function = run->frames.at[i - 1].function;
+		uint32_t label = s->functions.of_frame[i];
+		uint64_t size = function ? run->functions.at[function - 1].size_bytes : 0;
+
+		if (function && label)
+			s->label_of[function] = label;
+		if (label && !run->frames.at[i - 1].outer && size > s->size_of[label])
+			s->size_of[label] = size < UINT32_MAX ? (uint32_t)size : UINT32_MAX;
+	}
+}
+
+bool own_stacks_take(
+	const struct run *run, const struct hot_code *code, struct own_stacks *ret_stacks)
+{
+	struct own_stacks s = {.run = run, .code = code};
+	struct err err = {0};
+
+	if (!run || profile_samples_take(run, &(struct profile_filter){0}, &s.samples, &err) < 0)
+		return false;
+	label_book_init(&s.functions, run, LABEL_FUNCTION);
+	label_book_init(&s.lines, run, LABEL_LINE);
+	s.classes = function_book_open();
+	s.class_of = mem_new((size_t)s.functions.labels.count + 1, 1);
+	labels_measure(&s);
+	vec_foreach (const struct profile_stack, at, &s.samples.stacks)
+		stack_take(&s, at);
+	*ret_stacks = s;
+	return true;
+}
+
+void own_stacks_done(struct own_stacks *stacks)
+{
+	vec_done(&stacks->frames);
+	vec_done(&stacks->stacks);
+	free(stacks->class_of);
+	free(stacks->size_of);
+	free(stacks->label_of);
+	function_book_close(stacks->classes);
+	label_book_done(&stacks->functions);
+	label_book_done(&stacks->lines);
+	profile_samples_done(&stacks->samples);
+}

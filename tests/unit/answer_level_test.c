@@ -1,0 +1,491 @@
+/* answer_level_test.c - at which level of the stack the answer is, and what the program gains when
+ * one thread does all of it. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "analyze/answer.h"
+#include "analyze/hot_code.h"
+#include "base/jsonw.h"
+#include "base/str.h"
+#include "model/run.h"
+#include "profile_text.h"
+#include "render/answer.h"
+#include "render/answer_json.h"
+#include "render/markdown.h"
+
+#define HEAD "event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"
+#define assert_near(a, b, tolerance) assert_true(fabs((a) - (b)) <= (tolerance))
+
+struct scene {
+	struct arena arena;
+	struct evidence evidence;
+	struct run *run;
+	struct hot_code code;
+	uint32_t *loops, *callee;
+	struct signal rows[4];
+	struct signals signals;
+	struct ledger_view ledger;
+	struct answer_view view;
+};
+
+static bool location_is(const struct run *run, row_id location, const char *function, unsigned line)
+{
+	row_id frame = run->locations.at[location - 1].frame;
+
+	while (frame && run->frames.at[frame - 1].outer)
+		frame = run->frames.at[frame - 1].outer;
+	return frame && run->frames.at[frame - 1].line == line &&
+	       str_equal(run_text(run,
+				 run->functions.at[run->frames.at[frame - 1].function - 1].name),
+		       function);
+}
+
+/* `loops`: "parse:88 walk:7", the places that are in a loop of their function; NULL: the code was
+ * not looked at. */
+static struct scene scene_of(const char *profile, const char *loops)
+{
+	struct scene s = {0};
+	unsigned line;
+	char function[64];
+	int len;
+
+	for (unsigned i = 0; i < EVIDENCE_KINDS; i++)
+		s.evidence.piece[i] = (struct evidence_piece){NULL, "", "it was not asked for", ""};
+	s.run = profile_text_run(profile);
+	s.evidence.piece[EVIDENCE_PROFILE] =
+		(struct evidence_piece){s.run, "profile.assay", "", ""};
+	s.code.count = s.run->locations.count + 1;
+	s.loops = arena_take(&s.arena, s.code.count * sizeof(*s.loops));
+	s.callee = arena_take(&s.arena, s.code.count * sizeof(*s.callee));
+	for (uint32_t i = 1; i < s.code.count; i++)
+		s.loops[i] = HOT_CODE_KNOWN;
+	for (; loops && sscanf(loops, " %63[^:]:%u%n", function, &line, &len) == 2; loops += len)
+		for (uint32_t i = 1; i < s.code.count; i++)
+			if (location_is(s.run, i, function, line))
+				s.loops[i] |= 1;
+	if (!loops)
+		s.code.count = 0;
+	return s;
+}
+
+static const struct hotspot *scene_first(struct scene *s)
+{
+	s->code.loops = s->loops;
+	s->code.callee = s->callee;
+	s->evidence.code = &s->code;
+	evidence_view_causal(&s->evidence, &s->arena);
+	answer_make(&s->evidence, &s->signals, &s->ledger, &s->arena, &s->view);
+	assert_non_null(s->view.first);
+	return s->view.first;
+}
+
+static void scene_signal(struct scene *s, const char *name, double value)
+{
+	s->rows[s->signals.rows.count] = (struct signal){.name = name, .value = value};
+	s->signals.rows.at = s->rows;
+	s->signals.rows.count++;
+}
+
+static void scene_done(struct scene *s)
+{
+	run_close(s->run);
+	arena_done(&s->arena);
+}
+
+#define PARSER                                                                                     \
+	HEAD "95 main:1;run:5;parse:88;step:10\n2 main:1;run:5;parse:90\n3 main:1;run:6;other:3\n"
+
+static void a_small_function_without_a_loop_means_its_caller_that_has_one(void **state)
+{
+	struct scene s = scene_of(PARSER, "parse:88 main:1");
+	const struct hotspot *first = scene_first(&s);
+
+	(void)state;
+	assert_string_equal(first->function, "parse");
+	assert_string_equal(first->location, "prog.c:88");
+	assert_near(first->value, 0.97, 1e-9);
+	assert_string_equal(s.view.sentence,
+		"change prog.c:88, in parse() first: 97 % of the CPU time is below it, 95 % in "
+		"step(); reached through parse() <- run() <- main()");
+	assert_int_equal(first->chain_count, 4);
+	assert_int_equal(first->chain_place, 1);
+	assert_string_equal(first->chain[0].function, "step");
+	assert_near(first->chain[0].self, 0.95, 1e-9);
+	assert_near(first->chain[1].total, 0.97, 1e-9);
+	assert_near(first->chain[1].self, 0.02, 1e-9);
+	assert_string_equal(first->chain[3].call, "main()");
+	assert_near(first->chain[3].total, 1, 1e-9);
+	assert_true(isnan(first->chain[0].entries));
+	assert_int_equal(s.view.hotspot_count, 2); /* step() is shown in the chain, not again */
+	assert_string_equal(s.view.hotspots[1].function, "other");
+	scene_done(&s);
+}
+
+static void a_function_that_has_the_loop_itself_is_the_place_and_so_it_is_when_nobody_looked(
+	void **state)
+{
+	struct scene s = scene_of(PARSER, "step:10 parse:88 main:1"),
+		     blind = scene_of(PARSER, NULL);
+
+	(void)state;
+	assert_string_equal(scene_first(&s)->function, "step");
+	assert_int_equal(s.view.first->chain_place, 0);
+	assert_string_equal(scene_first(&blind)->function, "step");
+	scene_done(&s);
+	scene_done(&blind);
+}
+
+/* An interpreter: its loop does everything, so it is not why one thing is slow. */
+static void a_loop_that_does_many_things_is_not_why_one_of_them_is_slow(void **state)
+{
+	struct scene s = scene_of(HEAD "25 main:1;execute:9;get:20\n20 main:1;execute:8;set:30\n"
+				       "20 main:1;execute:7;add:40\n20 main:1;execute:6;cat:50\n"
+				       "15 main:1;execute:5\n",
+		"execute:9 execute:8 execute:7 execute:6 execute:5");
+
+	(void)state;
+	assert_string_equal(scene_first(&s)->function, "get");
+	scene_done(&s);
+}
+
+/* main() says how often everything is done. */
+static void main_is_not_the_place_of_what_it_calls(void **state)
+{
+	struct scene s = scene_of(HEAD "95 main:3;hash:10\n5 main:4\n", "main:3");
+
+	(void)state;
+	assert_string_equal(scene_first(&s)->function, "hash");
+	scene_done(&s);
+}
+
+/* A transform without a loop, 4 KB of it: there is enough in it to change. */
+static void a_large_function_without_a_loop_is_the_place(void **state)
+{
+	struct scene s = scene_of(
+		HEAD "95 main:1;update:4;transform:10\n5 main:2;other:7\n", "update:4 main:1");
+
+	(void)state;
+	vec_foreach (struct function_row, function, &s.run->functions)
+		if (str_equal(run_text(s.run, function->name), "transform"))
+			function->size_bytes = 4096;
+	assert_string_equal(scene_first(&s)->function, "transform");
+	scene_done(&s);
+}
+
+/* Half of its time before and behind a loop of a few rounds: the calls are many. */
+static void a_tiny_function_with_a_short_loop_means_its_caller(void **state)
+{
+	struct scene s = scene_of(HEAD
+		"55 main:1;lookup:4;hash:10\n40 main:1;lookup:4;hash:9\n5 main:2;other:7\n",
+		"hash:10 lookup:4");
+
+	(void)state;
+	vec_foreach (struct function_row, function, &s.run->functions)
+		if (str_equal(run_text(s.run, function->name), "hash"))
+			function->size_bytes = 90;
+	assert_string_equal(scene_first(&s)->function, "lookup");
+	scene_done(&s);
+}
+
+static void recursion_counts_once_and_is_a_loop(void **state)
+{
+	struct scene s = scene_of(HEAD "50 main:1;walk:5;walk:5;walk:5;visit:9\n"
+				       "40 main:1;walk:5;visit:9\n10 main:2;other:7\n",
+		"");
+	const struct hotspot *first = scene_first(&s);
+
+	(void)state;
+	assert_string_equal(first->function, "walk");
+	assert_near(first->value, 0.9, 1e-9);
+	assert_near(first->chain[first->chain_place].total, 0.9, 1e-9);
+	assert_int_equal(first->chain_count, 3);
+	scene_done(&s);
+}
+
+/* middle() ends with a call of leaf(), which the compiler made a jump: half of the stacks lack it.
+ * The call in outer() names it. */
+static void a_tail_call_does_not_split_a_chain(void **state)
+{
+	struct scene s = scene_of(HEAD "50 main:1;outer:5;middle:7;leaf:9\n"
+				       "50 main:1;outer:5;leaf:9\n",
+		"middle:7 leaf:0");
+
+	(void)state;
+	for (uint32_t i = 1; i < s.code.count; i++)
+		for (uint32_t f = 0;
+			location_is(s.run, i, "outer", 5) && f < s.run->functions.count; f++)
+			if (str_equal(run_text(s.run, s.run->functions.at[f].name), "middle"))
+				s.callee[i] = f + 1;
+	scene_first(&s);
+	assert_string_equal(s.view.first->function, "middle");
+	assert_near(s.view.first->value, 1, 1e-9);
+	assert_int_equal(s.view.first->chain_count, 4);
+	assert_near(s.view.first->chain[1].total, 1, 1e-9);
+	assert_int_equal(s.view.hotspot_count, 1);
+	scene_done(&s);
+}
+
+static void a_wrapper_of_the_allocator_means_its_caller(void **state)
+{
+	struct scene s = scene_of(HEAD "90 main:1;build:5;xmalloc:7;malloc@/usr/lib/libc.so.6\n"
+				       "10 main:2;other:7\n",
+		NULL);
+	const struct hotspot *first = scene_first(&s);
+
+	(void)state;
+	assert_string_equal(first->function, "build");
+	assert_int_equal(first->category, HOTSPOT_ALLOCATION);
+	scene_done(&s);
+}
+
+static void a_sort_that_calls_back_is_the_loop_of_who_called_it(void **state)
+{
+	struct scene s = scene_of(HEAD
+		"90 main:1;order:5;qsort@/usr/lib/libc.so.6:3;compare:7\n10 main:2;other:7\n",
+		"qsort:3");
+
+	(void)state;
+	assert_string_equal(scene_first(&s)->function, "order");
+	scene_done(&s);
+}
+
+static void an_interrupt_is_no_system_call(void **state)
+{
+	struct scene s = scene_of(HEAD
+		"70 main:1;work:5\n"
+		"20 main:1;work:5;asm_sysvec_apic_timer_interrupt@[kernel];schedule@[kernel]\n"
+		"10 main:1;work:6;entry_SYSCALL_64@[kernel];ksys_read@[kernel]\n",
+		NULL);
+	const struct hotspot *first = scene_first(&s);
+
+	(void)state;
+	assert_int_equal(s.view.hotspot_count, 1); /* one place, one row */
+	assert_near(first->value, 1, 1e-9);
+	assert_int_equal(first->kind_count, 2);
+	assert_int_equal(first->kinds[0].category, HOTSPOT_CPU);
+	assert_near(first->kinds[0].share, 0.9, 1e-9);
+	assert_int_equal(first->kinds[1].category, HOTSPOT_SYSCALL);
+	scene_done(&s);
+}
+
+static void the_level_is_an_opinion_and_never_sure(void **state)
+{
+	struct scene s = scene_of(PARSER, "parse:88");
+	struct ledger_witness witness = {
+		.witness = "rusage", .verdict = HYPOTHESIS_SUPPORTS, .words = "so"};
+	struct ledger_row row = {.name = "x",
+		.title = "x",
+		.category = "cpu",
+		.verdict = HYPOTHESIS_SUPPORTS,
+		.why = "w",
+		.untested = "",
+		.advice = "",
+		.falsifier = "",
+		.next = "",
+		.share = 0.9,
+		.effort = 1,
+		.witnesses = &witness,
+		.witness_count = 1};
+
+	(void)state;
+	s.ledger = (struct ledger_view){.rows = &row, .count = 1};
+	scene_first(&s);
+	assert_int_equal(s.view.first->agree, 2);
+	assert_string_equal(s.view.confidence, "medium");
+	scene_done(&s);
+}
+
+static void one_busy_thread_gains_what_the_samples_say(void **state)
+{
+	struct scene s = scene_of(PARSER, "parse:88");
+
+	(void)state;
+	scene_signal(&s, "cpus_used", 1.0);
+	scene_signal(&s, "wall_spread", 0.03);
+	scene_first(&s);
+	assert_int_equal(s.view.gain_source, GAIN_ARITHMETIC);
+	assert_near(s.view.gain, 0.485, 1e-9);
+	assert_near(s.view.gain_at, 0.5, 1e-9);
+	assert_near(s.view.gain_all, 0.97, 1e-9);
+	/* sqrt(0.97 * 0.03 / 100 + (0.97 * 0.03)^2) * 1.96 = 0.066 */
+	assert_near(s.view.gain_all_lo, 0.97 - 0.066, 0.001);
+	assert_near(s.view.gain_all_hi, 1, 1e-9);
+	scene_done(&s);
+}
+
+static void who_waits_half_of_the_time_gains_half_and_two_busy_threads_gain_nobody_knows(
+	void **state)
+{
+	struct scene s = scene_of(PARSER, "parse:88"), two = scene_of(PARSER, "parse:88");
+	struct scene split =
+		scene_of(HEAD "50 main:1;hot:5\nthread 1 2 prog\n50 main:1;hot:5\n", "");
+
+	(void)state;
+	scene_signal(&s, "cpus_used", 0.5);
+	scene_first(&s);
+	assert_near(s.view.gain_all, 0.485, 1e-9);
+	scene_signal(&two, "cpus_used", 1.9);
+	scene_first(&two);
+	assert_true(isnan(two.view.gain));
+	assert_int_equal(two.view.gain_source, GAIN_NONE);
+	scene_signal(&split, "cpus_used", 1.0);
+	scene_first(&split);
+	assert_true(isnan(split.view.gain));
+	scene_done(&s);
+	scene_done(&two);
+	scene_done(&split);
+}
+
+/* An experiment on `function` that gains nothing, or everything that its share promises. */
+static struct run *experiments_run(const char *function, double ratio)
+{
+	struct run *run = run_open();
+	row_id point = run_add_progress_point(
+		run, &(struct progress_point_row){.name = run_intern(run, "round")});
+	row_id target = run_add_causal_target(
+		run, &(struct causal_target_row){.name = run_intern(run, function),
+			     .file = run_intern(run, "prog.c"),
+			     .function = run_intern(run, function)});
+
+	run->command = run_intern(run, "causal");
+	run_add_execution(run, &(struct execution_row){.wall_ns = 10000000000});
+	for (unsigned i = 0; i < 24; i++) {
+		bool sped = i % 2;
+		row_id e = run_add_experiment(
+			run, &(struct experiment_row){.target = target,
+				     .execution = 1,
+				     .pair = 100 + i / 2,
+				     .speedup_permille = sped ? 500 : 0,
+				     .threads = 1,
+				     .wall_ns = 1000000000,
+				     .virtual_ns = (uint64_t)(1000000000 * (sped ? ratio : 1)),
+				     .samples = 1000,
+				     .hits = 900,
+				     .hit_ns = 900000000,
+				     .ran_ns = 1000000000});
+
+		run_add_visit(run, &(struct visit_row){.experiment = e,
+					   .point = point,
+					   .arrivals = 10000,
+					   .departures = 10000});
+	}
+	return run;
+}
+
+static void an_experiment_is_believed_and_confirms_the_place_above_it(void **state)
+{
+	struct scene s = scene_of(PARSER, "parse:88");
+	struct run *causal = experiments_run("step", 1 - 0.475);
+
+	(void)state;
+	s.evidence.piece[EVIDENCE_CAUSAL] = (struct evidence_piece){causal, "causal.assay", "", ""};
+	scene_signal(&s, "cpus_used", 1.0);
+	scene_first(&s);
+	assert_string_equal(s.view.first->function, "parse");
+	assert_int_equal(s.view.gain_source, GAIN_EXPERIMENT);
+	assert_near(s.view.gain, 0.475, 0.001);
+	assert_null(s.view.gain_doubt);
+	assert_string_equal(s.view.confidence, "high");
+	run_close(causal);
+	scene_done(&s);
+}
+
+static void an_experiment_that_contradicts_one_busy_thread_is_said_and_makes_it_less_sure(
+	void **state)
+{
+	struct scene s = scene_of(PARSER, "parse:88"), flat = scene_of(PARSER, "parse:88");
+	struct run *low = experiments_run("step", 0.88), *none = experiments_run("step", 1);
+
+	(void)state;
+	s.evidence.piece[EVIDENCE_CAUSAL] = (struct evidence_piece){low, "causal.assay", "", ""};
+	scene_signal(&s, "cpus_used", 1.0);
+	scene_first(&s);
+	assert_int_equal(s.view.gain_source, GAIN_EXPERIMENT);
+	assert_non_null(strstr(s.view.gain_doubt, "one of them is wrong"));
+	assert_string_not_equal(s.view.confidence, "high");
+	flat.evidence.piece[EVIDENCE_CAUSAL] =
+		(struct evidence_piece){none, "causal.assay", "", ""};
+	scene_signal(&flat, "cpus_used", 1.0);
+	scene_first(&flat); /* one busy thread cannot hide what takes 97 % of its time */
+	assert_string_equal(flat.view.first->function, "parse");
+	assert_int_equal(flat.view.gain_source, GAIN_ARITHMETIC);
+	assert_non_null(flat.view.gain_doubt);
+	run_close(low);
+	run_close(none);
+	scene_done(&s);
+	scene_done(&flat);
+}
+
+static void every_form_shows_the_chain_the_kinds_and_how_the_gain_is_known(void **state)
+{
+	struct scene s =
+		scene_of(HEAD "75 main:1;run:5;parse:88;step:10\n"
+			      "20 main:1;run:5;parse:88;step:10;malloc@/usr/lib/libc.so.6\n"
+			      "5 main:1;run:6;other:3\n",
+			"parse:88");
+	str_auto struct str text = {0}, agent = {0}, json_text = {0}, report = {0}, table = {0};
+	struct paper paper = {.out = &text}, plain = {.out = &agent, .ascii = true};
+	struct jsonw json = {.out = &json_text};
+	struct answer_page page = {.view = &s.view,
+		.evidence = &s.evidence,
+		.target = "./prog 1",
+		.directory = "d",
+		.run_id = "1"};
+
+	(void)state;
+	scene_signal(&s, "cpus_used", 1.0);
+	scene_first(&s);
+	answer_text(&paper, &page);
+	assert_non_null(strstr(text.at, "step() 95 % <- [parse() 95 %] <- run() 100 %"));
+	assert_non_null(strstr(text.at, "CPU 75 %, allocation 20 %"));
+	assert_non_null(strstr(text.at, "by arithmetic: one thread"));
+	answer_agent(&plain, &page);
+	assert_non_null(strstr(agent.at, "chain: step() 95 % <- [parse() 95 %]"));
+	assert_non_null(strstr(agent.at, "by arithmetic: one thread"));
+	jsonw_begin_object(&json);
+	answer_json(&json, &page);
+	jsonw_end_object(&json);
+	assert_non_null(strstr(json_text.at, "\"gain_source\": \"arithmetic\""));
+	assert_non_null(strstr(json_text.at, "\"total_share\""));
+	assert_non_null(strstr(json_text.at, "\"is_place\": true"));
+	answer_markdown(&report, &page);
+	assert_non_null(strstr(report.at, "- Chain: `step() 95 % <- [parse() 95 %]"));
+	hotspot_markdown(&table, &page);
+	assert_non_null(strstr(table.at, "1. `step() 95 % <- [parse() 95 %]"));
+	scene_done(&s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_small_function_without_a_loop_means_its_caller_that_has_one),
+		cmocka_unit_test(
+			a_function_that_has_the_loop_itself_is_the_place_and_so_it_is_when_nobody_looked),
+		cmocka_unit_test(a_loop_that_does_many_things_is_not_why_one_of_them_is_slow),
+		cmocka_unit_test(main_is_not_the_place_of_what_it_calls),
+		cmocka_unit_test(a_large_function_without_a_loop_is_the_place),
+		cmocka_unit_test(a_tiny_function_with_a_short_loop_means_its_caller),
+		cmocka_unit_test(recursion_counts_once_and_is_a_loop),
+		cmocka_unit_test(a_tail_call_does_not_split_a_chain),
+		cmocka_unit_test(a_wrapper_of_the_allocator_means_its_caller),
+		cmocka_unit_test(a_sort_that_calls_back_is_the_loop_of_who_called_it),
+		cmocka_unit_test(an_interrupt_is_no_system_call),
+		cmocka_unit_test(the_level_is_an_opinion_and_never_sure),
+		cmocka_unit_test(one_busy_thread_gains_what_the_samples_say),
+		cmocka_unit_test(
+			who_waits_half_of_the_time_gains_half_and_two_busy_threads_gain_nobody_knows),
+		cmocka_unit_test(an_experiment_is_believed_and_confirms_the_place_above_it),
+		cmocka_unit_test(
+			an_experiment_that_contradicts_one_busy_thread_is_said_and_makes_it_less_sure),
+		cmocka_unit_test(every_form_shows_the_chain_the_kinds_and_how_the_gain_is_known),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
