@@ -275,6 +275,36 @@ static void an_interrupt_is_no_system_call(void **state)
 	scene_done(&s);
 }
 
+/* The same as signals: what the kernel did in the interrupt is nobody's system call. */
+static void signals_of_the_kernel_leave_interrupts_out(void **state)
+{
+	struct scene s = scene_of(HEAD
+		"70 main:1;work:5\n"
+		"20 main:1;work:5;asm_sysvec_apic_timer_interrupt@[kernel];schedule@[kernel]\n"
+		"10 main:1;work:6;entry_SYSCALL_64@[kernel];schedule@[kernel]\n",
+		NULL);
+	signals_auto struct signals signals = {0};
+
+	(void)state;
+	signals_collect(&s.evidence, &s.arena, &signals);
+	assert_near(signals_find(&signals, "entry_samples")->value, 0.1, 1e-9);
+	assert_non_null(strstr(signals_find(&signals, "entry_samples")->query, "NOT IN"));
+	scene_done(&s);
+}
+
+static void a_name_of_cpp_is_said_without_its_template_arguments(void **state)
+{
+	struct scene s =
+		scene_of(HEAD "90 main:1;ns::adapter<char, std::alloc<char> >::write(int):5\n"
+			      "10 main:2;(anonymous namespace)::stream::operator<<(int):7\n",
+			NULL);
+
+	(void)state;
+	assert_string_equal(scene_first(&s)->call, "ns::adapter::write()");
+	assert_string_equal(s.view.hotspots[1].call, "stream::operator<<()");
+	scene_done(&s);
+}
+
 static void the_level_is_an_opinion_and_never_sure(void **state)
 {
 	struct scene s = scene_of(PARSER, "parse:88");
@@ -477,6 +507,8 @@ int main(void)
 		cmocka_unit_test(a_wrapper_of_the_allocator_means_its_caller),
 		cmocka_unit_test(a_sort_that_calls_back_is_the_loop_of_who_called_it),
 		cmocka_unit_test(an_interrupt_is_no_system_call),
+		cmocka_unit_test(signals_of_the_kernel_leave_interrupts_out),
+		cmocka_unit_test(a_name_of_cpp_is_said_without_its_template_arguments),
 		cmocka_unit_test(the_level_is_an_opinion_and_never_sure),
 		cmocka_unit_test(one_busy_thread_gains_what_the_samples_say),
 		cmocka_unit_test(

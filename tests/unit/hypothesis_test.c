@@ -40,14 +40,15 @@ struct known {
 };
 
 /* The verdict on `two_witnesses` over these signals, in the caller's arena. */
-static struct ledger_view judge(const struct known *known, unsigned count, struct arena *arena)
+static struct ledger_view judge_with(
+	const char *text, const struct known *known, unsigned count, struct arena *arena)
 {
 	hypothesis_book_auto struct hypothesis_book *book = NULL;
 	signals_auto struct signals signals = {0};
 	struct ledger_view view;
 	struct err err = {0};
 
-	assert_int_equal(hypothesis_book_parse("test", two_witnesses, &book, &err), 0);
+	assert_int_equal(hypothesis_book_parse("test", text, &book, &err), 0);
 	for (unsigned i = 0; i < count; i++) {
 		struct signal *kept = arena_take(arena, sizeof(*kept));
 
@@ -59,6 +60,11 @@ static struct ledger_view judge(const struct known *known, unsigned count, struc
 	ledger_evaluate(book, &signals, arena, &view);
 	/* Signals go away here: only the words are looked at below. */
 	return view;
+}
+
+static struct ledger_view judge(const struct known *known, unsigned count, struct arena *arena)
+{
+	return judge_with(two_witnesses, known, count, arena);
 }
 
 #define JUDGE(arena, ...)                                                                          \
@@ -99,6 +105,26 @@ static void counters_that_decide_are_the_deciders(void **state)
 	assert_int_equal(view.rows[0].verdict, HYPOTHESIS_REJECTS);
 	assert_string_equal(view.rows[0].decider->witness, "pmu");
 	assert_true(view.rows[0].by_counters);
+}
+
+/* A lock of one thread.  What is not known to be missing may be there. */
+static void what_cannot_be_is_rejected_and_not_shown(void **state)
+{
+	arena_auto struct arena arena = {0};
+	str_auto struct str text = {0};
+	struct known known[] = {{"a", 0.25}, {"b", 1}, {"c", 20}, {"threads", 1}};
+	struct ledger_view view;
+
+	(void)state;
+	str_addf(&text, "%sneeds threads >= 2\n", two_witnesses);
+	view = judge_with(text.at, known, 4, &arena);
+	assert_true(view.rows[0].is_impossible);
+	assert_int_equal(view.rows[0].verdict, HYPOTHESIS_REJECTS);
+	known[3].value = 2;
+	assert_false(judge_with(text.at, known, 4, &arena).rows[0].is_impossible);
+	view = judge_with(text.at, known, 3, &arena);
+	assert_false(view.rows[0].is_impossible);
+	assert_int_equal(view.rows[0].verdict, HYPOTHESIS_SUPPORTS);
 }
 
 static void one_witness_alone_is_inconclusive(void **state)
@@ -361,6 +387,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(two_witnesses_that_agree_support),
 		cmocka_unit_test(counters_that_decide_are_the_deciders),
+		cmocka_unit_test(what_cannot_be_is_rejected_and_not_shown),
 		cmocka_unit_test(one_witness_alone_is_inconclusive),
 		cmocka_unit_test(witnesses_that_contradict_each_other_are_a_conflict),
 		cmocka_unit_test(what_was_not_measured_is_untested_and_never_rejected),

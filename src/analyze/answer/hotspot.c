@@ -64,15 +64,28 @@ static double agreement_of(const struct hotspot_draft *draft)
 	return spot->asked == 1 ? 0.4 : 0.2;
 }
 
-/* That a function is hot is measured; that its caller is the one to change is a rule's opinion,
- * which only an experiment or a count can confirm. */
+/* The place itself was counted, or an experiment was made on it. */
+static bool is_confirmed(const struct hotspot_draft *draft)
+{
+	const struct hotspot *spot = &draft->spot;
+
+	if (draft->pays || isfinite(spot->chain[spot->chain_place].entries))
+		return true;
+	for (uint32_t i = 0; i < spot->evidence_count; i++)
+		if (draft->evidence[i].agrees &&
+			(str_equal(draft->evidence[i].mechanism, "simulation") ||
+				str_equal(draft->evidence[i].mechanism, "pmu")))
+			return !spot->chain_place;
+	return false;
+}
+
+/* That a function is hot is measured; that it and not its caller is the one to change is a rule's
+ * opinion, which only an experiment or a count can confirm. */
 static double confidence_of(const struct hotspot_draft *draft)
 {
 	const struct hotspot *spot = &draft->spot;
-	bool is_opinion = spot->chain_place && !isfinite(spot->chain[spot->chain_place].entries);
-	double most = spot->gain_doubt		   ? DOUBTED_MOST
-		      : is_opinion && !draft->pays ? OPINION_MOST
-						   : 1;
+	bool is_opinion = spot->chain_count > 1 && !is_confirmed(draft);
+	double most = spot->gain_doubt ? DOUBTED_MOST : is_opinion ? OPINION_MOST : 1;
 
 	return fmin(most, agreement_of(draft));
 }

@@ -22,16 +22,36 @@
 #define INNER_LEAST 0.5 /* of a place's time: a function below it that stands for it */
 enum { TRIALS_LEAST = 4 };
 
-const char *hotspot_call(struct arena *arena, const char *function)
+/* The name without its template arguments: "a<b<int> >::f" is a::f.  A '<' at the start of a part
+ * is Rust's or an operator's and stays. */
+static void name_add_plain(const char *name, size_t len, struct str *out)
 {
 	static const char nameless[] = "(anonymous namespace)::"; /* says nothing to a reader */
-	size_t len = names_bare_length(function);
+	unsigned depth = 0;
 
-	if (str_starts(function, nameless) && len > strlen(nameless)) {
-		function += strlen(nameless);
-		len -= strlen(nameless);
+	for (size_t i = 0; i < len; i++) {
+		bool part = !i || name[i - 1] == ':' || name[i - 1] == ' ';
+
+		if (!depth && len - i > strlen(nameless) && str_starts(name + i, nameless)) {
+			i += strlen(nameless) - 1;
+			continue;
+		}
+		if (name[i] == '<' && !part && !str_ends(str_text(out), "operator") &&
+			!str_ends(str_text(out), "operator<"))
+			depth++;
+		else if (name[i] == '>' && depth && name[i - 1] != '-')
+			depth--;
+		else if (!depth)
+			str_add_char(out, name[i]);
 	}
-	return arena_format(arena, "%.*s()", (int)len, function);
+}
+
+const char *hotspot_call(struct arena *arena, const char *function)
+{
+	str_auto struct str plain = {0};
+
+	name_add_plain(function, names_bare_length(function), &plain);
+	return arena_format(arena, "%s()", str_text(&plain));
 }
 
 void hotspot_add_evidence(struct hotspot_draft *draft, const struct hotspot_evidence *evidence)

@@ -22,7 +22,8 @@
 #include "hotspot_stacks.h"
 
 /* Bytes of machine code.  Compiled with -O2, comparisons, probes and accessors have 30 to 300, what
- * people call a function 500 and more. */
+ * people call a function 500 and more.  One that is only inlined has none of its own: it is small.
+ */
 enum { SMALL_BYTES = 512, TINY_BYTES = 256 };
 
 #define MOST 0.5      /* of a function's time: the rule for it */
@@ -64,8 +65,7 @@ struct own_cost *own_costs_make(const struct own_stacks *stacks)
 static bool holds_loop(const struct own_stacks *stacks, const struct own_cost *cost, uint32_t f)
 {
 	uint32_t size = stacks->size_of[f];
-	bool is_tiny =
-		size && size <= TINY_BYTES && (double)cost->self >= MOST * (double)cost->total;
+	bool is_tiny = size <= TINY_BYTES && (double)cost->self >= MOST * (double)cost->total;
 
 	return (double)cost->loop >= (is_tiny ? LONG_LOOP : MOST) * (double)cost->total;
 }

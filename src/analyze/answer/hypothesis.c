@@ -426,6 +426,10 @@ static void row_make(const struct judge *judge, const struct hypothesis *h, stru
 		witness_judge(judge, &h->witnesses[i], &row->witnesses[row->witness_count++]);
 	row->witness_count += claim_judge(judge, h, &row->witnesses[row->witness_count]);
 	verdict_settle(row, h->enough, arena);
+	row->is_impossible =
+		h->needs.count && condition_truth(&h->needs, judge->signals) == TRUTH_FALSE;
+	if (row->is_impossible)
+		row->verdict = HYPOTHESIS_REJECTS;
 	row->untested = untested_make(h, row, arena);
 	row->why = why_make(row, arena);
 	decider_choose(row);

@@ -136,6 +136,8 @@ static int pair_take(struct text_reader *reader, const struct text_pair *pair, s
 		return witness_take(reader, pair, h);
 	if (str_equal(pair->key, "share"))
 		return share_add(reader, pair, h);
+	if (str_equal(pair->key, "needs"))
+		return condition_parse(reader, pair, &h->needs);
 	return 0;
 }
 
@@ -184,7 +186,7 @@ static int hypothesis_add(
 {
 	static const char *const keys[] = {"hypothesis", "title", "category", "effort", "advice",
 		"falsifier", "next", "witness", "share", "enough", "role", "missing", "supports",
-		"rejects", "says", "agree", NULL};
+		"rejects", "says", "agree", "needs", NULL};
 	struct hypothesis h = {.file = arena_format(reader->arena, "%s", reader->name)};
 	int r = text_block_check(
 		reader, block, keys, 8, "witness share supports rejects says agree");

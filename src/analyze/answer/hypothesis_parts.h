@@ -51,7 +51,8 @@ struct witness_rule {
 struct hypothesis {
 	const char *file; /* where it is written */
 	const char *name, *title, *category, *advice, *falsifier, *next;
-	const char *missing; /* what no collector gives yet, or "" */
+	const char *missing;	/* what no collector gives yet, or "" */
+	struct condition needs; /* without which it cannot be: not shown then; no parts: none */
 	double effort;
 	bool is_place;
 	unsigned enough; /* witnesses that make it "supports" */

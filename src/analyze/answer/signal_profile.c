@@ -2,8 +2,9 @@
  * class of functions, of the hottest function and thread.
  *
  * "class.NAME" is the share of samples with a function of that class anywhere on the stack,
- * "leaf.NAME" of those taken in one.  Stacks are given their classes once, parents first.  The
- * query names the functions by their rows: which these are is data/function.classes' word. */
+ * "leaf.NAME" of those taken in one.  Stacks are given their classes once, parents first.  What the
+ * kernel does in an interrupt has no class: nobody asked for it.  The query names the functions by
+ * their rows: which these are is data/function.classes' word. */
 #include <math.h>
 #include <string.h>
 
@@ -77,18 +78,34 @@ static uint32_t location_classes(const struct run *run, const struct profile_fac
 	return classes;
 }
 
+static bool location_is_kernel(const struct run *run, row_id location)
+{
+	row_id module = location ? run->locations.at[location - 1].module : 0;
+
+	return module && run->modules.at[module - 1].flags & MODULE_KERNEL;
+}
+
 static void stacks_classify(const struct run *run, struct profile_facts *facts)
 {
+	const uint32_t interrupt = 1U << FUNCTION_INTERRUPT;
 	size_t count = (size_t)run->stacks.count + 1;
+	mem_auto uint32_t *user = mem_new(count, sizeof(*user)); /* classes of the user's side */
 
 	facts->on_stack = mem_new(count, sizeof(*facts->on_stack));
 	facts->at_leaf = mem_new(count, sizeof(*facts->at_leaf));
 	for (uint32_t i = 0; i < run->stacks.count; i++) {
 		const struct stack_row *stack = &run->stacks.at[i];
-
-		facts->on_stack[i + 1] =
+		bool kernel = location_is_kernel(run, stack->location);
+		uint32_t classes =
 			location_classes(run, facts, stack->location, &facts->at_leaf[i + 1]);
-		facts->on_stack[i + 1] |= facts->on_stack[stack->parent];
+
+		classes |= facts->on_stack[stack->parent];
+		user[i + 1] = user[stack->parent] | (kernel ? 0 : classes);
+		if (kernel && classes & interrupt) {
+			classes = user[i + 1] | interrupt;
+			facts->at_leaf[i + 1] = interrupt;
+		}
+		facts->on_stack[i + 1] = classes;
 	}
 }
 
@@ -164,17 +181,39 @@ static bool class_is_kernel(enum function_class class)
 	       class == FUNCTION_BLOCK || class == FUNCTION_SCHED || class == FUNCTION_ENTRY;
 }
 
+static const char *functions_sql(struct leaf_reader *reader, const struct profile_facts *facts,
+	enum function_class class, bool kernel)
+{
+	const struct run *run = reader->run;
+	str_auto struct str ids = {0};
+
+	for (uint32_t i = 1; i <= run->functions.count; i++) {
+		row_id module = run->functions.at[i - 1].module;
+		bool is_kernel = module && run->modules.at[module - 1].flags & MODULE_KERNEL;
+
+		if (facts->class_of[i] == class && is_kernel == kernel)
+			str_addf(&ids, "%s%u", ids.len ? ", " : "", i);
+	}
+	return arena_str(reader->arena, &ids);
+}
+
 static const char *class_condition(struct leaf_reader *reader, const struct profile_facts *facts,
 	enum function_class class, bool leaf)
 {
-	str_auto struct str ids = {0};
+	const char *user = functions_sql(reader, facts, class, false);
+	const char *kernel = functions_sql(reader, facts, class, true);
+	const char *interrupts = functions_sql(reader, facts, FUNCTION_INTERRUPT, true);
+	const char *depth = leaf ? " AND depth = 0" : "";
 
-	for (uint32_t i = 1; i <= reader->run->functions.count; i++)
-		if (facts->class_of[i] == class)
-			str_addf(&ids, "%s%u", ids.len ? ", " : "", i);
+	if (!*kernel || !*interrupts)
+		return arena_format(reader->arena,
+			"stack IN (SELECT stack FROM chains WHERE function IN (%s%s%s)%s)", user,
+			*user && *kernel ? ", " : "", kernel, depth);
 	return arena_format(reader->arena,
-		"stack IN (SELECT stack FROM chains WHERE function IN (%s)%s)", str_text(&ids),
-		leaf ? " AND depth = 0" : "");
+		"(stack IN (SELECT stack FROM chains WHERE function IN (%s)%s) OR stack IN (SELECT "
+		"stack FROM chains WHERE function IN (%s)%s AND stack NOT IN (SELECT stack FROM "
+		"chains WHERE function IN (%s))))",
+		user, depth, kernel, depth, interrupts);
 }
 
 static bool class_leaf(

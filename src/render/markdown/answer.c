@@ -179,7 +179,7 @@ static void tried(struct str *out, const struct ledger_view *ledger,
 	for (uint32_t i = 0; ledger && i < ledger->count; i++) {
 		const struct ledger_row *row = &ledger->rows[i];
 
-		if (row->verdict != verdict ||
+		if (row->verdict != verdict || row->is_impossible ||
 			(by != BY_ANY && row->by_counters != (by == BY_COUNTERS)))
 			continue;
 		if (!any)

@@ -114,7 +114,7 @@ static uint32_t ledger_count(const struct ledger_view *ledger, enum hypothesis_v
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; ledger && i < ledger->count; i++)
-		count += ledger->rows[i].verdict == verdict;
+		count += ledger->rows[i].verdict == verdict && !ledger->rows[i].is_impossible;
 	return count;
 }
 
