@@ -324,7 +324,8 @@ static int run_take(struct bench *b, const struct item *item, const struct spawn
 	b->progress.round_ended = item->ends_round && !item->warmup && end == BENCH_DONE;
 	if (b->progress.round_ended) {
 		b->progress.rounds++;
-		b->progress.rounds_due = rounds_due(b, clock_monotonic_ns() - b->begin_ns);
+		b->progress.elapsed_ns = clock_monotonic_ns() - b->begin_ns;
+		b->progress.rounds_due = rounds_due(b, b->progress.elapsed_ns);
 	}
 	r = o->each(o->context, &b->progress, err);
 	b->enough = b->enough || r > 0;

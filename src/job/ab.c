@@ -10,6 +10,7 @@
 
 enum { PAIRS_MAX = 1000 };
 #define BUDGET_DEFAULT_NS 60000000000
+#define PLAIN_AFTER_NS 10000000000 /* until then ten pairs cost little, and tell the size too */
 
 void ab_job_open(
 	struct ab_job *ab, const struct ab_job_options *options, const struct job_host *host)
@@ -55,13 +56,21 @@ static int view_make(
 	return r < 0 ? r : ab_view_make(view, &ab->rule, arena, ret_view, err);
 }
 
+/* A program of some seconds need not be run ten times to show what three or four runs do. */
+static bool look_is_due(const struct bench_progress *progress)
+{
+	return progress->rounds % COMPARE_BATCH == 0 ||
+	       (progress->rounds >= COMPARE_PLAIN_PAIRS && progress->rounds < COMPARE_BATCH &&
+		       progress->elapsed_ns >= PLAIN_AFTER_NS);
+}
+
 int ab_look(struct ab_job *ab, const struct bench_progress *progress, struct err *err)
 {
 	arena_auto struct arena arena = {0};
 	struct ab_view view;
 	int r;
 
-	if (ab->rule.looks == 1 || progress->rounds % COMPARE_BATCH)
+	if (ab->rule.looks == 1 || !look_is_due(progress))
 		return 0;
 	if (!ab->has_plan)
 		ab->plan = compare_plan_make(progress->rounds_due);
@@ -69,6 +78,8 @@ int ab_look(struct ab_job *ab, const struct bench_progress *progress, struct err
 	r = view_make(ab, &arena, &view, err);
 	if (r < 0)
 		return r;
+	if (ab_is_plain(&view) || progress->rounds % COMPARE_BATCH)
+		return ab_is_plain(&view);
 	return ab_is_narrow(&view) ||
 	       (compare_plan_looks_at(&ab->plan, progress->rounds) && ab_is_settled(&view));
 }

@@ -24,6 +24,7 @@ struct fixture {
 	struct arena arena;
 	struct bench_view view;
 	struct ab_view ab;
+	unsigned looks;
 	struct err err;
 };
 
@@ -59,7 +60,7 @@ static void begin(struct fixture *f, double ratio)
 
 static void make(struct fixture *f)
 {
-	const struct compare_rule rule = {0};
+	const struct compare_rule rule = {.looks = f->looks};
 
 	assert_int_equal(bench_view_make(f->run, false, &f->arena, &f->view, &f->err), 0);
 	assert_int_equal(ab_view_make(&f->view, &rule, &f->arena, &f->ab, &f->err), 0);
@@ -142,6 +143,34 @@ static void disturbed_pairs_that_make_the_verdict_are_told(void **state)
 	assert_int_not_equal(f.ab.verdict.outcome, COMPARE_EQUIVALENT);
 	assert_int_equal(f.ab.calm_verdict.outcome, COMPARE_EQUIVALENT);
 	assert_true(f.ab.calm_differs && f.ab.weaknesses & AB_WEAK_DISTURBED);
+	end(&f);
+}
+
+/* The first `PAIRS - count` pairs are no more. */
+static void keep_last(struct fixture *f, unsigned count)
+{
+	struct run *run = f->run;
+
+	memmove(run->executions.at, run->executions.at + 2 * (PAIRS - count),
+		2 * count * sizeof(*run->executions.at));
+	run->executions.count = 2 * count;
+}
+
+static void fewer_pairs_alone_are_no_other_verdict(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, 0.95); /* not plain; all ten pairs on one side are just enough */
+	keep_last(&f, COMPARE_BATCH);
+	f.looks = COMPARE_LOOKS_MAX;
+	row_of(&f, 3, 0)->steal_us = 10000;
+	make(&f);
+	assert_int_equal(f.ab.disturbed_count, 1);
+	assert_int_equal(f.ab.verdict.outcome, COMPARE_IMPROVED);
+	assert_true(f.ab.calm_metrics[AB_WALL].hi < 0);
+	assert_false(f.ab.calm_differs || f.ab.weaknesses & AB_WEAK_DISTURBED);
+	assert_int_equal(f.ab.calm_verdict.outcome, COMPARE_IMPROVED);
 	end(&f);
 }
 
@@ -431,6 +460,7 @@ int main(void)
 		cmocka_unit_test(memory_below_what_can_be_seen_is_not_judged),
 		cmocka_unit_test(a_pair_with_one_disturbed_side_is_named_and_both_sides_cancel),
 		cmocka_unit_test(disturbed_pairs_that_make_the_verdict_are_told),
+		cmocka_unit_test(fewer_pairs_alone_are_no_other_verdict),
 		cmocka_unit_test(what_one_side_always_does_is_no_disturbance),
 		cmocka_unit_test(work_that_came_and_went_is_noticed),
 		cmocka_unit_test(the_better_tier_is_asked_first),

@@ -80,6 +80,26 @@ static void a_clear_change_is_enough_at_the_first_look(void **state)
 	ab_job_done(&f.ab);
 }
 
+static void a_plain_change_of_a_slow_program_is_enough_after_three_pairs(void **state)
+{
+	struct bench_progress progress = {
+		.runs = 6, .rounds = 3, .rounds_due = 10, .round_ended = true};
+	struct fixture f;
+
+	(void)state;
+	begin(&f, (struct ab_job_options){0});
+	pairs_add(&f, 3, 0.5, 0.01);
+	progress.elapsed_ns = 9000000000; /* ten pairs are not dear */
+	assert_int_equal(ab_look(&f.ab, &progress, &f.err), 0);
+	progress.elapsed_ns = 36000000000;
+	assert_int_equal(ab_look(&f.ab, &progress, &f.err), 1);
+	ab_job_done(&f.ab);
+	begin(&f, (struct ab_job_options){0});
+	pairs_add(&f, 3, 0.9, 0.01);
+	assert_int_equal(ab_look(&f.ab, &progress, &f.err), 0);
+	ab_job_done(&f.ab);
+}
+
 static void nothing_is_looked_at_between_two_batches(void **state)
 {
 	struct fixture f;
@@ -133,7 +153,7 @@ static void a_change_is_only_looked_for_when_the_plan_says(void **state)
 
 	(void)state;
 	begin(&f, (struct ab_job_options){0});
-	pairs_add(&f, 10, 1.5, 0.1);
+	pairs_add(&f, 10, 1.5, 0.12);
 	for (uint32_t rounds = 10; rounds <= 1000; rounds += 10)
 		looked += (uint32_t)look(&f, rounds, 1000);
 	assert_in_range(looked, 1, COMPARE_LOOKS_MAX);
@@ -245,6 +265,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pairs_and_time_bound_each_other),
 		cmocka_unit_test(a_clear_change_is_enough_at_the_first_look),
+		cmocka_unit_test(a_plain_change_of_a_slow_program_is_enough_after_three_pairs),
 		cmocka_unit_test(nothing_is_looked_at_between_two_batches),
 		cmocka_unit_test(an_exact_number_of_pairs_is_measured_whatever_they_say),
 		cmocka_unit_test(noise_that_hides_the_answer_asks_for_more),

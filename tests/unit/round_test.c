@@ -220,6 +220,48 @@ static void three_runs_promise_no_interval_and_no_verdict(void **state)
 	end(&f);
 }
 
+static void three_runs_each_show_what_is_plain(void **state)
+{
+	struct fixture f;
+	str_auto struct str words = {0};
+
+	(void)state;
+	begin(&f, 3, 5000, 300);
+	make(&f);
+	assert_int_equal(f.view.verdict.outcome, COMPARE_IMPROVED);
+	assert_true(f.view.ratio_lo > 0.05 && f.view.ratio_hi < 0.07);
+	round_moved_words(&words, &f.view);
+	assert_non_null(strstr(words.at, "improved: wall time 5.0"));
+	end(&f);
+}
+
+/* Wall time is the same or worse, CPU time halved: the words say which of them decided. */
+static void the_measure_that_decided_is_named(void **state)
+{
+	struct fixture f;
+	str_auto struct str words = {0}, json = {0};
+	struct jsonw w = {.out = &json};
+
+	(void)state;
+	begin(&f, 20, 100, 101);
+	for (unsigned i = 0; i < 20; i++) {
+		f.runs[1]->executions.at[i].user_ns /= 2;
+		f.runs[1]->executions.at[i].wall_ns += i % 2 ? 9000000 : 0;
+	}
+	make(&f);
+	assert_int_equal(f.view.verdict.outcome, COMPARE_IMPROVED);
+	round_moved_words(&words, &f.view);
+	if (strncmp(words.at, "improved: cpu time 1", 20) != 0 ||
+		!strstr(words.at, "; wall time 1") || !strstr(words.at, "too noisy"))
+		fail_msg("%s", words.at);
+	assert_null(strstr(f.view.next, "less than 5 %"));
+	jsonw_begin_object(&w);
+	round_json(&w, &f.view);
+	jsonw_end_object(&w);
+	assert_non_null(strstr(json.at, "\"metric\": \"cpu time\""));
+	end(&f);
+}
+
 static void without_a_baseline_nothing_is_claimed(void **state)
 {
 	struct fixture f;
@@ -295,6 +337,8 @@ int main(void)
 		cmocka_unit_test(
 			a_gain_that_an_experiment_proves_is_worth_a_round_whatever_its_score),
 		cmocka_unit_test(three_runs_promise_no_interval_and_no_verdict),
+		cmocka_unit_test(three_runs_each_show_what_is_plain),
+		cmocka_unit_test(the_measure_that_decided_is_named),
 		cmocka_unit_test(without_a_baseline_nothing_is_claimed),
 		cmocka_unit_test(rounds_come_back_and_torn_lines_cost_only_themselves),
 	};

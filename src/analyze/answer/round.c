@@ -124,7 +124,10 @@ bool round_reached(const struct round_evidence *evidence, const char *function, 
 static void next_choose(const struct round_input *input, struct round_view *view)
 {
 	enum compare_outcome outcome = view->verdict.outcome;
-	bool small = outcome != COMPARE_INCONCLUSIVE && fabs(1 - view->ratio) < ROUND_RATIO_STOP;
+	/* CPU time stands in for a wall time that cannot tell. */
+	const struct comparison *by =
+		view->wall.outcome == COMPARE_INCONCLUSIVE ? view->verdict.by : &view->wall;
+	bool small = outcome != COMPARE_INCONCLUSIVE && fabs(by->effect) < ROUND_RATIO_STOP;
 
 	if (!view->has_baselines) {
 		view->next = "measure again: one of the two has no baseline";

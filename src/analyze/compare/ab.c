@@ -124,6 +124,7 @@ static int metrics_judge(const struct ab_view *ab, bool calm_only, const struct 
 		if (i == AB_CPU)
 			*ret_deciding = count;
 	}
+	compare_plain_together(metrics, *ret_deciding);
 	compare_family(metrics, *ret_deciding);
 	compare_family(metrics + *ret_deciding, count - *ret_deciding);
 	return (int)count;
@@ -265,6 +266,20 @@ static uint64_t more_pairs(const struct ab_view *ab)
 	return most > ab->pair_count ? most - ab->pair_count : 0;
 }
 
+/* Is the change still there, in its direction and beyond 0, and only the number of pairs too small
+ * to prove it?  Fewer pairs alone make no other verdict. */
+static bool calm_agrees(const struct ab_view *ab, uint32_t deciding)
+{
+	enum compare_outcome outcome = ab->verdict.outcome;
+
+	if (!compare_has_moved(outcome) || ab->calm_verdict.outcome != COMPARE_INCONCLUSIVE)
+		return ab->calm_verdict.outcome == outcome;
+	for (uint32_t i = 0; i < deciding; i++)
+		if (ab->calm_metrics[i].kind == ab->verdict.by->kind)
+			return compare_points_to(&ab->calm_metrics[i]) == outcome;
+	return false;
+}
+
 static int calm_judge(struct ab_view *ab, const struct compare_rule *rule, struct err *err)
 {
 	uint32_t deciding = 0;
@@ -276,7 +291,9 @@ static int calm_judge(struct ab_view *ab, const struct compare_rule *rule, struc
 	if (r < 0)
 		return r;
 	ab->calm_verdict = compare_decide(ab->calm_metrics, deciding);
-	ab->calm_differs = ab->calm_verdict.outcome != ab->verdict.outcome;
+	ab->calm_differs = !calm_agrees(ab, deciding);
+	if (!ab->calm_differs)
+		ab->calm_verdict.outcome = ab->verdict.outcome;
 	return 0;
 }
 
@@ -327,6 +344,25 @@ bool ab_is_settled(const struct ab_view *ab)
 		if (!compare_is_settled(&ab->metrics[i]))
 			return false;
 	return true;
+}
+
+bool ab_is_plain(const struct ab_view *ab)
+{
+	enum compare_outcome outcome = ab->verdict.outcome;
+	bool plain = false;
+
+	if (!compare_has_moved(outcome))
+		return false;
+	for (uint32_t i = 0; i < ab->deciding_count; i++) {
+		const struct comparison *one = &ab->metrics[i];
+		double against = outcome == COMPARE_IMPROVED ? one->effect : -one->effect;
+
+		if (one->plain && one->outcome == outcome)
+			plain = true;
+		else if (one->a_count < COMPARE_PAIRS_MIN || against > one->min_effect)
+			return false;
+	}
+	return plain;
 }
 
 bool ab_is_narrow(const struct ab_view *ab)

@@ -13,6 +13,7 @@
 #include "base/rank_test.h"
 #include "base/series.h"
 #include "base/stats.h"
+#include "compare_parts.h"
 
 const char *compare_outcome_name(enum compare_outcome outcome)
 {
@@ -67,14 +68,23 @@ static enum compare_outcome comparison_judge(const struct comparison *one)
 {
 	double size = log1p(one->min_effect);
 	const struct shift *shift = &one->log_ratio;
-	bool beyond_chance = one->adjusted_p < one->alpha && (shift->lo > 0 || shift->hi < 0);
+	enum compare_outcome moved = compare_points_to(one);
 
-	if (beyond_chance && shift->estimate > size)
-		return COMPARE_REGRESSED;
-	if (beyond_chance && shift->estimate < -size)
-		return COMPARE_IMPROVED;
+	if (compare_has_moved(moved) && one->adjusted_p < one->alpha)
+		return moved;
 	if (shift->lo >= -size && shift->hi <= size)
 		return COMPARE_EQUIVALENT;
+	return COMPARE_INCONCLUSIVE;
+}
+
+enum compare_outcome compare_points_to(const struct comparison *one)
+{
+	double size = log1p(one->min_effect);
+
+	if (one->log_ratio.lo > 0 && one->log_ratio.estimate > size)
+		return COMPARE_REGRESSED;
+	if (one->log_ratio.hi < 0 && one->log_ratio.estimate < -size)
+		return COMPARE_IMPROVED;
 	return COMPARE_INCONCLUSIVE;
 }
 
@@ -132,6 +142,27 @@ static void comparison_widen(struct comparison *one, double autocorrelation)
 	wider = sqrt((double)count / one->effective_count);
 	shift->lo = shift->estimate - wider * (shift->estimate - shift->lo);
 	shift->hi = shift->estimate + wider * (shift->hi - shift->estimate);
+}
+
+/* Few runs that are plainly apart: what the ranks of so few cannot say, their distance does.  `a`
+ * and `b` are sorted logarithms. */
+static void comparison_plain(
+	struct comparison *one, const double *a, const double *b, const struct compare_rule *rule)
+{
+	size_t count = one->a_count < one->b_count ? one->a_count : one->b_count;
+	size_t least = one->advisory ? COMPARE_PLAIN_RUNS : COMPARE_PLAIN_PAIRS;
+	struct plain plain;
+
+	if (count < least || rule->ranks_only ||
+		!compare_plain_find(
+			a, one->a_count, b, one->b_count, rule_confidence(rule), &plain))
+		return;
+	one->plain = true;
+	if (count >= COMPARE_BATCH)
+		return;
+	one->p = fmin(one->p, plain.p);
+	if (isinf(comparison_half(one)))
+		one->log_ratio = plain.shift;
 }
 
 /* Fill in what follows from the log ratio. */
@@ -207,6 +238,35 @@ static int log_ratios(const struct compare_input *input, double *ret_ratios, str
 	return 0;
 }
 
+/* Logarithms in the order of measurement. */
+static int logs_of(const struct compare_input *input, const double *values, size_t count,
+	double *ret_logs, struct err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (values[i] <= 0)
+			return ratio_refuse(input, i, err);
+		ret_logs[i] = log(values[i]);
+	}
+	return 0;
+}
+
+/* The same of pairs, for what is plain; 0 on both sides of a pair is a ratio, and no logarithm. */
+static void pairs_plain(
+	const struct compare_input *input, const struct compare_rule *rule, struct comparison *one)
+{
+	size_t count = input->a_count;
+	mem_auto double *a = mem_new(count, sizeof(*a));
+	mem_auto double *b = mem_new(count, sizeof(*b));
+	struct err ignored = {0};
+
+	if (logs_of(input, input->a, count, a, &ignored) < 0 ||
+		logs_of(input, input->b, count, b, &ignored) < 0)
+		return;
+	stats_sort(a, count);
+	stats_sort(b, count);
+	comparison_plain(one, a, b, rule);
+}
+
 /* A count that never varied needs no chance: it changed or it did not.  From 0 to something is
  * infinitely more. */
 static void comparison_constant(struct comparison *one, double a, double b)
@@ -255,23 +315,12 @@ int compare_pairs(const struct compare_input *input, const struct compare_rule *
 	if (status < 0)
 		return status;
 	sorted = stats_sorted(ratios, count);
-	one.p = test.p;
+	one.p = one.rank_p = test.p;
 	one.log_ratio = shift_of_sorted(sorted, count, rule_confidence(rule));
 	comparison_widen(&one, series_autocorrelation(ratios, count));
+	pairs_plain(input, rule, &one);
 	comparison_fill(&one);
 	*ret_comparison = one;
-	return 0;
-}
-
-/* Logarithms in the order of measurement. */
-static int logs_of(const struct compare_input *input, const double *values, size_t count,
-	double *ret_logs, struct err *err)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (values[i] <= 0)
-			return ratio_refuse(input, i, err);
-		ret_logs[i] = log(values[i]);
-	}
 	return 0;
 }
 
@@ -295,7 +344,7 @@ int compare_samples(const struct compare_input *input, const struct compare_rule
 		return status;
 	one = comparison_begin(input, rule);
 	one.advisory = true;
-	one.p = test.p;
+	one.p = one.rank_p = test.p;
 	memory = fmax(series_autocorrelation(a, input->a_count),
 		series_autocorrelation(b, input->b_count));
 	stats_sort(a, input->a_count);
@@ -303,9 +352,29 @@ int compare_samples(const struct compare_input *input, const struct compare_rule
 	one.log_ratio =
 		shift_between_sorted(a, input->a_count, b, input->b_count, rule_confidence(rule));
 	comparison_widen(&one, memory);
+	comparison_plain(&one, a, b, rule);
 	comparison_fill(&one);
 	*ret_comparison = one;
 	return 0;
+}
+
+void compare_plain_together(struct comparison *items, size_t count)
+{
+	bool together = count > 1;
+
+	for (size_t i = 0; i < count; i++)
+		together &= items[i].plain && (items[i].effect > 0) == (items[0].effect > 0);
+	for (size_t i = 0; i < count; i++) {
+		struct comparison *one = &items[i];
+
+		if (together || !one->plain || one->a_count >= COMPARE_PLAIN_ALONE)
+			continue;
+		one->plain = false;
+		one->p = one->rank_p;
+		one->log_ratio.lo = -HUGE_VAL;
+		one->log_ratio.hi = HUGE_VAL;
+		comparison_fill(one);
+	}
 }
 
 void compare_family(struct comparison *items, size_t count)

@@ -152,7 +152,8 @@ static int item_make(const struct gate_input *input, const struct match *match,
 	struct gate_item *item = &command->items[command->item_count];
 	struct compare_input pair = {
 		.name = gate_metric_name(metric), .kind = kinds[metric], .a = a, .b = b};
-	struct compare_rule rule = {.min_effect = input->min_effect};
+	/* Three runs of another day fail no change. */
+	struct compare_rule rule = {.min_effect = input->min_effect, .ranks_only = true};
 
 	for (uint32_t i = 0; i < match->count; i++)
 		pair.a_count +=

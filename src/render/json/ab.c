@@ -44,6 +44,7 @@ static void metric_json(struct jsonw *w, const struct comparison *one, bool deci
 	jsonw_put_double(w, "min_effect", one->min_effect);
 	jsonw_put_u64(w, "pairs", one->a_count);
 	jsonw_put_bool(w, "never_varies", one->constant);
+	jsonw_put_bool(w, "plain", one->plain);
 	jsonw_put_number(w, "detectable", one->detectable, FEW);
 	jsonw_put_count(w, "pairs_needed", one->pairs_needed,
 		one->outcome == COMPARE_INCONCLUSIVE ? "no number of pairs would be enough"

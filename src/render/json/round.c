@@ -29,6 +29,7 @@ void round_json(struct jsonw *w, const struct round_view *view)
 	jsonw_put_text(w, "after", view->after_id);
 	jsonw_put_text(w, "outcome",
 		view->has_baselines ? compare_outcome_name(view->verdict.outcome) : "inconclusive");
+	jsonw_put_text_or(w, "metric", view->has_baselines ? view->verdict.by->name : NULL, none);
 	jsonw_put_bool(w, "advisory", true);
 	jsonw_put_text_or(
 		w, "class", view->has_baselines ? fingerprint_class_name(view->class) : NULL, none);
@@ -38,6 +39,8 @@ void round_json(struct jsonw *w, const struct round_view *view)
 	jsonw_put_number(w, "ratio", view->ratio, none);
 	jsonw_put_number(w, "ratio_lo", view->ratio_lo, few);
 	jsonw_put_number(w, "ratio_hi", view->ratio_hi, few);
+	jsonw_put_number(
+		w, "cpu_ratio", view->has_baselines ? 1 + view->cpu.effect : (double)NAN, none);
 	jsonw_put_number(w, "compounded_ratio", view->compounded, none);
 	jsonw_put_number(w, "gained", view->gained, none);
 	promise_json(w, view);

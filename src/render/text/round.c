@@ -43,18 +43,33 @@ void round_promise_words(struct str *out, const struct round_view *view)
 	str_addf(out, "; %s", verdicts[view->promise]);
 }
 
-void round_moved_words(struct str *out, const struct round_view *view)
+/* "cpu time 2.00 s -> 1.50 s, -25.0 % (-26.0 to -24.1)" */
+static void metric_words(struct str *out, const struct comparison *one)
 {
 	char before[32], after[32];
+
+	str_addf(out, "%s %s -> %s, ", one->name, paper_time(before, sizeof(before), one->median_a),
+		paper_time(after, sizeof(after), one->median_b));
+	change_words(out, 1 + one->effect, 1 + one->lo, 1 + one->hi);
+}
+
+/* What decided comes first. */
+void round_moved_words(struct str *out, const struct round_view *view)
+{
+	const struct compare_verdict *verdict = &view->verdict;
 
 	if (!view->has_baselines) {
 		str_add(out, "one of the two runs has no baseline, so they cannot be compared");
 		return;
 	}
-	str_addf(out, "%s: wall time %s -> %s, ", compare_outcome_name(view->verdict.outcome),
-		paper_time(before, sizeof(before), view->before_ns),
-		paper_time(after, sizeof(after), view->after_ns));
-	change_words(out, view->ratio, view->ratio_lo, view->ratio_hi);
+	str_addf(out, "%s: ", compare_outcome_name(verdict->outcome));
+	metric_words(out, verdict->by);
+	if (verdict->by == &view->wall)
+		return;
+	str_add(out, "; ");
+	metric_words(out, &view->wall);
+	if (*compare_note_text(verdict->note))
+		str_addf(out, "; %s", compare_note_text(verdict->note));
 }
 
 void round_machine_words(struct str *out, const struct round_view *view)

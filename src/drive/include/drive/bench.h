@@ -21,6 +21,7 @@ struct bench_progress {
 	uint32_t runs;	     /* emitted so far, warm-ups included */
 	uint32_t rounds;     /* whole ones, without warm-ups */
 	uint32_t rounds_due; /* about how many there will be; 0: not known yet */
+	uint64_t elapsed_ns; /* since the first of them began, at the end of the last one */
 	bool round_ended;
 };
 

@@ -65,7 +65,8 @@ struct ab_view {
 	uint32_t disturbed_count, disturbances[AB_DISTURBANCES];
 	struct comparison calm_metrics[AB_METRICS]; /* without the disturbed pairs */
 	struct compare_verdict calm_verdict;
-	bool calm_differs;		      /* another outcome without them */
+	bool calm_differs;		      /* another outcome without them, and not because
+					       * they are fewer */
 	uint32_t leftovers_a, leftovers_b;    /* runs that left processes behind */
 	double contested_low, contested_high; /* share of the time that tasks queued for the CPUs,
 					       * 10th and 90th percentile; NAN: not known */
@@ -89,6 +90,10 @@ const struct comparison *ab_metric_named(const struct ab_view *ab, const char *n
 /* May measuring stop on a verdict?  A regression is one whatever else comes; otherwise each
  * deciding metric must be settled. */
 bool ab_is_settled(const struct ab_view *ab);
+
+/* May it stop because the change is plain: a deciding metric is plainly apart, and the other says
+ * the same, or, from COMPARE_PAIRS_MIN pairs on, at least not the opposite. */
+bool ab_is_plain(const struct ab_view *ab);
 
 /* May it stop because more pairs would tell nothing new: every deciding metric is equivalent, or
  * its interval is narrow.  This looks for no change, so it may be asked as often as one likes. */

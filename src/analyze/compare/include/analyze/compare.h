@@ -3,7 +3,8 @@
  * Does: judge pairs of measurements (A and B measured in turns) by the logarithm of their ratio:
  * a change is called only when Wilcoxon's signed rank test finds it (p < alpha) AND its size, the
  * Hodges-Lehmann estimate, is above the smallest effect that matters; "equivalent" only when its
- * whole interval is below that.  Several metrics are judged as one family, growing data may be
+ * whole interval is below that.  A few runs that are plainly apart need no ten pairs: see
+ * `plain`.  Several metrics are judged as one family, growing data may be
  * looked at several times.
  * Does not: measure, decide whether two machines may be compared.
  * More is worse in every metric; give a rate as its inverse.  Pure; owns nothing, names are
@@ -38,6 +39,9 @@ bool compare_never_varies(const double *values, size_t count);
 #define COMPARE_BATCH 10      /* pairs between two looks, at least */
 #define COMPARE_LOOKS_MAX 6   /* what compare_alpha() is made for */
 #define COMPARE_PAIRS_MIN 6   /* below, no p can be under 0.05 and no interval is finite */
+#define COMPARE_PLAIN_PAIRS 3 /* from here on a change is plain if all metrics show it, */
+#define COMPARE_PLAIN_ALONE 4 /* from here on if one does, */
+#define COMPARE_PLAIN_RUNS 2  /* and of two separate samples from here on */
 #define COMPARE_PAIRS_GOOD 20 /* to ask for when nothing is known yet */
 
 /* Zero means default. */
@@ -48,6 +52,7 @@ struct compare_rule {
 			    * least twice that */
 	double confidence; /* 0.95 */
 	unsigned looks;	   /* planned looks at the growing data: 1 */
+	bool ranks_only;   /* a few runs decide nothing, however far apart they are */
 };
 
 struct compare_input {
@@ -63,10 +68,15 @@ struct comparison {
 	enum compare_outcome outcome;
 	bool advisory; /* not paired: what changed between the two sessions is in it too */
 	bool constant; /* a count that never varied: no test was needed */
+	/* Every run of one side is beyond every run of the other, by more than either side varies
+	 * and by far.  With fewer than COMPARE_BATCH runs p is then Student's, and so is an
+	 * interval that the ranks of so few do not give. */
+	bool plain;
 	size_t a_count, b_count;
 	double median_a, median_b;
 	double effect, lo, hi; /* B over A minus 1, with its interval; infinite: no bound */
 	double p, adjusted_p;  /* adjusted: compare_family() */
+	double rank_p;	       /* what the ranks alone say */
 	double alpha, min_effect;
 	double autocorrelation; /* of the log ratios, or the larger one of A and B; NAN: not known
 				 */
@@ -100,8 +110,16 @@ int compare_pairs(const struct compare_input *input, const struct compare_rule *
 int compare_samples(const struct compare_input *input, const struct compare_rule *rule,
 	struct comparison *ret_comparison, struct err *err);
 
+/* Fewer than COMPARE_PLAIN_ALONE pairs are plain only when all of these say so, in one direction:
+ * load that comes and goes hits wall time, and hardly CPU time. */
+void compare_plain_together(struct comparison *items, size_t count);
+
 /* Correct for having judged several (Holm) and judge again. */
 void compare_family(struct comparison *items, size_t count);
+
+/* What the effect and its interval say, whatever the test: regressed or improved when the effect
+ * matters and the interval leaves out 0, else inconclusive. */
+enum compare_outcome compare_points_to(const struct comparison *comparison);
 
 /* Is its interval so narrow, half the smallest effect to each side, that more pairs would tell
  * nothing new?  Says nothing about the outcome. */
