@@ -77,12 +77,14 @@ static bool leftovers_run(void)
 	return pid == 0;
 }
 
-/* End what the target left behind: its orphans have come to us, and theirs will. */
-static void leftovers_end(void)
+/* End what the target left behind: its orphans have come to us, and theirs will.  They are asked as
+ * the target was, and have two seconds: a simulator writes its results then. */
+static void leftovers_end(const struct spawner_page *page)
 {
-	enum { ROUNDS = 200, ROUND_NS = 5000000 };
+	enum { ROUNDS = 600, PATIENCE = 400, AGAIN = 50, ROUND_NS = 5000000 };
 
 	for (unsigned round = 0; round < ROUNDS && leftovers_run(); round++) {
+		int signal = round < PATIENCE ? atomic_load(&page->signal) : SIGKILL;
 		char list[4096], *at = list, *end;
 		io_auto int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
 		ssize_t got = fd < 0 ? -1 : read(fd, list, sizeof(list) - 1);
@@ -91,7 +93,8 @@ static void leftovers_end(void)
 			return;
 		list[got] = '\0';
 		for (long pid; (pid = strtol(at, &end, 10)) > 0 && *end == ' '; at = end)
-			kill((pid_t)pid, SIGKILL);
+			if (signal == SIGKILL || round % AGAIN == 0)
+				kill((pid_t)pid, signal);
 		nanosleep(&(struct timespec){.tv_nsec = ROUND_NS}, NULL);
 	}
 }
@@ -237,7 +240,7 @@ static void run_once(struct starter *starter, const struct spawner_request *requ
 		machine_watch_end(starter->machine, result);
 	errors_keep(starter, result->exit_status || result->signal);
 	if (atomic_load(&page->ends))
-		leftovers_end();
+		leftovers_end(page);
 	result->leftovers = leftovers_run();
 }
 

@@ -141,6 +141,15 @@ def _():
     assert not os.path.exists(f"/proc/{child}"), "it is still simulated"
 
 
+@case("at the time limit the program that a shell started is counted, not the shell alone")
+def _():
+    d = stat("-e", "instructions", "--", "sh", "-c", "true; true")
+    shell = events(d)["instructions"]["value"]
+    d = stat("-e", "instructions", "--time-limit", "6s", "--", "sh", "-c", f"{SPIN} 100000; true",
+             limit_s=180)
+    assert d["partial"] and events(d)["instructions"]["value"] > 5 * shell, (d, shell)
+
+
 @case("Ctrl-C ends it with 130 and keeps the results so far")
 def _():
     need("valgrind")
