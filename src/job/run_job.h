@@ -73,6 +73,9 @@ int run_input_take(struct run_job *job, struct err *err);
 /* run_trial.c: machine, program and the first run. */
 int run_preflight(struct run_job *job, struct err *err);
 int run_trial(struct run_job *job, struct err *err);
+/* How a run failed, in the arena; `number` 0: there was one only. */
+const char *run_failure_words(struct run_job *job, const struct run *run,
+	const struct execution_row *execution, uint32_t number);
 
 /* run_steps.c: one command of assay as a child. */
 struct run_words {

@@ -4,6 +4,7 @@
  * of its own (drive/phase.h).  What the program prints goes into a file that is compared with the
  * golden output and then removed. */
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,10 +13,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/io.h"
 #include "base/mem.h"
 #include "base/words.h"
 #include "job/status.h"
 #include "run_job.h"
+
+enum { LOG_MOST = 1 << 20 };
 
 void run_words_put(struct run_words *words, const char *const *more)
 {
@@ -95,6 +99,24 @@ static struct manifest_phase *row_last(struct run_job *job)
 	return &job->manifest.phases.at[job->manifest.phases.count - 1];
 }
 
+/* How a command that failed ended, and, where stdout is not the program's, what it said there: its
+ * log is where people look, and bench tells a failure of the program on its page. */
+static void log_complete(
+	struct run_job *job, const struct run_step *step, const char *log, const char *output)
+{
+	const struct manifest_phase *row = row_last(job);
+	str_auto struct str text = {0};
+	struct err ignored = {0};
+
+	str_addf(&text, "$ %s\n", row->command);
+	if (!step->takes_input)
+		(void)io_read_at(AT_FDCWD, output, LOG_MOST, &text);
+	if (text.at[text.len - 1] != '\n')
+		str_add_char(&text, '\n');
+	str_addf(&text, "exit status %d: %s\n", row->status, row->reason);
+	(void)io_append(log, IO_PRIVATE, text.at, text.len, &ignored);
+}
+
 static void progress_show(void *context, uint64_t elapsed_ns)
 {
 	struct run_job *job = context;
@@ -128,14 +150,37 @@ static enum phase_outcome outcome_of(
 	return PHASE_FAILED;
 }
 
+/* "the program exited with status 3 in run 2: cannot open x", when its run file says so. */
+static bool reason_of_program(
+	struct run_job *job, const struct run_step *step, struct manifest_phase *row)
+{
+	run_auto struct run *run = NULL;
+	struct err ignored = {0};
+
+	if (!*step->file || row->status != EXIT_TARGET ||
+		job_load_run(
+			job->host, directory_path(&job->directory, step->file), &run, &ignored) < 0)
+		return false;
+	for (row_id id = 1; id <= run->executions.count; id++) {
+		struct execution_row one = run_execution(run, id);
+
+		if (!one.exit_status && !one.signal)
+			continue;
+		row->reason = arena_format(&job->arena, "%s; see log/%s.txt",
+			run_failure_words(job, run, &one, id), row->name);
+		return true;
+	}
+	return false;
+}
+
 static void reason_take(struct run_job *job, const struct err *err, struct manifest_phase *row)
 {
 	row->reason = arena_format(&job->arena, "%s", err->text);
 	row->fix = arena_format(&job->arena, "%s", err->hint);
 }
 
-static void reason_find(
-	struct run_job *job, const struct phase_result *result, struct manifest_phase *row)
+static void reason_find(struct run_job *job, const struct run_step *step,
+	const struct phase_result *result, struct manifest_phase *row)
 {
 	if (row->outcome == PHASE_INTERRUPTED) {
 		row->reason = "stopped by the user";
@@ -146,7 +191,7 @@ static void reason_find(
 	} else if (result->limited) {
 		row->reason = "it ran out of time before it had a result";
 		row->fix = "use a longer --budget";
-	} else {
+	} else if (!reason_of_program(job, step, row)) {
 		row->reason = arena_format(&job->arena,
 			"the command exited with status %d; see log/%s.txt", result->status,
 			row->name);
@@ -162,7 +207,7 @@ void run_step_finish(
 	row->status = result->status;
 	row->outcome = outcome_of(job, step, result);
 	if (row->outcome != PHASE_DONE && row->outcome != PHASE_WATCHED)
-		reason_find(job, result, row);
+		reason_find(job, step, result, row);
 	if (row->outcome == PHASE_WATCHED && result->limited)
 		row->reason = "the program was stopped when this phase's time was used";
 	if (result->status == EXIT_NOT_WRITTEN && !job->unwritten.code) {
@@ -250,6 +295,8 @@ int run_step_do(struct run_job *job, struct run_step *step, struct err *err)
 		return r;
 	run_step_finish(job, step, &result);
 	row = row_last(job);
+	if (row->outcome == PHASE_FAILED)
+		log_complete(job, step, log, output);
 	output_check(job, step, output, row->outcome == PHASE_DONE);
 	return (int)row->outcome;
 }

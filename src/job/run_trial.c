@@ -39,18 +39,26 @@ static const char *last_line(struct run_job *job, const char *text)
 	return line;
 }
 
+const char *run_failure_words(struct run_job *job, const struct run *run,
+	const struct execution_row *execution, uint32_t number)
+{
+	const char *words = last_line(job, run_get_field(run, "failure", "stderr", ""));
+	const char *when = number ? arena_format(&job->arena, " in run %u", number) : "";
+
+	if (execution->signal)
+		return arena_format(&job->arena, "the program was killed by signal %d (%s)%s%s%s",
+			execution->signal, strsignal(execution->signal), when, *words ? ": " : "",
+			words);
+	return arena_format(&job->arena, "the program exited with status %d%s%s%s",
+		execution->exit_status, when, *words ? ": " : "", words);
+}
+
 static int trial_failed(struct run_job *job, const struct run *run,
 	const struct execution_row *execution, struct err *err)
 {
-	const char *words = last_line(job, run_get_field(run, "failure", "stderr", ""));
 	struct manifest_phase *row = run_step_find(job, "trial");
 
-	if (execution->signal)
-		err_set(err, ERR_TARGET, ECANCELED, "the program was killed by signal %d (%s)%s%s",
-			execution->signal, strsignal(execution->signal), *words ? ": " : "", words);
-	else
-		err_set(err, ERR_TARGET, ECANCELED, "the program exited with status %d%s%s",
-			execution->exit_status, *words ? ": " : "", words);
+	err_set(err, ERR_TARGET, ECANCELED, "%s", run_failure_words(job, run, execution, 0));
 	err_hint(err, "make it exit with status 0 first; see %s/log", job->directory.path);
 	job->result->target_exit =
 		execution->signal ? 128 + execution->signal : execution->exit_status;
