@@ -52,13 +52,18 @@ static int options_read(struct cli *cli, struct causal_job_options *options, str
 	uint64_t pid = 0, period_us = 0;
 
 	*options = (struct causal_job_options){
-		.run = {.argv = cli->program, .engine = engine_of(cli_value(cli, "engine"))},
+		.run = {.argv = cli->program,
+			.follows = cli_value(cli, "follow"),
+			.engine = engine_of(cli_value(cli, "engine"))},
 		.progress = cli_value(cli, "progress"),
 		.scope = cli_values(cli, "scope"),
 		.fixed = cli_values(cli, "fixed"),
 		.waits = cli_values(cli, "waits"),
 		.output = cli_value(cli, "output"),
 	};
+	if (cli_has(cli, "pid") && options->run.follows)
+		return err_refuse(err, "--follow needs a program to start",
+			"attach to the child itself with -p PID");
 	if (cli_has(cli, "pid") && cli->program)
 		return err_refuse(err, "-p and a program exclude each other",
 			"attach to the process, or start the program under assay");
@@ -208,6 +213,8 @@ static const struct option_spec options[] = {
 	{"progress", 0, "POINT", false, NULL,
 		"progress point: a counter's name, FILE:LINE, FUNCTION, syscall:NAME, "
 		"usdt:PROVIDER:NAME, or auto"},
+	{"follow", 0, "FILE", false, NULL,
+		"experiment on the child that runs this file: PROGRAM is a script or a driver"},
 	{"scope", 's', "SCOPE", false, NULL,
 		"only lines of these files, % matches any text (default: the program's own files)"},
 	{"fixed", 'f', "TARGET", false, NULL,

@@ -33,7 +33,8 @@ static int engine_open(struct causal_runner *c, enum causal_engine engine, struc
 		.point_count = o->point_count,
 		.waits = o->waits,
 		.runs = !o->path,
-		.searches = o->search};
+		.searches = o->search,
+		.follows = o->follows};
 	struct spawner_variable variables[3] = {{0}};
 	struct execution_options start = {.path = o->path,
 		.argv = o->argv,
@@ -48,7 +49,7 @@ static int engine_open(struct causal_runner *c, enum causal_engine engine, struc
 		return r;
 	variables[0].text = causal_preload_variable(c->causal);
 	variables[1].text = causal_socket_variable(c->causal);
-	variables[1].with_pid = true;
+	variables[1].with_pid = !o->follows;
 	r = execution_open(&start, &c->execution, err);
 	c->execution.options.variables = NULL;
 	return r < 0 ? r : causal_load(c->causal, err);
@@ -113,7 +114,7 @@ static int handler_put(struct causal_runner *c, pid_t pid, struct err *err)
  * time either. */
 static bool is_sealed(struct causal_runner *c)
 {
-	pid_t pid = c->options->path ? spawner_target(c->execution.spawner) : c->options->id;
+	pid_t pid = causal_target_process(c);
 	enum causal_seal sealed = causal_sealed(c->causal);
 	uint64_t now = clock_monotonic_ns();
 
@@ -134,7 +135,7 @@ static int runtime_replace(struct causal_runner *c, uint64_t since, struct err *
 	uint64_t now = clock_monotonic_ns();
 	int r;
 
-	if (!pid || is_sealed(c))
+	if (!pid || c->options->follows || is_sealed(c)) /* a driver is not the one to hold up */
 		return 0;
 	if (causal_is_ready(c->causal) ||
 		(now < since + runtime_patience_ns && !causal_process_is_static(pid)))
@@ -251,6 +252,14 @@ static int look_around(struct causal_runner *c, struct err *err)
 	return r;
 }
 
+/* The one that was followed has ended, and what started it goes on: there may be another. */
+static int wait_for_next(struct causal_runner *c, struct err *err)
+{
+	return c->options->follows && !c->ended && !c->execution.stopped
+		       ? causal_wait_ns(c, look_ns, err)
+		       : 0;
+}
+
 /* 1: there is enough, 0: the program ended or someone stopped it. */
 static int experiments_make(struct causal_runner *c, struct err *err)
 {
@@ -266,7 +275,11 @@ static int experiments_make(struct causal_runner *c, struct err *err)
 		}
 		choice = (struct causal_choice){0};
 		r = look_around(c, err);
-		if (r <= 0)
+		if (r == 0) {
+			r = wait_for_next(c, err);
+			continue;
+		}
+		if (r < 0)
 			break;
 		r = c->options->choose_pair(c->options->context, &choice, err);
 		if (r <= 0)
@@ -277,7 +290,7 @@ static int experiments_make(struct causal_runner *c, struct err *err)
 			r = causal_wait_ns(c, look_ns, err);
 		}
 		if (r == 0 && !c->ended && !c->execution.stopped)
-			r = is_sealed(c);
+			r = c->options->follows ? 1 : is_sealed(c);
 	}
 	return r < 0 ? r : time_is_up(c) || (!c->ended && is_hopeless(c));
 }

@@ -28,6 +28,9 @@ struct causal_runner {
 	struct causal_half halves[2]; /* speed-up 0, and the other */
 };
 
+/* The process that is experimented on; 0: it is not there yet, or no more. */
+pid_t causal_target_process(const struct causal_runner *c);
+
 /* Sleep, and answer the target's runtime and the user meanwhile.  1: all of the time is over,
  * 0: the program ended, or the user or the budget stopped it; or a negative errno. */
 int causal_wait_ns(struct causal_runner *c, uint64_t ns, struct err *err);

@@ -61,7 +61,7 @@ static void finalist_add(struct search *s, uint32_t function, double rate)
  * function on a busy machine is visited rarely by the clock and still slows the program down. */
 static uint64_t busy_ns(struct causal_runner *c)
 {
-	pid_t target = c->options->path ? spawner_target(c->execution.spawner) : c->options->id;
+	pid_t target = causal_target_process(c);
 	struct timespec used;
 	clockid_t clock;
 

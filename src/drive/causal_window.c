@@ -24,13 +24,20 @@ enum { VISITS_FEW = 20, VISITS_MANY = 80 };
 
 /* ---- waiting ---- */
 
+pid_t causal_target_process(const struct causal_runner *c)
+{
+	if (c->options->follows)
+		return causal_process(c->causal);
+	return c->options->path ? spawner_target(c->execution.spawner) : c->options->id;
+}
+
 static int runtime_answer(struct causal_runner *c, struct err *err)
 {
-	pid_t target = c->options->path ? spawner_target(c->execution.spawner) : c->options->id;
+	pid_t target = causal_target_process(c);
 	int r;
 
 	/* Asked between its exec and the moment the spawner told us its number. */
-	for (unsigned tries = 0; !target && tries < 100; tries++) {
+	for (unsigned tries = 0; !target && !c->options->follows && tries < 100; tries++) {
 		poll(NULL, 0, 1);
 		target = spawner_target(c->execution.spawner);
 	}
@@ -117,8 +124,9 @@ static int half_measure(
 	causal_window_end(c->causal, &half->result);
 	if (whole < 0)
 		return whole;
-	/* A program that was left alone meanwhile did not take its delays. */
-	half->result.cut |= !whole || causal_sealed(c->causal);
+	/* A program that was left alone meanwhile did not take its delays; one that is followed may
+	 * have ended. */
+	half->result.cut |= !whole || causal_sealed(c->causal) || !causal_target_process(c);
 	half_keep(c, half);
 	c->summary->cut += half->result.cut;
 	if (half->result.wall_ns) {

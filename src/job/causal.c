@@ -234,6 +234,10 @@ static int target_choose(
 	if (options->argv) {
 		r = binary_find(options->argv[0], &job->arena, &options->path, err);
 		job->path = options->path;
+		if (r >= 0 && options->follows)
+			r = binary_find(options->follows, &job->arena, &job->path, err);
+		if (options->follows)
+			options->follows = job->path;
 		return r;
 	}
 	r = causal_check_process(options->id, err);

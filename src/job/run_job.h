@@ -18,6 +18,14 @@ enum { RUN_PHASES = EVIDENCE_KINDS }; /* one for each kind */
 #define RUN_GOLDEN "golden/stdout"
 #define RUN_EVENTS "events.ndjson"
 
+/* What the program that was started starts itself, and the time is in; run_worker.c. */
+struct run_worker {
+	bool known;	     /* it was looked for */
+	const char *path;    /* NULL: the time is in the program itself */
+	const char *refused; /* why no experiment can be made on it; NULL: it can */
+	const char *fix;
+};
+
 struct run_job {
 	const struct job_host *host;
 	struct run_options options;
@@ -44,6 +52,7 @@ struct run_job {
 	struct err unwritten; /* .code: the first result that could not be written */
 	struct plan_step planned[RUN_PHASES]; /* as it was shown */
 	bool done[RUN_PHASES];
+	struct run_worker worker;
 	uint32_t step, step_count;	  /* the phase that runs, for the progress line */
 	struct run *runs[EVIDENCE_KINDS]; /* see run_phase_file() */
 	struct evidence evidence;
@@ -119,6 +128,9 @@ void run_step_note_outputs(struct run_job *job);
 
 /* The row of a phase, NULL: there is none yet. */
 struct manifest_phase *run_step_find(struct run_job *job, const char *name);
+
+/* run_worker.c: look for it, once there is a profile. */
+void run_worker_find(struct run_job *job);
 
 /* run_phases.c: the table of phases, and all of them in turn. */
 int run_phases_check(struct run_job *job, struct err *err); /* --phase, --skip */

@@ -116,32 +116,43 @@ static void causal_add_targets(struct run_job *job, struct run_words *words)
 	struct err ignored = {0};
 	struct evidence_piece piece = {
 		.run = run_phase_file(job, EVIDENCE_PROFILE, &ignored), .path = ""};
+	const char *name = job->worker.path ? job->worker.path : job->options.program[0];
 	const char *functions[EXPERIMENT_FUNCTIONS], *program;
 	const struct scope everything = {0};
 	struct causal_sites *sites = NULL;
 	uint32_t count;
 
-	if (!piece.run ||
-		binary_find(job->options.program[0], &job->arena, &program, &ignored) < 0 ||
+	if (!piece.run || binary_find(name, &job->arena, &program, &ignored) < 0 ||
 		causal_sites_open(program, &everything, &sites, &ignored) < 0)
 		return;
 	count = hotspot_functions(
 		&piece, EXPERIMENT_SHARE, &job->arena, functions, EXPERIMENT_FUNCTIONS);
 	for (uint32_t i = 0; i < count; i++) {
-		const char *name =
+		const char *function =
 			arena_text(&job->arena, functions[i], names_bare_length(functions[i]));
 
 		/* What stands behind @ would be read as a caller. */
-		if (!strchr(name, '@') && causal_sites_add(sites, name, false, &ignored) >= 0)
-			run_words_add(words, "-f", name);
+		if (!strchr(function, '@') &&
+			causal_sites_add(sites, function, false, &ignored) >= 0)
+			run_words_add(words, "-f", function);
 	}
 	causal_sites_close(sites);
+}
+
+static const char *causal_refused(struct run_job *job, const char **ret_fix)
+{
+	run_worker_find(job);
+	if (job->worker.refused)
+		*ret_fix = job->worker.fix;
+	return job->worker.refused;
 }
 
 static void causal_words(struct run_job *job, const struct plan_step *step, struct run_words *words)
 {
 	/* Two levels of each, so that bounds come within seconds: half of it, and all. */
 	run_words_add(words, "causal", "--progress", "auto", "--speedup", "50", "--speedup", "100");
+	if (job->worker.path)
+		run_words_add(words, "--follow", job->worker.path);
 	causal_add_targets(job, words);
 	run_words_add(words, "--budget", run_words_ms(job, step->share_ns));
 }
@@ -174,7 +185,8 @@ static const struct run_phase phases[RUN_PHASES] = {
 		.tells_events = true, .words = observed_words},
 	{PHASE(EVIDENCE_PROFILE, "profile", PLAN_WHOLE), .checks_output = true,
 		.words = profile_words},
-	{PHASE(EVIDENCE_CAUSAL, "causal", PLAN_EXPERIMENT), .words = causal_words},
+	{PHASE(EVIDENCE_CAUSAL, "causal", PLAN_EXPERIMENT), .refused = causal_refused,
+		.words = causal_words},
 	{PHASE(EVIDENCE_COUNTERS, "counters", PLAN_SIMULATED), .checks_output = true,
 		.refused = counters_refused, .words = counters_words},
 	{PHASE(EVIDENCE_BASELINE, "baseline", PLAN_REPEATED), .words = baseline_words,

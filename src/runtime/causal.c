@@ -10,7 +10,8 @@
  *
  * The memory comes over a socket that only the tool's target is answered on.  A child by fork gets
  * private memory in its place and counts for itself; a child by exec has another parent than the
- * one in the environment and does not even ask.  Without a tool every function does nothing.
+ * one in the environment and does not even ask, unless the tool follows children.  Without a tool
+ * every function does nothing.
  *
  * The four _coz_* functions are coz's interface, so that a program annotated for coz needs no
  * change.  Delays are paid in the handler only: _coz_add_delays (which the Rust crate calls at each
@@ -185,8 +186,9 @@ static void child_leave(void)
 			MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
 }
 
-/* "PID NAME": PID is our parent only in the process that the tool started.  One that is under other
- * filters of system calls than that parent is left alone. */
+/* "PID NAME": PID is our parent only in the process that the tool started; 0: the tool looks for
+ * one among all that is started below it, and answers that one.  A process that is under other
+ * filters of system calls than its parent is left alone. */
 static const char *socket_name(const char *text)
 {
 	struct runtime_status mine, parents;
@@ -194,10 +196,10 @@ static const char *socket_name(const char *text)
 
 	for (; *text >= '0' && *text <= '9' && parent < INT32_MAX; text++)
 		parent = parent * 10 + (*text - '0');
-	if (*text != ' ' || !runtime_status_read(0, &mine) || parent != mine.parent)
+	if (*text != ' ' || !runtime_status_read(0, &mine) || (parent && parent != mine.parent))
 		return NULL;
 	if (mine.sandbox > 0 &&
-		(!runtime_status_read(parent, &parents) || mine.sandbox != parents.sandbox ||
+		(!runtime_status_read(mine.parent, &parents) || mine.sandbox != parents.sandbox ||
 			mine.filters != parents.filters || mine.filters < 1))
 		return NULL;
 	return text + 1;

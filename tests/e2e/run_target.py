@@ -1,8 +1,63 @@
 """`assay run` and what the program is: a script that starts another one, a writer of files.
 
 Experiments follow the program that the time is in, and no file is left as a stopped phase left it."""
+import json
+import os
+import tempfile
+
 from run_parts import SHORT, phase, read
-from tap import assay, case, main, script
+from tap import BUILD, assay, case, main, measured, need, no_kernel_engine, run, script, skip
+
+SHAPES = os.path.join(BUILD, "tests/workloads/shapes")
+FOLDER = tempfile.TemporaryDirectory()  # gone at the end
+
+
+@measured("experiments follow the program that a shell starts")
+def _():
+    why = no_kernel_engine()
+    if why:
+        skip(why)
+    r = assay("run", "--budget", "30s", "--phase", "profile,causal", "-o", "d", "--", "sh", "-c",
+              f"{SHAPES} split 8; true", limit_s=120)
+    assert r.status in (0, 3), r
+    row = phase("causal", "d")
+    assert f"--follow {os.path.realpath(SHAPES)}" in row["command"], row
+    assert row["outcome"] in ("done", "watched"), row
+    assert "which sh starts" in r.out, r
+    base = json.loads(assay("causal", "--show", "d/causal.assay", "--json").out)["data"]
+    assert base["pairs"] > 3, base
+
+
+@measured("a child of a child is followed, and the next one after it; an exec too")
+def _():
+    why = no_kernel_engine()
+    if why:
+        skip(why)
+    follow = ("causal", "--follow", SHAPES, "-f", "work_a", "--budget", "8s", "--json", "--")
+    for words in (("env", "X=1", SHAPES, "split", "20"),
+                  ("sh", "-c", f"exec {SHAPES} split 20"),
+                  ("sh", "-c", f"sh -c '{SHAPES} split 20; true'; true"),
+                  ("sh", "-c", f"for i in 1 2 3 4 5 6; do {SHAPES} split 2; done")):
+        r = assay(*follow, *words, limit_s=60)
+        assert r.status == 0, (words, r)
+        data = json.loads(r.out)["data"]
+        assert data["pairs"] > 3 and data["targets"][0]["function"] == "work_a", (words, data)
+    r = assay("causal", "--follow", SHAPES, "-p", "1", "--progress", "auto")
+    assert r.status == 2 and "--follow needs a program" in r.err, r
+
+
+@case("what cannot be followed is told, with the command to type")
+def _():
+    static = os.path.join(FOLDER.name, "static")
+    r = run(need("gcc"), "-O1", "-static", "-x", "c", "-", "-o", static,
+            stdin="int main(void) { for (volatile long i = 0; i < 700000000; i++); }")
+    if r.status != 0:
+        skip("no static libc")
+    r = assay("run", "--budget", "12s", "--phase", "profile,causal", "-o", "d", "--", "sh", "-c",
+              f"{static}; true")
+    row = phase("causal", "d")
+    assert r.status in (0, 3) and "static, so" in row["reason"], row
+    assert f"assay run -- {static} ARGS" in row["fix"], row
 
 
 @case("a phase that failed has its reason in the log that it names")

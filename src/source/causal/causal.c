@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -28,8 +29,8 @@ static void socket_name(struct causal *causal)
 {
 	snprintf(causal->socket_name, sizeof(causal->socket_name), "assay-causal-%d-%016llx",
 		(int)getpid(), (unsigned long long)random_next(&causal->random));
-	snprintf(causal->socket_variable, sizeof(causal->socket_variable), "%s=%s",
-		WIRE_CAUSAL_ENVIRONMENT, causal->socket_name);
+	snprintf(causal->socket_variable, sizeof(causal->socket_variable), "%s=%s%s",
+		WIRE_CAUSAL_ENVIRONMENT, causal->follows.st_ino ? "0 " : "", causal->socket_name);
 }
 
 static int socket_open(struct causal *causal, struct err *err)
@@ -63,6 +64,9 @@ int causal_open(const struct causal_options *options, struct causal **ret_causal
 	causal->searches = options->searches;
 	causal->waits = options->waits;
 	causal->runs = options->runs;
+	if (options->follows && stat(options->follows, &causal->follows) < 0)
+		return err_set(err, ERR_USAGE, errno, "cannot read %s: %s", options->follows,
+			err_words(errno));
 	socket_name(causal);
 	r = preload_open(causal->engine->library, &causal->preload, err);
 	if (r < 0)
@@ -188,6 +192,33 @@ int causal_bind(struct causal *causal, pid_t pid, struct err *err)
 	return causal->engine->place_probes(causal, err);
 }
 
+/* Whether it runs the file that is followed; false too when it has ended. */
+static bool process_is_followed(const struct causal *causal, pid_t pid)
+{
+	char path[48];
+	struct stat file;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	return stat(path, &file) == 0 && file.st_ino == causal->follows.st_ino &&
+	       file.st_dev == causal->follows.st_dev;
+}
+
+pid_t causal_process(const struct causal *causal)
+{
+	bool gone = causal->follows.st_ino && !process_is_followed(causal, causal->pid);
+
+	return gone ? 0 : causal->pid;
+}
+
+/* Of several that run at once the first is as good as any. */
+static bool process_is_wanted(const struct causal *causal, pid_t peer, pid_t pid)
+{
+	if (!causal->follows.st_ino)
+		return peer == pid;
+	return process_is_followed(causal, peer) &&
+	       (peer == causal->pid || !causal_process(causal));
+}
+
 int causal_admit(struct causal *causal, pid_t pid, struct err *err)
 {
 	int admitted = 0;
@@ -199,11 +230,12 @@ int causal_admit(struct causal *causal, pid_t pid, struct err *err)
 
 		if (fd < 0)
 			return admitted;
-		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 || peer.pid != pid)
+		if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &len) < 0 ||
+			!process_is_wanted(causal, peer.pid, pid))
 			continue;
 		board_clear(causal);
 		causal->pid = 0;
-		if (causal_bind(causal, pid, err) < 0)
+		if (causal_bind(causal, peer.pid, err) < 0)
 			return -err->code;
 		admitted = maps_send(causal, fd);
 	}

@@ -1,6 +1,7 @@
 /* causal_parts.h - what the files of the causal front end share. */
 #pragma once
 
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "../bpf/causal.shared.h"
@@ -91,6 +92,7 @@ struct causal {
 	bool cut;
 	vec_of(struct causal_point) points; /* their texts are copies of our own */
 	bool waits, runs, searches;
+	struct stat follows; /* the file of the program to follow; st_ino 0: none */
 	struct causal_counter counters[WIRE_CAUSAL_POINTS];
 	struct causal_snapshot before, after;
 	vec_of(struct causal_visits) visits;

@@ -81,6 +81,8 @@ struct causal_search {
 struct causal_run_options {
 	enum causal_engine_choice engine;
 	const char *path; /* the program's file; NULL: process `id`, which runs already */
+	/* The file of a program that this one starts, to experiment on that; NULL: on itself. */
+	const char *follows;
 	char *const *argv;
 	pid_t id;
 	bool stdout_to_stderr;
