@@ -20,6 +20,7 @@
 
 #define NS_PER_S 1000000000ULL
 #define TICK_NS 250000000ULL
+#define WATCH_NS 50000000ULL
 #define AGAIN_NS (2 * NS_PER_S) /* between SIGTERM and the second one, which kills the target */
 #define KILL_NS (20 * NS_PER_S) /* it names and stores what it has meanwhile: seconds, if much */
 #define NAP_NS 100000000L
@@ -78,7 +79,8 @@ static void wait_for_end(struct waiting *w)
 		uint64_t left = w->next_ns == UINT64_MAX ? UINT64_MAX
 				: w->next_ns > now	 ? w->next_ns - now
 							 : 0;
-		uint64_t sleep = o->progress && left > TICK_NS ? TICK_NS : left;
+		uint64_t tick = o->watch ? WATCH_NS : o->progress ? TICK_NS : UINT64_MAX;
+		uint64_t sleep = left > tick ? tick : left;
 		struct timespec timeout = {(time_t)(sleep / NS_PER_S), (long)(sleep % NS_PER_S)};
 
 		if (ppoll(&ready, 1, sleep == UINT64_MAX ? NULL : &timeout, &before) > 0)
@@ -89,6 +91,8 @@ static void wait_for_end(struct waiting *w)
 			w->result->limited |= !w->result->interrupted;
 			stop_further(w, now);
 		}
+		if (o->watch)
+			o->watch(o->context, w->child.pid);
 		if (o->progress)
 			o->progress(o->context, now - w->start_ns);
 	}

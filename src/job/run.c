@@ -168,6 +168,7 @@ void run_result_done(struct run_result *result)
 	run_close(job->front);
 	signals_done(&job->signals);
 	hypothesis_book_close(job->book);
+	vec_done(&job->written.files);
 	fingerprint_comparison_done(&job->comparison);
 	manifest_done(&job->manifest);
 	manifest_done(&job->before);

@@ -3,6 +3,8 @@
  * Owns: everything it made or loaded, until run_result_done(). */
 #pragma once
 
+#include <sys/stat.h>
+
 #include "analyze/answer.h"
 #include "analyze/job.h"
 #include "analyze/plan.h"
@@ -24,6 +26,22 @@ struct run_worker {
 	const char *path;    /* NULL: the time is in the program itself */
 	const char *refused; /* why no experiment can be made on it; NULL: it can */
 	const char *fix;
+};
+
+/* What the program writes; run_written.c. */
+struct run_written_file {
+	const char *path, *copy;
+	bool exists;	  /* after a whole run */
+	struct stat kept; /* of the file when it was copied */
+	uint32_t restored;
+};
+
+struct run_written {
+	vec_of(struct run_written_file) files;
+	bool kept;	     /* there are copies */
+	bool torn;	     /* a phase stopped the program since the last whole run */
+	const char *refused; /* why they are not put back; NULL: they are */
+	const char *failed;  /* the first that could not be */
 };
 
 struct run_job {
@@ -53,6 +71,7 @@ struct run_job {
 	struct plan_step planned[RUN_PHASES]; /* as it was shown */
 	bool done[RUN_PHASES];
 	struct run_worker worker;
+	struct run_written written;
 	uint32_t step, step_count;	  /* the phase that runs, for the progress line */
 	struct run *runs[EVIDENCE_KINDS]; /* see run_phase_file() */
 	struct evidence evidence;
@@ -109,6 +128,7 @@ struct run_step {
 	bool takes_input;
 	bool checks_output; /* its stdout is that of one whole run of the program */
 	bool tells_events;  /* the program may log what it does */
+	bool watches_files; /* see which ones the program writes */
 };
 
 /* Run it and append its row to the manifest.  Its outcome, or a negative errno when it could not be
@@ -128,6 +148,13 @@ void run_step_note_outputs(struct run_job *job);
 
 /* The row of a phase, NULL: there is none yet. */
 struct manifest_phase *run_step_find(struct run_job *job, const char *name);
+
+/* run_written.c: one look at the files of a phase; what to do after a run of the program, whole or
+ * stopped; before the next phase; and at the end. */
+void run_written_look(void *context, pid_t pid);
+void run_written_after(struct run_job *job, bool whole);
+void run_written_restore(struct run_job *job);
+void run_written_end(struct run_job *job);
 
 /* run_worker.c: look for it, once there is a profile. */
 void run_worker_find(struct run_job *job);

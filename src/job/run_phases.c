@@ -328,10 +328,15 @@ static int phase_do(struct run_job *job, unsigned i, const struct plan_step *pla
 		.checks_output = phase->checks_output,
 		.tells_events = phase->tells_events,
 	};
+	int r;
 
 	job->step++;
 	run_phase_words(job, i, plan, &step.words);
-	return run_step_do(job, &step, err);
+	run_written_restore(job);
+	r = run_step_do(job, &step, err);
+	if (!phase->has_no_program)
+		run_written_after(job, r == PHASE_DONE);
+	return r;
 }
 
 /* The baseline compares each output with the first; where that is never the same, it is told once
@@ -399,6 +404,7 @@ int run_phases_do(struct run_job *job, struct err *err)
 		if (r >= 0)
 			r = run_job_keep(job, err);
 	}
+	run_written_end(job);
 	return r;
 }
 

@@ -283,6 +283,7 @@ int run_step_do(struct run_job *job, struct run_step *step, struct err *err)
 			.limit_ns = step->limit_ns,
 			.interrupted = job->host->interrupted,
 			.progress = job->host->show_progress ? progress_show : NULL,
+			.watch = step->watches_files ? run_written_look : NULL,
 			.context = job,
 		},
 		&result, err);

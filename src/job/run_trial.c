@@ -122,7 +122,7 @@ static void trial_note_endless(struct run_job *job)
 int run_trial(struct run_job *job, struct err *err)
 {
 	uint64_t limit_ns = plan_trial_limit_ns(job->budget_ns);
-	struct run_step step = {.name = "trial", .file = TRIAL_FILE};
+	struct run_step step = {.name = "trial", .file = TRIAL_FILE, .watches_files = true};
 	struct err why = {0};
 	int r, outcome;
 
@@ -148,5 +148,6 @@ int run_trial(struct run_job *job, struct err *err)
 		*err = why;
 	else if (job->endless)
 		trial_note_endless(job);
+	run_written_after(job, r >= 0 && !job->endless);
 	return r;
 }

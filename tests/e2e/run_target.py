@@ -5,11 +5,68 @@ import json
 import os
 import tempfile
 
-from run_parts import SHORT, phase, read
+from run_parts import SHORT, manifest, phase, read
 from tap import BUILD, assay, case, main, measured, need, no_kernel_engine, run, script, skip
 
 SHAPES = os.path.join(BUILD, "tests/workloads/shapes")
 FOLDER = tempfile.TemporaryDirectory()  # gone at the end
+WRITER = r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+static double now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+/* A database of one number with a journal: a run that finds one refuses to work. */
+int main(int count, char **words)
+{
+	double end = now() + atof(words[1]);
+	FILE *data, *journal, *log = fopen("log", "a");
+	volatile unsigned long sum = 0;
+	char text[32] = "";
+
+	if (access("data-journal", F_OK) == 0) {
+		fprintf(stderr, "data-journal: the last run was cut\n");
+		return 3;
+	}
+	journal = fopen("data-journal", "w");
+	data = fopen(count > 2 ? words[2] : "data", "r+");
+	if (!data)
+		data = fopen("data", "w+");
+	fprintf(data, "half");
+	fflush(data);
+	fprintf(log, "began\n");
+	fflush(log);
+	while (now() < end)
+		for (int i = 0; i < 1000000; i++)
+			sum += sum * 3 + 1;
+	rewind(data);
+	fprintf(data, "full\n");
+	snprintf(text, sizeof(text), "%d\n", (int)sum & 0);
+	fputs(text, data);
+	fclose(data);
+	fclose(journal);
+	remove("data-journal");
+	fclose(log);
+	return 0;
+}
+"""
+
+
+def writer():
+    """WRITER, made once."""
+    path = os.path.join(FOLDER.name, "writer")
+    if not os.path.exists(path):
+        with open(path + ".c", "w", encoding="ascii") as out:
+            out.write(WRITER)
+        r = run(need("gcc"), "-O1", "-g", path + ".c", "-o", path)
+        assert r.status == 0, r
+    return path
 
 
 @measured("experiments follow the program that a shell starts")
@@ -58,6 +115,31 @@ def _():
     row = phase("causal", "d")
     assert r.status in (0, 3) and "static, so" in row["reason"], row
     assert f"assay run -- {static} ARGS" in row["fix"], row
+
+
+@measured("files that the program writes are as the last whole run left them")
+def _():
+    r = assay("run", "--budget", "14s", "--skip", "counters", "-o", "d", "--", writer(), "1.5",
+              limit_s=120)
+    assert r.status in (0, 3), r
+    for row in manifest("d")["phases"]:
+        assert "exited with status 3" not in row["reason"], row
+    assert phase("causal", "d")["seconds"] > 0, phase("causal", "d")  # it stops the program
+    assert read("data") == "full\n0\n" and not os.path.exists("data-journal"), os.listdir()
+    assert "put back after a phase had stopped it: " in r.out and "data-journal" in r.out, r
+    assert not os.path.exists("d/files"), "copies are not evidence"
+    assert read("log").count("began") >= 4, "what is appended to is left alone"
+
+
+@measured("a file that others write beside the program is not touched")
+def _():
+    path = script("beside", "echo theirs > beside.txt", f"exec {writer()} 1.5")
+    with open("mine.txt", "w", encoding="ascii") as file:
+        file.write("1")
+    r = assay("run", "--budget", "12s", "--phase", "causal,baseline", "-o", "d", "--", "sh", "-c",
+              f"(sleep 0.3; echo x >> mine.txt) & exec {path}", limit_s=120)
+    assert r.status in (0, 3), r
+    assert read("mine.txt").count("x") >= 2, read("mine.txt")
 
 
 @case("a phase that failed has its reason in the log that it names")

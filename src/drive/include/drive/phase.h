@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 #include "base/interrupt.h"
@@ -28,6 +29,7 @@ struct phase_options {
 	uint64_t limit_ns;		      /* then it is asked to stop; 0: never */
 	struct interrupt (*interrupted)(void);
 	void (*progress)(void *context, uint64_t elapsed_ns); /* a few times a second; or NULL */
+	void (*watch)(void *context, pid_t pid); /* of the child, twenty times a second; or NULL */
 	void *context;
 };
 
