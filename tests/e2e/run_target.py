@@ -1,6 +1,7 @@
 """`assay run` and what the program is: a script that starts another one, a writer of files.
 
-Experiments follow the program that the time is in, and no file is left as a stopped phase left it."""
+Experiments follow the program that the time is in, and files are not left as a stopped phase left
+them."""
 import json
 import os
 import tempfile
