@@ -246,7 +246,8 @@ static void the_measure_that_decided_is_named(void **state)
 	begin(&f, 20, 100, 101);
 	for (unsigned i = 0; i < 20; i++) {
 		f.runs[1]->executions.at[i].user_ns /= 2;
-		f.runs[1]->executions.at[i].wall_ns += i % 2 ? 9000000 : 0;
+		f.runs[1]->executions.at[i].wall_ns += 12000000 * (i % 2);
+		f.runs[1]->executions.at[i].wall_ns -= 6000000;
 	}
 	make(&f);
 	assert_int_equal(f.view.verdict.outcome, COMPARE_IMPROVED);

@@ -20,7 +20,6 @@
 #include "base/err.h"
 #include "source/causal_process.h"
 
-struct causal;
 struct wire_sink;
 
 enum {
@@ -69,9 +68,7 @@ struct causal_options {
 	bool waits;	      /* targets that wait will be asked for (Linux 5.15) */
 	bool runs;	      /* the process is there already: causal_attach() will follow */
 	bool searches;	      /* the points will be changed */
-	/* The file of the program to experiment on, when what is started is another one that starts
-	 * it; NULL: what is started. */
-	const char *follows;
+	const char *follows;  /* file of the child to experiment on; NULL: what is started */
 };
 
 /* What happened during the measured part of an experiment, beyond the result. */
@@ -125,20 +122,15 @@ void causal_close_pointer(struct causal **causal);
 #define causal_auto __attribute__((cleanup(causal_close_pointer)))
 
 /* The environment that the target needs: LD_PRELOAD=... and ASSAY_RT_CAUSAL=NAME, before whose
- * value the starter of the target writes its own process id and a blank, or 0 if the target is
- * followed. */
+ * value the starter of the target writes its own process id and a blank, unless it is followed. */
 const char *causal_preload_variable(const struct causal *causal);
 const char *causal_socket_variable(const struct causal *causal);
 
 /* Readable when a runtime asks for the shared memory; then causal_admit() answers it if it is
- * process `pid`, and turns it away if not.  1: admitted (anew: it may be after an exec), 0: not.
- * Where a target is followed `pid` says nothing: the first process that runs its file is admitted,
- * and the next one when that has ended. */
+ * process `pid` (to be followed: any that runs the file, until it ends), and turns it away if not.
+ * 1: admitted (anew: it may be after an exec), 0: not. */
 int causal_descriptor(const struct causal *causal);
 int causal_admit(struct causal *causal, pid_t pid, struct err *err);
-
-/* The process that is worked on; 0: none, or the one that was followed has ended. */
-pid_t causal_process(const struct causal *causal);
 
 /* Bind to a process without the runtime and put the handler in: one of its threads stands still for
  * some milliseconds. Later take it out again (causal_close() does too); then no experiment can

@@ -9,6 +9,11 @@
 
 #include "base/err.h"
 
+struct causal;
+
+/* The process that is worked on; 0: none, or the one that was followed has ended. */
+pid_t causal_process(const struct causal *causal);
+
 /* For a process that cannot have the runtime preloaded, because it runs already or is static. Check
  * whether it can be attached to: ERR_TARGET there is none, ERR_UNAVAILABLE with the reason.  Its
  * program's file, through /proc when its name does not lead to it any more. */
