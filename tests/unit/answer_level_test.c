@@ -194,6 +194,20 @@ static void a_tiny_function_with_a_short_loop_means_its_caller(void **state)
 	scene_done(&s);
 }
 
+/* Hardly anything goes further in: what does is not why. */
+static void a_chain_ends_where_the_time_is(void **state)
+{
+	struct scene s = scene_of(
+		HEAD "98 main:1;run:4;work:7\n2 main:1;run:4;work:8;push:9\n", "work:7 work:8");
+	const struct hotspot *first = scene_first(&s);
+
+	(void)state;
+	assert_string_equal(first->function, "work");
+	assert_int_equal(first->chain_place, 0);
+	assert_null(strstr(s.view.sentence, "push"));
+	scene_done(&s);
+}
+
 static void recursion_counts_once_and_is_a_loop(void **state)
 {
 	struct scene s = scene_of(HEAD "50 main:1;walk:5;walk:5;walk:5;visit:9\n"
@@ -292,7 +306,7 @@ static void signals_of_the_kernel_leave_interrupts_out(void **state)
 	scene_done(&s);
 }
 
-static void a_name_of_cpp_is_said_without_its_template_arguments(void **state)
+static void a_name_is_said_without_template_arguments_and_path(void **state)
 {
 	struct scene s =
 		scene_of(HEAD "90 main:1;ns::adapter<char, std::alloc<char> >::write(int):5\n"
@@ -302,6 +316,9 @@ static void a_name_of_cpp_is_said_without_its_template_arguments(void **state)
 	(void)state;
 	assert_string_equal(scene_first(&s)->call, "ns::adapter::write()");
 	assert_string_equal(s.view.hotspots[1].call, "stream::operator<<()");
+	scene_done(&s);
+	s = scene_of(HEAD "90 main:1;github.com/them/parse/css.(*Parser).next:5\n", NULL);
+	assert_string_equal(scene_first(&s)->call, "css.(*Parser).next()");
 	scene_done(&s);
 }
 
@@ -350,27 +367,46 @@ static void one_busy_thread_gains_what_the_samples_say(void **state)
 	scene_done(&s);
 }
 
+/* `rounds` samples of two threads, one 0.4 ms behind the other; or first all of one. */
+static struct scene scene_of_two(unsigned rounds, bool together)
+{
+	str_auto struct str text = {0};
+
+	str_add(&text, HEAD);
+	for (unsigned i = 0; together && i < rounds; i++)
+		str_add(&text, "step 400000\nthread 1 1 prog\n1 main:1;hot:5\n"
+			       "step 600000\nthread 1 2 prog\n1 main:1;hot:5\n");
+	if (!together)
+		str_addf(&text, "%u main:1;hot:5\nthread 1 2 prog\n%u main:1;hot:5\n", rounds,
+			rounds);
+	return scene_of(text.at, "");
+}
+
 static void who_waits_half_of_the_time_gains_half_and_two_busy_threads_gain_nobody_knows(
 	void **state)
 {
 	struct scene s = scene_of(PARSER, "parse:88"), two = scene_of(PARSER, "parse:88");
-	struct scene split =
-		scene_of(HEAD "50 main:1;hot:5\nthread 1 2 prog\n50 main:1;hot:5\n", "");
+	struct scene turns = scene_of_two(50, false), together = scene_of_two(50, true);
 
 	(void)state;
-	scene_signal(&s, "cpus_used", 0.5);
+	scene_signal(&s, "cpus_used", 0.4);
+	scene_signal(&s, "runnable", 0.5); /* it waited for a CPU that others had */
 	scene_first(&s);
 	assert_near(s.view.gain_all, 0.485, 1e-9);
 	scene_signal(&two, "cpus_used", 1.9);
 	scene_first(&two);
 	assert_true(isnan(two.view.gain));
 	assert_int_equal(two.view.gain_source, GAIN_NONE);
-	scene_signal(&split, "cpus_used", 1.0);
-	scene_first(&split);
-	assert_true(isnan(split.view.gain));
+	scene_signal(&turns, "cpus_used", 1.0);
+	scene_first(&turns); /* one after the other */
+	assert_near(turns.view.gain_all, 1, 1e-9);
+	scene_signal(&together, "cpus_used", 1.0);
+	scene_first(&together);
+	assert_true(isnan(together.view.gain));
 	scene_done(&s);
 	scene_done(&two);
-	scene_done(&split);
+	scene_done(&turns);
+	scene_done(&together);
 }
 
 /* An experiment on `function` that gains nothing, or everything that its share promises. */
@@ -502,13 +538,14 @@ int main(void)
 		cmocka_unit_test(main_is_not_the_place_of_what_it_calls),
 		cmocka_unit_test(a_large_function_without_a_loop_is_the_place),
 		cmocka_unit_test(a_tiny_function_with_a_short_loop_means_its_caller),
+		cmocka_unit_test(a_chain_ends_where_the_time_is),
 		cmocka_unit_test(recursion_counts_once_and_is_a_loop),
 		cmocka_unit_test(a_tail_call_does_not_split_a_chain),
 		cmocka_unit_test(a_wrapper_of_the_allocator_means_its_caller),
 		cmocka_unit_test(a_sort_that_calls_back_is_the_loop_of_who_called_it),
 		cmocka_unit_test(an_interrupt_is_no_system_call),
 		cmocka_unit_test(signals_of_the_kernel_leave_interrupts_out),
-		cmocka_unit_test(a_name_of_cpp_is_said_without_its_template_arguments),
+		cmocka_unit_test(a_name_is_said_without_template_arguments_and_path),
 		cmocka_unit_test(the_level_is_an_opinion_and_never_sure),
 		cmocka_unit_test(one_busy_thread_gains_what_the_samples_say),
 		cmocka_unit_test(

@@ -1,4 +1,4 @@
-/* hotspot_gain.c - the gain by arithmetic, for a program with one busy thread.
+/* hotspot_gain.c - the gain by arithmetic, for a program with one busy thread, or one at a time.
  *
  * Nothing else can take over the time that one busy thread saves, so a place with a share p of the
  * samples that takes s less time saves p * s of the CPU time, and of the wall time as much of that
@@ -12,12 +12,14 @@
 #include <math.h>
 
 #include "analyze/profile_filter.h"
+#include "base/str.h"
 #include "hotspot_parts.h"
 #include "model/run.h"
 
-#define ONE_THREAD 0.95 /* of the samples in one thread */
-#define ONE_CPU 1.1	/* CPUs used; above it something runs beside it */
-#define BUSY_LEAST 0.05 /* of the wall time: a program that only waits is another matter */
+#define ONE_THREAD 0.95	  /* of the samples in one thread */
+#define TOGETHER_MOST 0.1 /* of the time in which two threads of it run */
+#define ONE_CPU 1.1	  /* CPUs used; above it something runs beside it */
+#define BUSY_LEAST 0.05	  /* of the wall time: a program that only waits is another matter */
 #define SPREAD_LEAST 0.02
 #define Z 1.96 /* 95 % */
 
@@ -49,29 +51,58 @@ static double signal_of(const struct signals *signals, const char *name)
 	return signal ? signal->value : (double)NAN;
 }
 
+/* The part of the time in which two threads run at once, by when the clock ticked for each: two
+ * that run together tick within half a period of each other half of the time; one after the other
+ * only where one ends and the next begins. */
+static double together_share(const struct run *run, const struct profile_samples *samples)
+{
+	const struct sample_row *before = NULL;
+	uint64_t close = 0;
+
+	vec_foreach (const struct sample_row, sample, &run->samples) {
+		if (sample->event != samples->event)
+			continue;
+		if (before && before->thread != sample->thread &&
+			sample->time_ns - before->time_ns < sample->period / 2)
+			close++;
+		before = sample;
+	}
+	return 2 * (double)close / (double)samples->total.samples;
+}
+
+static bool is_one_at_a_time(const struct run *run, const struct profile_samples *samples)
+{
+	double most = 0;
+
+	for (uint32_t i = 0; i <= run->threads.count; i++)
+		most = fmax(most, (double)samples->by_thread[i].weight);
+	if (most >= ONE_THREAD * (double)samples->total.weight)
+		return true;
+	return str_equal(samples->unit, "ns") && !samples->merged &&
+	       together_share(run, samples) <= TOGETHER_MOST;
+}
+
 /* False: several threads are busy, or it is not known. */
 static bool one_thread_find(
 	const struct run *profile, const struct signals *signals, struct one_thread *ret_thread)
 {
-	double cpus = signal_of(signals, "cpus_used"), queue = signal_of(signals, "runq_share");
-	double spread = signal_of(signals, "wall_spread"), most = 0;
+	double cpus = signal_of(signals, "cpus_used"), ready = signal_of(signals, "runnable");
 	struct profile_samples samples;
 	struct err ignored = {0};
+	bool is_one;
 
 	if (!profile || !(cpus <= ONE_CPU && cpus >= BUSY_LEAST) ||
 		profile_samples_take(profile, &(struct profile_filter){0}, &samples, &ignored) < 0)
 		return false;
-	for (uint32_t i = 0; i <= profile->threads.count; i++)
-		most = fmax(most, (double)samples.by_thread[i].weight);
-	most /= (double)samples.total.weight;
+	is_one = is_one_at_a_time(profile, &samples);
 	ret_thread->samples = (double)samples.total.samples;
 	if (samples.weighted && samples.weight_squares > 0)
 		ret_thread->samples = (double)samples.total.weight * (double)samples.total.weight /
 				      samples.weight_squares;
 	profile_samples_done(&samples);
-	ret_thread->busy = fmin(1, queue > 0 && queue < 1 ? cpus / (1 - queue) : cpus);
-	ret_thread->spread = fmax(SPREAD_LEAST, spread); /* ignores NAN */
-	return most >= ONE_THREAD;
+	ret_thread->busy = fmin(1, fmax(cpus, ready)); /* ignores NAN */
+	ret_thread->spread = fmax(SPREAD_LEAST, signal_of(signals, "wall_spread"));
+	return is_one;
 }
 
 static struct gain_range range_of(const struct one_thread *thread, double share, double speedup)

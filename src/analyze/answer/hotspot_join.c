@@ -49,8 +49,17 @@ static void name_add_plain(const char *name, size_t len, struct str *out)
 const char *hotspot_call(struct arena *arena, const char *function)
 {
 	str_auto struct str plain = {0};
+	size_t len = names_bare_length(function);
 
-	name_add_plain(function, names_bare_length(function), &plain);
+	/* Go: the path of a package says less than its last part. */
+	for (size_t i = len; i-- > 1;)
+		if (function[i] == '/' && i + 1 < len && strchr("(<", function[i + 1]) == NULL &&
+			!memmem(function, i, "operator", strlen("operator"))) {
+			function += i + 1;
+			len -= i + 1;
+			break;
+		}
+	name_add_plain(function, len, &plain);
 	return arena_format(arena, "%s()", str_text(&plain));
 }
 

@@ -86,26 +86,34 @@ static uint32_t walker_next(
 	return UINT32_MAX; /* below 0 is above every count */
 }
 
-/* Go on to the function that most of the weight goes to; 0: the walk has ended. */
+/* Go on to the function that most of the weight goes to; 0: the walk has ended.  Inwards it also
+ * ends where more of the weight stays than goes on. */
 static uint32_t walk_step(struct placer *p, struct walk *walk, int step)
 {
 	uint32_t best = 0, kept = 0;
+	uint64_t most = 0, stays = 0;
 
 	for (int turn = 0; turn < 2; turn++) /* add up, then clean up */
 		for (uint32_t i = 0; i < walk->count; i++) {
 			const struct walker *w = &walk->at[i];
 			uint32_t next = walker_next(p, walk, w, step), f;
 
-			if (next == UINT32_MAX)
+			if (next == UINT32_MAX) {
+				stays += turn ? 0 : w->stack->at.cost.weight;
 				continue;
+			}
 			f = own_frames(&p->own, w->stack)[next].function;
 			if (turn)
 				p->by_label[f] = 0;
 			else
 				p->by_label[f] += w->stack->at.cost.weight;
-			if (!turn && (!best || p->by_label[f] > p->by_label[best]))
+			if (!turn && p->by_label[f] > most) {
 				best = f;
+				most = p->by_label[f];
+			}
 		}
+	if (step < 0 && stays > most)
+		best = 0;
 	for (uint32_t i = 0; best && i < walk->count; i++) {
 		struct walker w = walk->at[i];
 
