@@ -7,6 +7,7 @@
  * follow that one (`assay causal --follow`); where they cannot, the reason and the way out are
  * told. */
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "analyze/module_time.h"
@@ -22,14 +23,15 @@ static bool is_same_file(const char *a, const char *b)
 	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
 }
 
-/* The ELF file behind a name: of a script its interpreter. */
+/* The ELF file behind a name: of a script its interpreter.  libc and the loader can be started, and
+ * are on every stack, and are no program for all that. */
 static bool program_inspect(struct run_job *job, const char *name, struct binary_facts *ret_facts)
 {
 	const struct binary_options how = {.without_libraries = true};
 	struct err ignored = {0};
 
 	return binary_inspect(name, &how, &job->arena, ret_facts, &ignored) >= 0 &&
-	       ret_facts->kind != BINARY_LIBRARY && !str_starts(ret_facts->name, "ld-");
+	       ret_facts->kind != BINARY_LIBRARY && !strstr(ret_facts->name, ".so");
 }
 
 static void worker_judge(
