@@ -83,13 +83,28 @@ static const char *file_pattern(struct simulation *s, const char *name)
 	return arena_format(&s->arena, "%s/%s.%%p", path.at, name);
 }
 
+/* Who calls and who loops is callgrind's; what it has in common with cachegrind costs more there
+ * (docs/decisions/016-simulated.md). */
+static void tool_words(struct simulation *s)
+{
+	if (!cachegrind_events_need_calls(s->events)) {
+		word_add(s, "--tool=cachegrind", "");
+		word_add(s, "--cachegrind-out-file=", file_pattern(s, "out"));
+		return;
+	}
+	word_add(s, "--tool=callgrind", "");
+	word_add(s, "--callgrind-out-file=", file_pattern(s, "out"));
+	word_add(s, "--dump-instr=yes", "");
+	word_add(s, "--collect-jumps=yes", "");
+}
+
 static void words_make(struct simulation *s)
 {
 	bool caches = cachegrind_events_need_caches(s->events);
 
 	word_add(s, "valgrind", "");
 	word_add(s, "--command-line-only=yes", ""); /* no ~/.valgrindrc, no $VALGRIND_OPTS */
-	word_add(s, "--tool=cachegrind", "");
+	tool_words(s);
 	word_add(s, "--vgdb=no", "");
 	word_add(s, "--demangle=no", ""); /* ingest does it, with the names of the samples */
 	word_add(s, "--trace-children=yes", "");
@@ -98,7 +113,6 @@ static void words_make(struct simulation *s)
 	word_add(s, "--I1=", simulate_cache_text(&s->caches.i1, &s->arena));
 	word_add(s, "--D1=", simulate_cache_text(&s->caches.d1, &s->arena));
 	word_add(s, "--LL=", simulate_cache_text(&s->caches.ll, &s->arena));
-	word_add(s, "--cachegrind-out-file=", file_pattern(s, "out"));
 	word_add(s, "--log-file=", file_pattern(s, "log"));
 	word_add(s, s->options->path, "");
 	for (char *const *word = s->options->argv + 1; *word; word++)
@@ -143,8 +157,13 @@ static void tell_cost(const struct simulation *s)
 {
 	const struct simulate_options *o = s->options;
 	bool caches = cachegrind_events_need_caches(s->events);
-	int least = caches ? SIMULATE_SLOWER_LEAST : SIMULATE_INSTRUCTIONS_LEAST;
-	int most = caches ? SIMULATE_SLOWER_MOST : SIMULATE_INSTRUCTIONS_MOST;
+	bool calls = cachegrind_events_need_calls(s->events);
+	int least = calls    ? SIMULATE_CALLS_LEAST
+		    : caches ? SIMULATE_SLOWER_LEAST
+			     : SIMULATE_INSTRUCTIONS_LEAST;
+	int most = calls    ? SIMULATE_CALLS_MOST
+		   : caches ? SIMULATE_SLOWER_MOST
+			    : SIMULATE_INSTRUCTIONS_MOST;
 	char text[256], low[32], high[32], times[32] = "";
 
 	if (!o->tell)

@@ -12,7 +12,8 @@ from tap import (ASSAY, BUILD, assay, below, case, cpu_s_below, main, measured, 
                  skip, wait_for)
 
 WORKLOADS = os.path.join(BUILD, "tests", "workloads")
-NOP, PLANTED, SPIN = (os.path.join(WORKLOADS, name) for name in ("nop", "bound", "spin"))
+NOP, PLANTED, SPIN, ALGORITHM = (os.path.join(WORKLOADS, name)
+                                 for name in ("nop", "bound", "spin", "algorithm"))
 ROUNDS = int(os.environ.get("ASSAY_SIM_ROUNDS", "1"))
 LARGEST_MIB = 256
 
@@ -200,6 +201,55 @@ def _():
     assert r.status == 2 and len(r.err.splitlines()) == 2, r
     r = assay("stat", "--time-limit", "5s", "--", NOP)
     assert r.status == 2 and "--engine sim" in r.err, r
+
+
+def places(event, function):
+    """What run.assay counted there: (file, line, value), largest first."""
+    with sqlite3.connect("run.assay") as run_file:
+        return [(os.path.basename(file), line, value) for file, line, value in run_file.execute(
+            "SELECT coalesce(file, ''), line, value FROM places WHERE event = ? AND function = ? "
+            "ORDER BY value DESC", (event, function))]
+
+
+def line_of(text):
+    """The first line of the planted algorithms that holds the text."""
+    path = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "workloads", "simulated",
+                        "algorithm.c")
+    with open(path, encoding="ascii") as file:
+        return 1 + [text in line for line in file].index(True)
+
+
+LOOPS = "instructions,calls,loop-entries,loop-trips"
+
+
+@case("calls from a line and trips of a loop are exact")
+def _():
+    d = stat("-e", LOOPS, "-o", "run.assay", "--", ALGORITHM, "search", "1000", "300")
+    assert places("calls", "find") == [("algorithm.c", line_of("sum += find("), 300)], d
+    trips = places("loop-trips", "find")
+    assert len(trips) == 1 and trips[0][2] == 300 * 500, trips
+    assert [row[2] for row in places("loop-entries", "find")] == [300], places("loop-entries", "find")
+    stat("-e", LOOPS, "-o", "run.assay", "--", ALGORITHM, "append", "400")
+    assert places("calls", "text_end")[0][2] == 400
+    assert sum(row[2] for row in places("loop-trips", "text_end")) == 399 * 400 // 2
+
+
+@case("instructions are the same with and without calls, and caches can be simulated beside them")
+def _():
+    seen = []
+    for names in ("instructions", "instructions,calls,LLC-load-misses"):
+        d = stat("-e", names, "-o", "run.assay", "--", ALGORITHM, "search", "100", "30")
+        seen.append(sorted(row[1:] for row in places("instructions", "find")))
+    assert seen[0] == seen[1] and seen[0], seen
+    assert events(d)["LLC-load-misses"]["value"] > 0 and events(d)["calls"]["value"] > 30, d
+
+
+@case("a simulation of calls that was cut keeps what it counted")
+def _():
+    d = stat("-e", LOOPS, "--time-limit", "3s", "-o", "run.assay", "--", ALGORITHM, "search",
+             "100000", "1000000", limit_s=180)
+    assert d["partial"] and "partial-simulation" in codes(d), d
+    assert places("calls", "find")[0][2] > 1, places("calls", "find")
 
 
 @case("a stored run and an imported cachegrind.out hold the cost of each line")

@@ -1,5 +1,6 @@
-/* cachegrind_fuzz.c - any bytes as cachegrind.out, and any text as events for the simulator: every
- * record is well formed and of an event that was emitted, and the counts add up to the places. */
+/* cachegrind_fuzz.c - any bytes as cachegrind.out or callgrind.out, and any text as events for the
+ * simulator: every record is well formed and of an event that was emitted, and the counts add up to
+ * the places. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,6 +59,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 		return 0;
 	}
+	if (cachegrind_events_parse(
+		    &list, size % 2 ? "loop-trips,calls,loop-entries" : "instructions", &err) < 0)
+		abort();
 	cachegrind_events_all(&list);
 	cachegrind_emit_events(&list, &sink);
 	if (cachegrind_read(&sums, &list, (const char *)data, size, &sink) < 0)

@@ -1,21 +1,24 @@
 /* cachegrind.c - see cachegrind.h.
  *
- * The reader is the importer's (callgrind_text.h); here its columns get the names of events.  Equal
- * lines of several texts are emitted as they come: places of a run add up. */
+ * The reader is the importer's (callgrind_text.h); here its columns get the names of events.  The
+ * numbers of one line of the source are added up before they are emitted: callgrind has one row per
+ * instruction.  Equal lines of several texts are emitted as they come: places of a run add up. */
 #include "source/cachegrind.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "callgrind_loops.h"
 #include "callgrind_text.h"
 #include "source/emit.h"
 
 static const struct {
 	const char *column, *name;
-} columns[CACHEGRIND_COLUMNS] = {
+} columns[CACHEGRIND_ALL_COLUMNS] = {
 	{"Ir", "instructions"},
 	{"I1mr", "L1-icache-load-misses"},
 	{"ILmr", "LLC-code-misses"},
@@ -29,6 +32,9 @@ static const struct {
 	{"Bcm", "conditional-branch-misses"},
 	{"Bi", "indirect-branches"},
 	{"Bim", "indirect-branch-misses"},
+	[CACHEGRIND_CALLS] = {"", "calls"},
+	[CACHEGRIND_LOOP_ENTRIES] = {"", "loop-entries"},
+	[CACHEGRIND_LOOP_TRIPS] = {"", "loop-trips"},
 };
 
 #define BIT(column) (UINT32_C(1) << (column))
@@ -70,7 +76,7 @@ static bool name_is(const char *name, const char *event, size_t len)
 
 static uint32_t columns_named(const char *event, size_t len)
 {
-	for (unsigned i = 0; i < CACHEGRIND_COLUMNS; i++)
+	for (unsigned i = 0; i < CACHEGRIND_ALL_COLUMNS; i++)
 		if (name_is(columns[i].name, event, len))
 			return BIT(i);
 	for (unsigned i = 0; i < sizeof(sums_of) / sizeof(*sums_of); i++)
@@ -98,7 +104,7 @@ static const char *why_not(const char *event)
 	for (unsigned i = 0; i < sizeof(clocks) / sizeof(*clocks); i++)
 		if (name_is(clocks[i], event, len))
 			return "the simulator counts events, not time";
-	return "the simulator has only instructions, two cache levels and branches";
+	return "the simulator has only instructions, two cache levels, branches, calls and loops";
 }
 
 static void spec_add(struct event_list *list, const char *name, size_t len)
@@ -190,13 +196,23 @@ void cachegrind_events_all(struct event_list *list)
 		spec_add(list, columns[i].name, strlen(columns[i].name));
 }
 
-bool cachegrind_events_need_caches(const struct event_list *list)
+static uint32_t columns_of_list(const struct event_list *list)
 {
 	uint32_t all = 0;
 
 	vec_foreach (const struct event_spec, spec, &list->specs)
 		all |= cachegrind_columns_of(spec->name);
-	return all & ~BIT(0);
+	return all;
+}
+
+bool cachegrind_events_need_caches(const struct event_list *list)
+{
+	return columns_of_list(list) & (BIT(CACHEGRIND_COLUMNS) - 1) & ~BIT(0);
+}
+
+bool cachegrind_events_need_calls(const struct event_list *list)
+{
+	return columns_of_list(list) >> CACHEGRIND_COLUMNS;
 }
 
 int cachegrind_emit_events(const struct event_list *list, const struct wire_sink *sink)
@@ -208,6 +224,17 @@ int cachegrind_emit_events(const struct event_list *list, const struct wire_sink
 	return r;
 }
 
+/* What one line of the source has; names by their address, because they are interned. */
+struct line_key {
+	const char *function, *file;
+	uint64_t line;
+};
+
+struct line_sums {
+	struct line_key key;
+	uint64_t values[CACHEGRIND_ALL_COLUMNS];
+};
+
 struct reading {
 	struct cachegrind_sums *sums;
 	const struct event_list *list;
@@ -215,6 +242,9 @@ struct reading {
 	uint32_t *which;		 /* the columns of each event of the list */
 	int column_of[CALLGRIND_EVENTS]; /* of the text's events, -1: one that we do not know */
 	unsigned count;
+	struct map index; /* line_key -> index of `lines` */
+	vec_of(struct line_sums) lines;
+	struct callgrind_loops loops;
 };
 
 static int take_events(void *context, const char *const *names, unsigned count)
@@ -239,52 +269,136 @@ static uint64_t sum_of(const uint64_t *values, uint32_t which)
 {
 	uint64_t sum = 0;
 
-	for (unsigned i = 0; i < CACHEGRIND_COLUMNS; i++)
+	for (unsigned i = 0; i < CACHEGRIND_ALL_COLUMNS; i++)
 		if ((which & BIT(i)) && __builtin_add_overflow(sum, values[i], &sum))
 			return UINT64_MAX;
 	return sum;
 }
 
+static void number_add(uint64_t *sum, uint64_t value)
+{
+	if (__builtin_add_overflow(*sum, value, sum))
+		*sum = UINT64_MAX;
+}
+
+static uint64_t *line_values(
+	struct reading *reading, const char *function, const char *file, uint32_t line)
+{
+	struct line_key key = {function, file, line};
+	uint32_t at;
+
+	if (map_add(&reading->index, &key, sizeof(key), reading->lines.count, &at)) {
+		vec_push(&reading->lines, (struct line_sums){.key = key});
+	}
+	return reading->lines.at[at].values;
+}
+
+/* One number more of a line, in its sum and in that of everything. */
+static void value_add(struct reading *reading, uint64_t *values, unsigned column, uint64_t value)
+{
+	number_add(&values[column], value);
+	number_add(&reading->sums->totals[column], value);
+}
+
 static int take_cost(void *context, const struct callgrind_cost *cost)
 {
 	struct reading *reading = context;
-	uint64_t values[CACHEGRIND_COLUMNS] = {0}, *totals = reading->sums->totals;
-	struct emit_place place = {
-		.function = cost->names[CALLGRIND_FUNCTION],
-		.file = cost->names[CALLGRIND_FILE],
-		.line = cost->line,
-	};
-	int r = 0;
+	uint64_t *values = line_values(
+		reading, cost->names[CALLGRIND_FUNCTION], cost->names[CALLGRIND_FILE], cost->line);
 
 	reading->sums->cost_lines++;
 	for (unsigned i = 0; i < reading->count; i++) {
 		int k = reading->column_of[i];
 
-		if (k < 0)
-			continue;
-		values[k] = cost->values[i];
-		if (__builtin_add_overflow(totals[k], values[k], &totals[k]))
-			totals[k] = UINT64_MAX;
+		if (k >= 0)
+			value_add(reading, values, (unsigned)k, cost->values[i]);
+		if (k == 0)
+			callgrind_loops_add_cost(&reading->loops, cost, cost->values[i]);
 	}
-	for (uint32_t i = 0; reading->sink && r >= 0 && i < reading->list->specs.count; i++) {
-		place.event = i + 1;
-		place.value = sum_of(values, reading->which[i]);
-		if (place.value)
-			r = emit_place(reading->sink, &place);
+	return 0;
+}
+
+/* Where it is called from, with the callee as function. */
+static int take_call(void *context, const struct callgrind_call *call)
+{
+	struct reading *reading = context;
+	const struct callgrind_cost *from = call->from;
+
+	value_add(reading,
+		line_values(reading, call->callee, from->names[CALLGRIND_FILE], from->line),
+		CACHEGRIND_CALLS, call->count);
+	return 0;
+}
+
+static int take_jump(void *context, const struct callgrind_jump *jump)
+{
+	callgrind_loops_add_jump(&((struct reading *)context)->loops, jump);
+	return 0;
+}
+
+static int take_loop(void *context, const struct callgrind_loop *loop)
+{
+	struct reading *reading = context;
+	uint64_t *values = line_values(reading, loop->function, loop->file, loop->line);
+
+	value_add(reading, values, CACHEGRIND_LOOP_ENTRIES, loop->entries);
+	value_add(reading, values, CACHEGRIND_LOOP_TRIPS, loop->trips);
+	return 0;
+}
+
+static int lines_emit(const struct reading *reading)
+{
+	int r = 0;
+
+	for (uint32_t i = 0; reading->sink && r >= 0 && i < reading->lines.count; i++) {
+		const struct line_sums *line = &reading->lines.at[i];
+		struct emit_place place = {.function = line->key.function,
+			.file = line->key.file,
+			.line = (uint32_t)line->key.line};
+
+		for (uint32_t k = 0; r >= 0 && k < reading->list->specs.count; k++) {
+			place.event = k + 1;
+			place.value = sum_of(line->values, reading->which[k]);
+			if (place.value)
+				r = emit_place(reading->sink, &place);
+		}
 	}
 	return r;
 }
 
+static void reading_done(struct reading *reading)
+{
+	callgrind_loops_done(&reading->loops);
+	vec_done(&reading->lines);
+	map_done(&reading->index);
+	free(reading->which);
+}
+
+/* Where the line before `at` begins. */
+static const char *line_before(struct import_text text, const char *at)
+{
+	const char *start = at > text.at ? at - 1 : at;
+
+	while (start > text.at && start[-1] != '\n')
+		start--;
+	return start;
+}
+
 /* Above the names of the events stands the command as it is: with newlines in its words it looks
- * like anything.  Below them no line begins so. */
+ * like anything.  Below them no line begins so.  callgrind says right above them what positions
+ * are. */
 static struct import_text behind_command(struct import_text text)
 {
 	static const char mark[] = "\nevents:";
-	const char *found;
+	struct import_text rest = text;
+	const char *found, *above;
 
-	while ((found = memmem(text.at, text.len, mark, sizeof(mark) - 1)))
-		text = (struct import_text){found + 1, text.len - (size_t)(found + 1 - text.at)};
-	return text;
+	while ((found = memmem(rest.at, rest.len, mark, sizeof(mark) - 1)))
+		rest = (struct import_text){found + 1, rest.len - (size_t)(found + 1 - rest.at)};
+	above = line_before(text, rest.at);
+	if ((size_t)(rest.at - above) > 10 && memcmp(above, "positions:", 10) == 0)
+		rest = (struct import_text){above, rest.len + (size_t)(rest.at - above)};
+	return rest;
 }
 
 int cachegrind_read(struct cachegrind_sums *sums, const struct event_list *list, const char *bytes,
@@ -295,6 +409,8 @@ int cachegrind_read(struct cachegrind_sums *sums, const struct event_list *list,
 	struct reading reading = {.sums = sums, .list = list, .sink = sink};
 	struct callgrind_text reader = {.take_events = take_events,
 		.take_cost = take_cost,
+		.take_call = take_call,
+		.take_jump = take_jump,
 		.context = &reading,
 		.report = &report};
 	uint64_t before = sums->cost_lines;
@@ -306,8 +422,12 @@ int cachegrind_read(struct cachegrind_sums *sums, const struct event_list *list,
 	for (uint32_t i = 0; i < list->specs.count; i++)
 		reading.which[i] = cachegrind_columns_of(list->specs.at[i].name);
 	r = callgrind_text_read(&reader, text);
+	if (r >= 0)
+		r = callgrind_loops_find(&reading.loops, take_loop, &reading);
+	if (r >= 0)
+		r = lines_emit(&reading);
 	callgrind_text_done(&reader);
-	free(reading.which);
+	reading_done(&reading);
 	sums->malformed += report.skipped[IMPORT_MALFORMED] + report.skipped[IMPORT_TRUNCATED];
 	if (r < 0)
 		return r;

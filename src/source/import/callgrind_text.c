@@ -5,22 +5,26 @@
 
 enum { CALLGRIND_LOOK = 64 };
 
+enum word_side { SIDE_HERE, SIDE_CALLEE, SIDE_JUMP };
+
 struct word_of_kind {
 	const char *word;
 	enum callgrind_name kind;
-	bool callee;
+	enum word_side side;
 };
 
 static const struct word_of_kind words[] = {
-	{"fn=", CALLGRIND_FUNCTION, false},
-	{"fl=", CALLGRIND_FILE, false},
-	{"fi=", CALLGRIND_FILE, false},
-	{"fe=", CALLGRIND_FILE, false},
-	{"ob=", CALLGRIND_OBJECT, false},
-	{"cfn=", CALLGRIND_FUNCTION, true},
-	{"cfi=", CALLGRIND_FILE, true},
-	{"cfl=", CALLGRIND_FILE, true},
-	{"cob=", CALLGRIND_OBJECT, true},
+	{"fn=", CALLGRIND_FUNCTION, SIDE_HERE},
+	{"fl=", CALLGRIND_FILE, SIDE_HERE},
+	{"fi=", CALLGRIND_FILE, SIDE_HERE},
+	{"fe=", CALLGRIND_FILE, SIDE_HERE},
+	{"ob=", CALLGRIND_OBJECT, SIDE_HERE},
+	{"cfn=", CALLGRIND_FUNCTION, SIDE_CALLEE},
+	{"cfi=", CALLGRIND_FILE, SIDE_CALLEE},
+	{"cfl=", CALLGRIND_FILE, SIDE_CALLEE},
+	{"cob=", CALLGRIND_OBJECT, SIDE_CALLEE},
+	{"jfn=", CALLGRIND_FUNCTION, SIDE_JUMP},
+	{"jfi=", CALLGRIND_FILE, SIDE_JUMP},
 };
 
 static bool text_starts(struct import_text text, const char *prefix)
@@ -82,6 +86,18 @@ static const char *name_take(
 	return result;
 }
 
+static void name_set(struct callgrind_text *c, const struct word_of_kind *word, const char *name)
+{
+	if (word->side == SIDE_HERE)
+		c->current[word->kind] = name;
+	else if (word->side == SIDE_CALLEE && word->kind == CALLGRIND_FUNCTION)
+		c->callee = name;
+	else if (word->side == SIDE_JUMP && word->kind == CALLGRIND_FUNCTION)
+		c->jump_function = name;
+	else if (word->side == SIDE_JUMP)
+		c->jump_file = name;
+}
+
 static bool name_line(struct callgrind_text *c, struct import_text line)
 {
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
@@ -92,8 +108,7 @@ static bool name_line(struct callgrind_text *c, struct import_text line)
 			continue;
 		line = text_behind(line, strlen(word->word));
 		name = line.len ? name_take(c, word->kind, line) : NULL;
-		if (!word->callee)
-			c->current[word->kind] = name;
+		name_set(c, word, name);
 		return true;
 	}
 	return false;
@@ -165,6 +180,64 @@ static bool position_next(struct import_text *line, uint64_t *position)
 	return true;
 }
 
+/* "calls=3 +4 12": how often, and where the callee begins, which its own lines tell too. */
+static bool call_line(struct callgrind_text *c, struct import_text line)
+{
+	c->next = CALLGRIND_CALL; /* what follows is no cost of its own, whatever stands here */
+	c->call = (struct callgrind_call){.callee = c->callee};
+	c->callee = NULL;
+	return number_next(&line, &c->call.count);
+}
+
+/* "jump=3 +4 12", or "jcnd=2/3 +4 12": of 3 times that it was reached it was followed 2 times. */
+static bool jump_line(struct callgrind_text *c, struct import_text line, bool conditional)
+{
+	const char *slash = conditional ? memchr(line.at, '/', line.len) : NULL;
+	struct callgrind_jump jump = {
+		.addr = c->addr,
+		.line = c->line,
+		.file = c->jump_file ? c->jump_file : c->current[CALLGRIND_FILE],
+		.leaves = c->jump_function && c->jump_function != c->current[CALLGRIND_FUNCTION],
+	};
+	struct import_text first = line;
+
+	c->next = CALLGRIND_JUMP;
+	c->jump = (struct callgrind_jump){0};
+	c->jump_file = c->jump_function = NULL;
+	if (conditional && !slash)
+		return false;
+	if (slash) {
+		first.len = (size_t)(slash - line.at);
+		line = text_behind(line, first.len + 1);
+	}
+	if (slash && (!number_next(&first, &jump.count) || first.len))
+		return false;
+	if (!number_next(&line, &jump.reached) ||
+		(c->has_addr && !position_next(&line, &jump.addr)) ||
+		(c->has_line && !position_next(&line, &jump.line)))
+		return false;
+	if (!slash)
+		jump.count = jump.reached;
+	c->jump = jump;
+	return true;
+}
+
+/* A line of numbers is what the line above it says. */
+static int numbers_take(struct callgrind_text *c, const struct callgrind_cost *cost)
+{
+	struct callgrind_call call = c->call;
+	struct callgrind_jump jump = c->jump;
+	int next = (int)c->next;
+
+	c->next = CALLGRIND_COST;
+	call.from = jump.from = cost;
+	if (next == CALLGRIND_CALL)
+		return c->take_call && call.count ? c->take_call(c->context, &call) : 0;
+	if (next == CALLGRIND_JUMP)
+		return c->take_jump && jump.reached ? c->take_jump(c->context, &jump) : 0;
+	return c->take_cost(c->context, cost);
+}
+
 /* false: not a cost line. */
 static bool cost_line(struct callgrind_text *c, struct import_text line, int *ret_r)
 {
@@ -179,21 +252,31 @@ static bool cost_line(struct callgrind_text *c, struct import_text line, int *re
 			return false;
 	if (line.len || !c->event_count)
 		return false;
-	*ret_r = 0;
-	if (c->skip_cost) {
-		c->skip_cost = false;
-		return true;
-	}
 	memcpy(cost.names, c->current, sizeof(cost.names));
 	cost.addr = c->has_addr ? c->addr : 0;
 	cost.line = c->line <= UINT32_MAX ? (uint32_t)c->line : 0;
-	*ret_r = c->take_cost(c->context, &cost);
+	*ret_r = numbers_take(c, &cost);
+	return true;
+}
+
+/* false: it says nothing about the next line of numbers. */
+static bool announcement(struct callgrind_text *c, struct import_text line, bool *ret_understood)
+{
+	if (text_starts(line, "calls="))
+		*ret_understood = call_line(c, text_behind(line, 6));
+	else if (text_starts(line, "jump="))
+		*ret_understood = jump_line(c, text_behind(line, 5), false);
+	else if (text_starts(line, "jcnd="))
+		*ret_understood = jump_line(c, text_behind(line, 5), true);
+	else
+		return false;
 	return true;
 }
 
 static int take_line(struct callgrind_text *c, struct import_text line, bool whole)
 {
 	struct import_report *report = c->report;
+	bool understood = true;
 	int r;
 
 	if (!line.at)
@@ -207,8 +290,8 @@ static int take_line(struct callgrind_text *c, struct import_text line, bool who
 	}
 	if (name_line(c, line))
 		return 0;
-	if (text_starts(line, "calls=")) {
-		c->skip_cost = true;
+	if (announcement(c, line, &understood)) {
+		report->skipped[whole ? IMPORT_MALFORMED : IMPORT_TRUNCATED] += !understood;
 		return 0;
 	}
 	if ((*line.at >= '0' && *line.at <= '9') || strchr("+-*", *line.at)) {
@@ -217,7 +300,7 @@ static int take_line(struct callgrind_text *c, struct import_text line, bool who
 		report->skipped[whole ? IMPORT_MALFORMED : IMPORT_TRUNCATED]++;
 		return 0;
 	}
-	/* "cmd: ..." and the like, jumps: nothing that costs. */
+	/* "cmd: ..." and the like: nothing that costs. */
 	if (!memchr(line.at, ':', line.len) && !memchr(line.at, '=', line.len))
 		report->skipped[whole ? IMPORT_FOREIGN : IMPORT_TRUNCATED]++;
 	return 0;

@@ -3,8 +3,8 @@
  * Cost lines ("12 340 5": line, then one number per event) belong to the fn=, fl= (or fi=, fe=
  * inside it) and ob= above them.  Names are written once as "(3) name" and then as "(3)", per kind;
  * numbers of lines and addresses may be relative to the line before ("+4", "-2", "*").  The line
- * behind calls= is what the callee cost: it stands in the callee's own lines already and is left
- * out.
+ * behind calls= is where the call stands and what the callee cost, which is in the callee's own
+ * lines too; the line behind jump= or jcnd= (--collect-jumps=yes) is where the jump stands.
  * Does: names, positions, numbers.  Does not: sum, emit.
  * Owns: its texts, which live until callgrind_text_done(). */
 #pragma once
@@ -28,10 +28,28 @@ struct callgrind_cost {
 	const uint64_t *values;		    /* one per event */
 };
 
+/* `count` calls from a place, whose values are what the callee cost with all that it called. */
+struct callgrind_call {
+	const struct callgrind_cost *from;
+	const char *callee; /* NULL: not known */
+	uint64_t count;
+};
+
+/* A jump that was followed `count` times; its place has no values. */
+struct callgrind_jump {
+	const struct callgrind_cost *from;
+	uint64_t addr, line; /* where it goes */
+	const char *file;
+	uint64_t count, reached; /* reached: also when it was not followed */
+	bool leaves;		 /* for another function */
+};
+
 struct callgrind_text {
 	/* Set by the caller.  A negative return stops the reading and is passed on. */
 	int (*take_events)(void *context, const char *const *names, unsigned count);
 	int (*take_cost)(void *context, const struct callgrind_cost *cost);
+	int (*take_call)(void *context, const struct callgrind_call *call); /* may be NULL */
+	int (*take_jump)(void *context, const struct callgrind_jump *jump); /* may be NULL */
 	void *context;
 	struct import_report *report; /* counts lines and what was skipped */
 	/* Its own. */
@@ -44,7 +62,10 @@ struct callgrind_text {
 	unsigned event_count;
 	bool has_addr, has_line;
 	uint64_t addr, line;
-	bool skip_cost; /* the next cost line is of a call */
+	enum { CALLGRIND_COST, CALLGRIND_CALL, CALLGRIND_JUMP } next; /* what the next line is of */
+	struct callgrind_call call;
+	struct callgrind_jump jump;
+	const char *callee, *jump_file, *jump_function; /* cfn=, jfi= and jfn=; NULL: none */
 };
 
 /* Read all of it.  0, or what a callback returned. */

@@ -1,15 +1,15 @@
 /* simulate.h - run a target in valgrind's model of a CPU, where there is no PMU or exact counts are
  * wanted.
  *
- * Does: start the program under cachegrind with the cache sizes of this machine, wait, read what it
- * wrote, pass it on: WIRE_EVENT (all of them WIRE_EVENT_SIMULATED), WIRE_EXECUTION, one WIRE_COUNT
- * per event and execution, WIRE_PLACE per line (of the first execution), and WIRE_NOTEs that say
- * which caches were simulated and what was not.  Does not: time the program (a simulated run's wall
- * time says nothing), judge, print.
- * The program keeps its stdin, stdout, stderr, folder and exit status; addresses are not
- * randomised, so that counts repeat.  Scratch is below $TMPDIR and removed, by the next
- * simulation of the same user if this one is killed.  Processes that it
- * starts are simulated too and their counts added. Single-threaded; one at a time. */
+ * Does: start the program under cachegrind (for calls and loops: callgrind) with the cache sizes of
+ * this machine, wait, read what it wrote, pass it on: WIRE_EVENT (all of them
+ * WIRE_EVENT_SIMULATED), WIRE_EXECUTION, one WIRE_COUNT per event and execution, WIRE_PLACE per
+ * line (of the first execution), and WIRE_NOTEs that say which caches were simulated and what was
+ * not.  Does not: time the program (a simulated run's wall time says nothing), judge, print. The
+ * program keeps its stdin, stdout, stderr, folder and exit status; addresses are not randomised, so
+ * that counts repeat.  Scratch is below $TMPDIR and removed, by the next simulation of the same
+ * user if this one is killed.  Processes that it starts are simulated too and their counts added.
+ * Single-threaded; one at a time. */
 #pragma once
 
 #include <stdbool.h>
@@ -27,6 +27,8 @@ enum {
 	SIMULATE_SLOWER_MOST = 75,
 	SIMULATE_INSTRUCTIONS_LEAST = 5, /* without caches and branches */
 	SIMULATE_INSTRUCTIONS_MOST = 40,
+	SIMULATE_CALLS_LEAST = 20, /* with calls and loops, without caches */
+	SIMULATE_CALLS_MOST = 120,
 };
 
 struct simulate_options {
