@@ -131,7 +131,7 @@ static const struct option_spec options[] = {
 		"compare with this earlier run (latest: the last one): what changed, and did the "
 		"promised gain arrive"},
 	{"phase", 0, "LIST", false, NULL,
-		"only these phases: baseline, observed, profile, counters, causal, events"},
+		"only these phases: baseline, observed, profile, counters, calls, causal, events"},
 	{"skip", 0, "LIST", false, NULL, "not these"},
 	{"input", 0, "FILE", false, NULL,
 		"stdin of each run (default: assay's stdin, stored and replayed)"},

@@ -23,6 +23,7 @@ static int result_make(struct run_job *job, struct err *err)
 	job->evidence.input = job->input_path;
 	job->evidence.code = code_look_take(job->evidence.piece[EVIDENCE_PROFILE].run, &job->arena);
 	evidence_view_causal(&job->evidence, &job->arena);
+	evidence_view_algorithm(&job->evidence, &job->arena);
 	signals_collect(&job->evidence, &job->arena, &job->signals);
 	ledger_evaluate(job->book, &job->signals, &job->arena, &job->ledger);
 	answer_make(&job->evidence, &job->signals, &job->ledger, &job->arena, &job->answer);

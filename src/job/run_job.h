@@ -129,6 +129,8 @@ struct run_step {
 	bool checks_output; /* its stdout is that of one whole run of the program */
 	bool tells_events;  /* the program may log what it does */
 	bool watches_files; /* see which ones the program writes */
+	bool may_be_cut;    /* a run file that is partial has only a part of it */
+	enum evidence_kind kind;
 };
 
 /* Run it and append its row to the manifest.  Its outcome, or a negative errno when it could not be

@@ -19,7 +19,7 @@
 #include "source/pmu.h"
 
 #define EXPERIMENT_SHARE 0.08
-enum { EXPERIMENT_FUNCTIONS = 4, RATE_SHORT = 9973, SHORT_TASKS = 4 };
+enum { EXPERIMENT_FUNCTIONS = 4, RATE_SHORT = 9973, SHORT_TASKS = 4, CALLS_SLOWER = 100 };
 
 #define END_NS 1000000000ULL /* to join, write and hash what there is */
 
@@ -108,6 +108,24 @@ static void counters_words(
 			run_words_ms(job, step->share_ns));
 }
 
+static const char *calls_refused(struct run_job *job, const char **ret_fix)
+{
+	struct err why = {0};
+	const char *path;
+
+	if (binary_find("valgrind", &job->arena, &path, &why) >= 0)
+		return NULL;
+	*ret_fix = "install valgrind: sudo apt install valgrind";
+	return "valgrind, which counts calls and loops, is not installed";
+}
+
+static void calls_words(struct run_job *job, const struct plan_step *step, struct run_words *words)
+{
+	run_words_add(words, "stat", "--engine", "sim", "-e",
+		"instructions,calls,loop-entries,loop-trips", "--time-limit",
+		run_words_ms(job, step->share_ns));
+}
+
 /* Whole functions that the profile found hot: in the seconds there are, experiments on each of
  * their lines would leave all bounds open.  A name that causal does not find in the program (of a
  * library, of a child) is left out; without any causal looks for lines itself. */
@@ -189,6 +207,8 @@ static const struct run_phase phases[RUN_PHASES] = {
 		.words = causal_words},
 	{PHASE(EVIDENCE_COUNTERS, "counters", PLAN_SIMULATED), .checks_output = true,
 		.refused = counters_refused, .words = counters_words},
+	{PHASE(EVIDENCE_CALLS, "calls", PLAN_SIMULATED), .checks_output = true,
+		.refused = calls_refused, .words = calls_words},
 	{PHASE(EVIDENCE_BASELINE, "baseline", PLAN_REPEATED), .words = baseline_words,
 		.splits_one = true},
 	{PHASE(EVIDENCE_EVENTS, "events", PLAN_QUICK), .refused = events_refused,
@@ -213,8 +233,8 @@ static int list_read(struct run_job *job, const char *option, const char *list, 
 			continue;
 		err_set(err, ERR_USAGE, EINVAL, "--%s: unknown phase '%s'", option, name);
 		return err_hint(err,
-			"phases: baseline, observed, profile, counters, causal, events; separate "
-			"them with commas");
+			"phases: baseline, observed, profile, counters, calls, causal, events; "
+			"separate them with commas");
 	}
 	return 0;
 }
@@ -239,8 +259,10 @@ static void wishes_make(struct run_job *job, struct plan_wish *wishes)
 
 		*wish = (struct plan_wish){
 			.phase = phase->name, .kind = phase->plan, .fix = "", .done = job->done[i]};
+		if (phase->kind == EVIDENCE_CALLS)
+			wish->slower = CALLS_SLOWER;
 		/* A PMU counts a run at its own speed; simulated it takes tens of times as long. */
-		if (wish->kind == PLAN_SIMULATED && job->has_pmu)
+		if (phase->kind == EVIDENCE_COUNTERS && job->has_pmu)
 			wish->kind = PLAN_WHOLE;
 		if (job->left_out >> i & 1)
 			wish->refused = "skipped on request";
@@ -326,6 +348,8 @@ static int phase_do(struct run_job *job, unsigned i, const struct plan_step *pla
 		.watches = plan->watches && phase->plan != PLAN_EXPERIMENT,
 		.takes_input = !phase->splits_one && !phase->has_no_program,
 		.checks_output = phase->checks_output,
+		.may_be_cut = phase->plan == PLAN_SIMULATED,
+		.kind = phase->kind,
 		.tells_events = phase->tells_events,
 	};
 	int r;

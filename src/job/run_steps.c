@@ -65,6 +65,15 @@ static const char *command_words(
 	return arena_text(&job->arena, str_text(&line), line.len);
 }
 
+/* A simulation ends at its time limit as if it were done. */
+static bool step_was_cut(struct run_job *job, const struct run_step *step)
+{
+	struct err ignored = {0};
+	const struct run *run = step->may_be_cut ? run_phase_file(job, step->kind, &ignored) : NULL;
+
+	return run && run->partial;
+}
+
 /* A whole run must print what the first one did.  That is told at the end, when it is known whether
  * it prints the same at all. */
 static void output_check(
@@ -73,7 +82,8 @@ static void output_check(
 	char digest[SHA256_TEXT];
 
 	if (!step->checks_output || !whole || !*job->golden_sha256 || job->output_varies ||
-		sha256_file(path, digest) < 0 || str_equal(digest, job->golden_sha256)) {
+		sha256_file(path, digest) < 0 || str_equal(digest, job->golden_sha256) ||
+		step_was_cut(job, step)) {
 		unlink(path);
 		return;
 	}

@@ -32,7 +32,7 @@ struct scene {
 static void scene_put(struct scene *scene, enum evidence_kind kind, struct run *run)
 {
 	static const char *const paths[] = {"baseline.assay", "observed.assay", "profile.assay",
-		"counters.assay", "causal.assay", "events.assay"};
+		"counters.assay", "causal.assay", "events.assay", "calls.assay"};
 
 	scene->runs[kind] = run;
 	scene->evidence.piece[kind] = (struct evidence_piece){run, paths[kind], "", ""};

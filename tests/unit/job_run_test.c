@@ -118,7 +118,7 @@ static void plan_see(void *context, const struct plan_page *plan)
 static void phases_run_in_an_order_that_gives_the_rest_to_the_baseline(void **state)
 {
 	static const char *const order[] = {
-		"observed", "profile", "causal", "counters", "baseline", "events"};
+		"observed", "profile", "causal", "counters", "calls", "baseline", "events"};
 	struct fixture *f = *state;
 
 	f->job.options.show_plan = plan_see;
@@ -203,6 +203,10 @@ static void counters_are_counted_by_a_pmu_or_simulated_for_their_share_of_the_ti
 	f->job.has_pmu = false;
 	assert_non_null(
 		strstr(words_of(f, "counters", step), "stat --engine sim --time-limit 7000ms -o"));
+	f->job.has_pmu = true; /* which counts no calls */
+	assert_non_null(strstr(words_of(f, "calls", step),
+		"stat --engine sim -e instructions,calls,loop-entries,loop-trips --time-limit "
+		"7000ms -o"));
 }
 
 static void add_fact(struct run *run, const char *name, double value)

@@ -13,7 +13,7 @@
 #define MS 1000000ULL
 #define S 1000000000ULL
 
-enum { BASELINE, OBSERVED, PROFILE, COUNTERS, CAUSAL, EVENTS, PHASES };
+enum { BASELINE, OBSERVED, PROFILE, COUNTERS, CAUSAL, EVENTS, CALLS, PHASES };
 
 struct fixture {
 	struct plan_input input;
@@ -30,7 +30,8 @@ static struct fixture begin(uint64_t run_ns, uint64_t budget_ns)
 			{.phase = "profile", .kind = PLAN_WHOLE},
 			{.phase = "counters", .kind = PLAN_SIMULATED},
 			{.phase = "causal", .kind = PLAN_EXPERIMENT},
-			{.phase = "events", .kind = PLAN_QUICK}},
+			{.phase = "events", .kind = PLAN_QUICK},
+			{.phase = "calls", .kind = PLAN_SIMULATED}},
 	};
 }
 
@@ -77,6 +78,25 @@ static void a_program_of_five_seconds_gets_every_phase_in_a_minute(void **state)
 	assert_false(f.steps[PROFILE].watches);
 	assert_true(f.steps[COUNTERS].watches); /* 250 s whole */
 	assert_true(f.steps[CAUSAL].share_ns >= 5 * S);
+}
+
+static void two_simulations_share_what_experiments_leave(void **state)
+{
+	struct fixture f = begin(5 * S, 60 * S);
+
+	(void)state;
+	plan(&f);
+	assert_int_equal(f.steps[COUNTERS].share_ns, f.steps[CALLS].share_ns);
+	assert_true(f.steps[CAUSAL].share_ns > f.steps[CALLS].share_ns);
+	f = begin(9 * S, 60 * S); /* too little for both */
+	f.input.spent_ns += 6 * S;
+	plan(&f);
+	assert_false(f.steps[COUNTERS].skipped || f.steps[CAUSAL].skipped);
+	assert_true(f.steps[CALLS].skipped);
+	assert_non_null(strstr(reason_of(&f.steps[CALLS]), "left for simulation"));
+	f = begin(20 * MS, 60 * S);
+	plan(&f);
+	assert_false(f.steps[COUNTERS].watches || f.steps[CALLS].watches);
 }
 
 static void a_short_program_is_run_often_and_simulated_whole(void **state)
@@ -234,6 +254,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_budget_is_kept_for_programs_of_any_length),
 		cmocka_unit_test(a_program_of_five_seconds_gets_every_phase_in_a_minute),
+		cmocka_unit_test(two_simulations_share_what_experiments_leave),
 		cmocka_unit_test(a_short_program_is_run_often_and_simulated_whole),
 		cmocka_unit_test(an_endless_program_is_watched_and_has_no_baseline),
 		cmocka_unit_test(ten_seconds_still_give_a_look_and_a_profile),

@@ -61,6 +61,7 @@ static void missing_make(
 		[EVIDENCE_COUNTERS] = "counters, measured or simulated",
 		[EVIDENCE_CAUSAL] = "experiments (the gain from a faster line)",
 		[EVIDENCE_EVENTS] = "spans and claims logged by the program",
+		[EVIDENCE_CALLS] = "calls and loops, simulated",
 	};
 	const size_t fixed = sizeof(never) / sizeof(*never);
 	struct answer_missing *rows = arena_take(arena, (EVIDENCE_KINDS + fixed) * sizeof(*rows));

@@ -1,6 +1,7 @@
 /* evidence.c - see evidence.h. */
 #include "analyze/evidence.h"
 
+#include "analyze/algorithm.h"
 #include "analyze/causal_view.h"
 
 const char *evidence_kind_word(enum evidence_kind kind)
@@ -12,6 +13,7 @@ const char *evidence_kind_word(enum evidence_kind kind)
 		[EVIDENCE_COUNTERS] = "counters",
 		[EVIDENCE_CAUSAL] = "causal",
 		[EVIDENCE_EVENTS] = "events",
+		[EVIDENCE_CALLS] = "calls",
 	};
 
 	return words[kind];
@@ -32,4 +34,13 @@ void evidence_view_causal(struct evidence *evidence, struct arena *arena)
 		evidence->causal_reason = "no progress point was visited";
 	else
 		evidence->causal = view;
+}
+
+void evidence_view_algorithm(struct evidence *evidence, struct arena *arena)
+{
+	struct algorithm_view *view = arena_take(arena, sizeof(*view));
+
+	if (algorithm_view_make(evidence->piece[EVIDENCE_CALLS].run,
+		    evidence->piece[EVIDENCE_PROFILE].run, arena, view))
+		evidence->algorithm = view;
 }

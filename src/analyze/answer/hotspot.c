@@ -110,14 +110,18 @@ static double effort_of(const struct hotspot *spot)
 
 /* An explanation of more than the place, or what the counters say about it.  That much time is
  * spent there, or that the program gains when it is faster, is where and not why. */
-static const char *cause_of(const struct hotspot *spot)
+static const char *cause_of(const struct hotspot *spot, struct arena *arena)
 {
+	const char *algorithm = spot->algorithm ? spot->algorithm : "";
+
 	if (spot->because && !spot->because->is_place)
 		return spot->because->why;
 	for (uint32_t i = 0; i < spot->evidence_count; i++)
 		if (str_equal(spot->evidence[i].mechanism, "simulation"))
-			return spot->evidence[i].words;
-	return NULL;
+			return *algorithm ? arena_format(arena, "%s; %s", algorithm,
+						    spot->evidence[i].words)
+					  : spot->evidence[i].words;
+	return *algorithm ? algorithm : NULL;
 }
 
 static const char *why_of(const struct hotspot_draft *draft)
@@ -147,7 +151,7 @@ static void draft_score(struct hotspot_draft *draft, struct arena *arena)
 	spot->confidence = confidence_of(draft);
 	spot->effort = effort_of(spot);
 	spot->score = spot->impact * spot->confidence / spot->effort;
-	spot->cause = cause_of(spot);
+	spot->cause = cause_of(spot, arena);
 	spot->why = why_of(draft);
 }
 
@@ -191,6 +195,7 @@ void hotspots_make(const struct evidence *evidence, const struct signals *signal
 		&piece[EVIDENCE_COUNTERS], &piece[EVIDENCE_PROFILE], arena, &drafts);
 	hotspots_join_experiments(evidence, arena, &drafts);
 	hotspots_gain(evidence, signals, arena, &drafts);
+	hotspots_join_algorithm(evidence, arena, &drafts);
 	hotspots_join_ledger(ledger, &drafts);
 	vec_foreach (struct hotspot_draft, draft, &drafts.rows)
 		draft_score(draft, arena);

@@ -37,6 +37,10 @@ void hotspots_join_simulation(const struct evidence_piece *counters,
 void hotspots_join_experiments(
 	const struct evidence *evidence, struct arena *arena, struct hotspot_drafts *drafts);
 
+/* How often its code is called and loops. */
+void hotspots_join_algorithm(
+	const struct evidence *evidence, struct arena *arena, struct hotspot_drafts *drafts);
+
 /* What the witnesses of the supported explanations say. */
 void hotspots_join_ledger(const struct ledger_view *ledger, struct hotspot_drafts *drafts);
 

@@ -2,7 +2,8 @@
  *
  * Order of claims: one undisturbed look and one profile are worth most and cost one run each; then
  * a few whole runs, without which no change can be told from noise; then experiments and simulation
- * share what is left, three to one; and what they do not want gives more whole runs.
+ * share what is left, three to one (five to three for two simulations); and what they do not want
+ * gives more whole runs.
  * The constants are what the phases took beside the program itself on 2 vCPUs
  * (docs/commands/run.md): start, fingerprint and file 0.15 s; naming what was sampled 0.3 s; start
  * and end of experiments 1.5 s. */
@@ -195,9 +196,11 @@ static void plan_experiment(struct planning *p, struct plan_step *step, uint64_t
 	}
 }
 
-static void plan_simulated(struct planning *p, struct plan_step *step, uint64_t share)
+static void plan_simulated(struct planning *p, uint32_t i, uint64_t share)
 {
-	uint64_t whole = SLOWER * p->input->run_ns + SIMULATED_START_NS;
+	struct plan_step *step = &p->steps[i];
+	uint64_t slower = p->wishes[i].slower ? p->wishes[i].slower : SLOWER;
+	uint64_t whole = slower * p->input->run_ns + SIMULATED_START_NS;
 	uint64_t ns = least(share, SIMULATED_MOST_NS);
 
 	step->watches = p->input->endless || whole > ns;
@@ -212,18 +215,33 @@ static void plan_simulated(struct planning *p, struct plan_step *step, uint64_t 
 	claim(p, step, ns);
 }
 
-/* Whoever comes last may have what the others did not want. */
+/* What `count` simulations may take together beside experiments. */
+static uint64_t simulated_pool(uint64_t all, uint32_t count)
+{
+	uint64_t pool = count > 1 ? all * 3 / 8 : all / 4, needed = count * SIMULATED_LEAST_NS;
+
+	return pool < needed && all >= needed + EXPERIMENT_LEAST_NS ? needed : pool;
+}
+
+/* Whoever comes last may have what the others did not want.  Where there is too little for two
+ * simulations beside experiments, the first has it alone. */
 static void plan_shared(struct planning *p)
 {
-	uint64_t all = p->left_ns;
-	uint32_t both = count_open(p, PLAN_EXPERIMENT) && count_open(p, PLAN_SIMULATED);
-	uint64_t simulated = all / 4;
+	uint64_t all = p->left_ns, pool = all;
+	uint32_t open = count_open(p, PLAN_SIMULATED);
 
-	if (simulated < SIMULATED_LEAST_NS && all >= SIMULATED_LEAST_NS + EXPERIMENT_LEAST_NS)
-		simulated = SIMULATED_LEAST_NS; /* the least of both is there */
-	for (uint32_t i = 0; i < p->count; i++)
-		if (is_open(p, i, PLAN_SIMULATED))
-			plan_simulated(p, &p->steps[i], both ? simulated : all);
+	if (count_open(p, PLAN_EXPERIMENT)) {
+		while (open > 1 && all < open * SIMULATED_LEAST_NS + EXPERIMENT_LEAST_NS)
+			open--;
+		pool = simulated_pool(all, open);
+	}
+	for (uint32_t i = 0; i < p->count; i++) {
+		if (!is_open(p, i, PLAN_SIMULATED))
+			continue;
+		plan_simulated(p, i, open > 1 ? pool / open : pool);
+		pool -= least(pool, p->steps[i].expected_ns);
+		open -= open > 1;
+	}
 	for (uint32_t i = 0; i < p->count; i++)
 		if (is_open(p, i, PLAN_EXPERIMENT))
 			plan_experiment(p, &p->steps[i], p->left_ns);

@@ -85,6 +85,7 @@ struct hotspot {
 	double impact, confidence, effort, score;
 	const struct ledger_row *because; /* the explanation it fits, or NULL */
 	double explained;		  /* share of the CPU time that this is about */
+	const char *algorithm;		  /* how often it is called and loops, "" */
 	const char *cause;		  /* why it is slow there; NULL: not known */
 	const char *why;		  /* the cause, or that it is not known */
 };

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 
+struct algorithm_view;
 struct causal_view;
 struct hot_code;
 struct run;
@@ -20,6 +21,7 @@ enum evidence_kind {
 	EVIDENCE_COUNTERS, /* hardware counters, or simulated ones with their lines */
 	EVIDENCE_CAUSAL,   /* experiments */
 	EVIDENCE_EVENTS,   /* what the program said of itself: spans and claims */
+	EVIDENCE_CALLS,	   /* simulated: calls from each line, trips of each loop */
 	EVIDENCE_KINDS,
 };
 
@@ -39,11 +41,15 @@ struct evidence {
 	const struct causal_view *causal; /* by evidence_view_causal(); NULL: see its reason */
 	const char *causal_reason;
 	const struct hot_code *code; /* of the profile's locations; NULL: nobody looked */
+	const struct algorithm_view *algorithm; /* by evidence_view_algorithm(); NULL: none */
 };
 
 /* What the experiments say, looked at once for all who ask: signals, hotspots.  Call it when the
  * pieces are there; the view is in `arena`. */
 void evidence_view_causal(struct evidence *evidence, struct arena *arena);
 
-/* "baseline", "observed", "profile", "counters", "causal", "events". */
+/* The same for calls and loops. */
+void evidence_view_algorithm(struct evidence *evidence, struct arena *arena);
+
+/* "baseline", "observed", "profile", "counters", "causal", "events", "calls". */
 const char *evidence_kind_word(enum evidence_kind kind);

@@ -24,6 +24,7 @@ struct plan_wish {
 	const char *refused; /* why it cannot, or shall not, be done; NULL: it can */
 	const char *fix;     /* the way to get it, or "" */
 	bool done;	     /* already: it takes nothing from the others any more */
+	uint32_t slower;     /* of PLAN_SIMULATED: than the program alone; 0: 50 times */
 };
 
 struct plan_input {
