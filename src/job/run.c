@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/mem.h"
+#include "base/words.h"
 #include "code/binary.h"
 #include "render/markdown.h"
 #include "run_job.h"
@@ -44,7 +45,9 @@ static int options_check(struct run_job *job, struct err *err)
 			(double)job->budget_ns / 1e9);
 		return err_hint(err, "use at least 5s");
 	}
-	r = run_phases_check(job, err);
+	r = run_smaller_check(job, err);
+	if (r >= 0)
+		r = run_phases_check(job, err);
 	if (r >= 0)
 		r = run_input_check(job, err);
 	if (r >= 0)
@@ -86,6 +89,12 @@ static int directory_begin(struct run_job *job, struct err *err)
 	job->manifest.run_id = job->directory.id;
 	job->manifest.version = ASSAY_VERSION;
 	job->manifest.target = job->host->target;
+	if (job->options.sizes) { /* it has {n} */
+		str_auto struct str target = {0};
+
+		words_quote(job->options.program, &target);
+		job->manifest.target = arena_str(&job->arena, &target);
+	}
 	job->manifest.fingerprint = run_text(job->front, job->front->fingerprint);
 	job->manifest.time_ns = now;
 	job->manifest.budget_ns = job->budget_ns;
@@ -120,8 +129,10 @@ static int run_measure(struct run_job *job, struct err *err)
 		r = run_job_keep(job, err);
 	if (r < 0)
 		return r;
-	if (!job->stopped)
+	if (!job->stopped) {
+		run_smaller_make(job);
 		run_phases_plan(job);
+	}
 	return run_phases_do(job, err);
 }
 

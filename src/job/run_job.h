@@ -44,6 +44,15 @@ struct run_written {
 	const char *failed;  /* the first that could not be */
 };
 
+/* The program with less to do. */
+struct run_variant {
+	char **program;
+	const char *input_path; /* its stdin; NULL: that of the program */
+	const char *words;	/* which, for people */
+	double size;		/* against the whole; 0: not known */
+};
+enum { RUN_VARIANTS = 2 };
+
 struct run_job {
 	const struct job_host *host;
 	struct run_options options;
@@ -63,7 +72,10 @@ struct run_job {
 	bool output_varies;		   /* from run to run, so there is nothing to compare */
 	unsigned left_out;		   /* phases as bits, by run_phases_check() */
 	uint64_t start_ns, budget_ns;
-	uint64_t run_ns; /* one run of the program */
+	uint64_t run_ns;			   /* one run of the program */
+	struct run_variant variants[RUN_VARIANTS]; /* largest first */
+	unsigned variant_count;
+	const char *variants_reason; /* why there is none */
 	bool endless;
 	bool has_pmu;
 	bool stopped;	      /* by the user */
@@ -98,6 +110,15 @@ int run_job_write(struct run_job *job, const char *name, const struct str *text,
 int run_input_check(struct run_job *job, struct err *err);
 int run_input_take(struct run_job *job, struct err *err);
 
+/* run_smaller.c: --sizes and --smaller, before anything is made; copies of a text file, when it is
+ * known that the program works. */
+int run_smaller_check(struct run_job *job, struct err *err);
+void run_smaller_make(struct run_job *job);
+/* The variant that a simulation of `slower` times should take; NULL: the whole. */
+const struct run_variant *run_smaller_simulated(struct run_job *job, uint32_t slower);
+/* One run of a variant: measured in its phase, else guessed from its size. */
+uint64_t run_smaller_ns(struct run_job *job, const struct run_variant *variant);
+
 /* run_trial.c: machine, program and the first run. */
 int run_preflight(struct run_job *job, struct err *err);
 int run_trial(struct run_job *job, struct err *err);
@@ -126,6 +147,7 @@ struct run_step {
 	double planned_s;	/* 0: it was not planned */
 	bool watches;		/* to be stopped at the limit is what it is for */
 	bool takes_input;
+	const char *input_path; /* NULL: that of the job */
 	bool checks_output; /* its stdout is that of one whole run of the program */
 	bool tells_events;  /* the program may log what it does */
 	bool watches_files; /* see which ones the program writes */

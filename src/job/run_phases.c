@@ -36,6 +36,8 @@ struct run_phase {
 	void (*words)(struct run_job *job, const struct plan_step *step, struct run_words *words);
 	bool splits_one; /* bench does: see run_words_add_program() */
 	bool has_no_program;
+	/* The program with less to do that it takes; NULL: the whole.  May be NULL itself. */
+	const struct run_variant *(*variant)(struct run_job *job);
 };
 
 static void baseline_words(
@@ -126,6 +128,45 @@ static void calls_words(struct run_job *job, const struct plan_step *step, struc
 		run_words_ms(job, step->share_ns));
 }
 
+static const struct run_variant *calls_variant(struct run_job *job)
+{
+	return run_smaller_simulated(job, CALLS_SLOWER);
+}
+
+static const struct run_variant *smaller_variant(struct run_job *job)
+{
+	return &job->variants[0];
+}
+
+static const struct run_variant *smallest_variant(struct run_job *job)
+{
+	return &job->variants[1];
+}
+
+static const char *variant_refused(const struct run_job *job, unsigned needed, const char **ret_fix)
+{
+	*ret_fix = "name a smaller run with --smaller CMD, or sizes with --sizes and {n}";
+	return job->variant_count >= needed ? NULL
+	       : job->variants_reason	    ? job->variants_reason
+					    : "only one smaller input is known";
+}
+
+static const char *smaller_refused(struct run_job *job, const char **ret_fix)
+{
+	return variant_refused(job, 1, ret_fix);
+}
+
+static const char *smallest_refused(struct run_job *job, const char **ret_fix)
+{
+	return variant_refused(job, 2, ret_fix);
+}
+
+static void smaller_words(
+	struct run_job *job, const struct plan_step *step, struct run_words *words)
+{
+	run_words_add(words, "record", "-F", arena_format(&job->arena, "%u", step->rate_hz));
+}
+
 /* Whole functions that the profile found hot: in the seconds there are, experiments on each of
  * their lines would leave all bounds open.  A name that causal does not find in the program (of a
  * library, of a child) is left out; without any causal looks for lines itself. */
@@ -203,12 +244,16 @@ static const struct run_phase phases[RUN_PHASES] = {
 		.tells_events = true, .words = observed_words},
 	{PHASE(EVIDENCE_PROFILE, "profile", PLAN_WHOLE), .checks_output = true,
 		.words = profile_words},
+	{PHASE(EVIDENCE_SMALLER, "smaller", PLAN_PART), .refused = smaller_refused,
+		.words = smaller_words, .variant = smaller_variant},
+	{PHASE(EVIDENCE_SMALLEST, "smallest", PLAN_PART), .refused = smallest_refused,
+		.words = smaller_words, .variant = smallest_variant},
 	{PHASE(EVIDENCE_CAUSAL, "causal", PLAN_EXPERIMENT), .refused = causal_refused,
 		.words = causal_words},
 	{PHASE(EVIDENCE_COUNTERS, "counters", PLAN_SIMULATED), .checks_output = true,
 		.refused = counters_refused, .words = counters_words},
 	{PHASE(EVIDENCE_CALLS, "calls", PLAN_SIMULATED), .checks_output = true,
-		.refused = calls_refused, .words = calls_words},
+		.refused = calls_refused, .words = calls_words, .variant = calls_variant},
 	{PHASE(EVIDENCE_BASELINE, "baseline", PLAN_REPEATED), .words = baseline_words,
 		.splits_one = true},
 	{PHASE(EVIDENCE_EVENTS, "events", PLAN_QUICK), .refused = events_refused,
@@ -233,8 +278,8 @@ static int list_read(struct run_job *job, const char *option, const char *list, 
 			continue;
 		err_set(err, ERR_USAGE, EINVAL, "--%s: unknown phase '%s'", option, name);
 		return err_hint(err,
-			"phases: baseline, observed, profile, counters, calls, causal, events; "
-			"separate them with commas");
+			"phases: baseline, observed, profile, smaller, smallest, counters, calls, "
+			"causal, events; separate them with commas");
 	}
 	return 0;
 }
@@ -261,6 +306,8 @@ static void wishes_make(struct run_job *job, struct plan_wish *wishes)
 			.phase = phase->name, .kind = phase->plan, .fix = "", .done = job->done[i]};
 		if (phase->kind == EVIDENCE_CALLS)
 			wish->slower = CALLS_SLOWER;
+		if (phase->variant && phase->variant(job))
+			wish->run_ns = run_smaller_ns(job, phase->variant(job));
 		/* A PMU counts a run at its own speed; simulated it takes tens of times as long. */
 		if (phase->kind == EVIDENCE_COUNTERS && job->has_pmu)
 			wish->kind = PLAN_WHOLE;
@@ -330,16 +377,24 @@ static uint64_t limit_of(
 void run_phase_words(
 	struct run_job *job, unsigned i, const struct plan_step *plan, struct run_words *words)
 {
-	phases[i].words(job, plan, words);
-	run_words_add(words, "-o", directory_path(&job->directory, phases[i].file));
-	if (!phases[i].has_no_program)
-		run_words_add_program(job, words, phases[i].splits_one);
+	const struct run_phase *phase = &phases[i];
+	const struct run_variant *variant = phase->variant ? phase->variant(job) : NULL;
+
+	phase->words(job, plan, words);
+	run_words_add(words, "-o", directory_path(&job->directory, phase->file));
+	if (variant) {
+		run_words_add(words, "--");
+		run_words_put(words, (const char *const *)variant->program);
+	} else if (!phase->has_no_program) {
+		run_words_add_program(job, words, phase->splits_one);
+	}
 }
 
 static int phase_do(struct run_job *job, unsigned i, const struct plan_step *plan, struct err *err)
 {
 	const struct run_phase *phase = &phases[i];
 	const struct plan_step *shown = &job->planned[i];
+	const struct run_variant *variant = phase->variant ? phase->variant(job) : NULL;
 	struct run_step step = {
 		.name = phase->name,
 		.file = phase->file,
@@ -347,7 +402,8 @@ static int phase_do(struct run_job *job, unsigned i, const struct plan_step *pla
 		.planned_s = shown->skipped ? 0 : (double)shown->expected_ns / 1e9,
 		.watches = plan->watches && phase->plan != PLAN_EXPERIMENT,
 		.takes_input = !phase->splits_one && !phase->has_no_program,
-		.checks_output = phase->checks_output,
+		.input_path = variant ? variant->input_path : NULL,
+		.checks_output = phase->checks_output && !variant,
 		.may_be_cut = phase->plan == PLAN_SIMULATED,
 		.kind = phase->kind,
 		.tells_events = phase->tells_events,
@@ -355,6 +411,7 @@ static int phase_do(struct run_job *job, unsigned i, const struct plan_step *pla
 	int r;
 
 	job->step++;
+	job->evidence.sizes[phase->kind] = !variant ? 0 : variant->size > 0 ? variant->size : -1;
 	run_phase_words(job, i, plan, &step.words);
 	run_written_restore(job);
 	r = run_step_do(job, &step, err);

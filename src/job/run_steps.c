@@ -43,6 +43,14 @@ void run_words_add_program(struct run_job *job, struct run_words *words, bool sp
 	run_words_put(words, (const char *const *)program + 1);
 }
 
+/* NULL: none. */
+static const char *step_input(const struct run_job *job, const struct run_step *step)
+{
+	if (!step->takes_input)
+		return NULL;
+	return step->input_path ? step->input_path : job->input_path;
+}
+
 /* The whole line as it can be typed. */
 static const char *command_words(
 	struct run_job *job, const struct run_step *step, const char *setting)
@@ -58,9 +66,9 @@ static const char *command_words(
 		str_add_char(&line, ' ');
 		word_quote(*word, &line);
 	}
-	if (step->takes_input && job->input_path) {
+	if (step_input(job, step)) {
 		str_add(&line, " < ");
-		word_quote(job->input_path, &line);
+		word_quote(step_input(job, step), &line);
 	}
 	return arena_text(&job->arena, str_text(&line), line.len);
 }
@@ -287,7 +295,7 @@ int run_step_do(struct run_job *job, struct run_step *step, struct err *err)
 			.path = "/proc/self/exe",
 			.argv = argv.at,
 			.setting = events,
-			.input_path = step->takes_input ? job->input_path : NULL,
+			.input_path = step_input(job, step),
 			.output_path = output,
 			.error_path = log,
 			.limit_ns = step->limit_ns,

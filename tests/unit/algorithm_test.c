@@ -6,9 +6,11 @@
 
 #include <cmocka.h>
 
+#include <math.h>
 #include <string.h>
 
 #include "analyze/algorithm.h"
+#include "analyze/growth.h"
 #include "base/str.h"
 #include "ingest/ingest.h"
 #include "model/run.h"
@@ -178,6 +180,76 @@ static void counts_are_written_as_people_do(void **state)
 	assert_string_equal(algorithm_count_words(2.5e9, &arena), "2.5 billion");
 }
 
+/* ---- growth ---- */
+
+static void a_power_is_fitted_to_the_logarithms(void **state)
+{
+	static const double sizes[] = {1, 0.5, 0.25}, square[] = {16, 4, 1}, line[] = {4, 2, 1};
+	static const double sure[] = {0.05, 0.05, 0.05}, vague[] = {0.05, 0.5, 0.5};
+	arena_auto struct arena arena = {0};
+	struct growth_law law = growth_fit(sizes, square, sure, 3);
+
+	(void)state;
+	assert_true(fabs(law.power - 2) < 1e-9 && law.error < 0.15);
+	assert_true(growth_is_superlinear(&law));
+	assert_string_equal(growth_law_words(&law, &arena), "n^2");
+	law = growth_fit(sizes, line, sure, 3);
+	assert_true(fabs(law.power - 1) < 1e-9);
+	assert_false(growth_is_superlinear(&law));
+	assert_string_equal(growth_law_words(&law, &arena), "n");
+	law = growth_fit(sizes, square, vague, 3); /* few samples of the smaller ones */
+	assert_false(growth_is_superlinear(&law));
+	assert_string_equal(growth_law_words(&law, &arena), "");
+	law = growth_fit(sizes, square, sure, 1);
+	assert_true(isnan(law.power));
+	assert_string_equal(growth_law_words(&(struct growth_law){1.5, 0.1}, &arena), "n^1.5");
+	assert_string_equal(growth_law_words(&(struct growth_law){0.1, 0.1}, &arena), "");
+}
+
+static void sized(struct evidence *evidence, enum evidence_kind kind, struct run *run, double size)
+{
+	run_freeze(run);
+	evidence->piece[kind].run = run;
+	evidence->sizes[kind] = size;
+}
+
+/* work() takes 1600, 400 and 100 ms, read() 400, 200 and 100 ms. */
+static void functions_have_laws_of_their_own(void **state)
+{
+	static const char *const texts[] = {
+		"event cpu-clock ns\nperiod 1000000\nexecution 2000000000 2000000000\n"
+		"1600 main;loop;work\n400 main;read\n",
+		"event cpu-clock ns\nperiod 1000000\nexecution 600000000 600000000\n"
+		"400 main;loop;work\n200 main;read\n",
+		"event cpu-clock ns\nperiod 500000\nexecution 200000000 200000000\n"
+		"200 main;loop;work\n200 main;read\n"};
+	struct run *runs[3];
+	arena_auto struct arena arena = {0};
+	struct evidence evidence = {0};
+	struct growth_view view;
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++)
+		runs[i] = profile_text_run(texts[i]);
+	sized(&evidence, EVIDENCE_PROFILE, runs[0], 0);
+	assert_false(growth_view_make(&evidence, &arena, &view));
+	sized(&evidence, EVIDENCE_SMALLER, runs[1], 0.5);
+	sized(&evidence, EVIDENCE_SMALLEST, runs[2], 0.25);
+	assert_true(growth_view_make(&evidence, &arena, &view));
+	assert_int_equal(view.size_count, 3);
+	assert_true(fabs(growth_find(&view, "work")->own.power - 2) < 0.01);
+	assert_true(fabs(growth_find(&view, "read")->own.power - 1) < 0.01);
+	assert_true(isnan(growth_find(&view, "loop")->own.power)); /* no time of its own */
+	assert_true(fabs(growth_find(&view, "loop")->total.power - 2) < 0.01);
+	assert_true(view.whole.power > 1.5 && view.whole.power < 1.8);
+	assert_null(growth_find(&view, "other"));
+	evidence.sizes[EVIDENCE_SMALLER] = -1; /* how much smaller is not known */
+	evidence.sizes[EVIDENCE_SMALLEST] = 0.97;
+	assert_false(growth_view_make(&evidence, &arena, &view));
+	for (unsigned i = 0; i < 3; i++)
+		run_close(runs[i]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -187,6 +259,8 @@ int main(void)
 		cmocka_unit_test(code_that_was_inlined_is_found_by_its_line),
 		cmocka_unit_test(a_simulation_that_was_cut_before_it_came_there_says_nothing),
 		cmocka_unit_test(counts_are_written_as_people_do),
+		cmocka_unit_test(a_power_is_fitted_to_the_logarithms),
+		cmocka_unit_test(functions_have_laws_of_their_own),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,8 @@ struct scene {
 static void scene_put(struct scene *scene, enum evidence_kind kind, struct run *run)
 {
 	static const char *const paths[] = {"baseline.assay", "observed.assay", "profile.assay",
-		"counters.assay", "causal.assay", "events.assay", "calls.assay"};
+		"counters.assay", "causal.assay", "events.assay", "calls.assay", "smaller.assay",
+		"smallest.assay"};
 
 	scene->runs[kind] = run;
 	scene->evidence.piece[kind] = (struct evidence_piece){run, paths[kind], "", ""};

@@ -117,8 +117,8 @@ static void plan_see(void *context, const struct plan_page *plan)
 
 static void phases_run_in_an_order_that_gives_the_rest_to_the_baseline(void **state)
 {
-	static const char *const order[] = {
-		"observed", "profile", "causal", "counters", "calls", "baseline", "events"};
+	static const char *const order[] = {"observed", "profile", "smaller", "smallest", "causal",
+		"counters", "calls", "baseline", "events"};
 	struct fixture *f = *state;
 
 	f->job.options.show_plan = plan_see;

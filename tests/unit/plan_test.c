@@ -99,6 +99,28 @@ static void two_simulations_share_what_experiments_leave(void **state)
 	assert_false(f.steps[COUNTERS].watches || f.steps[CALLS].watches);
 }
 
+static void a_smaller_input_is_run_once_and_may_be_simulated_in_place_of_the_whole(void **state)
+{
+	struct fixture f = begin(4 * S, 60 * S);
+
+	(void)state;
+	f.wishes[EVENTS] = (struct plan_wish){.phase = "smaller", .kind = PLAN_PART, .run_ns = S};
+	f.wishes[CALLS].run_ns = 50 * MS;
+	plan(&f);
+	assert_int_equal(f.steps[EVENTS].runs, 1);
+	assert_true(f.steps[EVENTS].expected_ns >= S && f.steps[EVENTS].expected_ns < 2 * S);
+	assert_true(f.steps[EVENTS].rate_hz > 997);
+	assert_false(f.steps[CALLS].watches);
+	assert_true(f.steps[COUNTERS].watches);
+	f.input.endless = true;
+	plan(&f);
+	assert_true(f.steps[EVENTS].skipped);
+	f = begin(5 * MS, 60 * S);
+	f.wishes[EVENTS] = (struct plan_wish){.phase = "smaller", .kind = PLAN_PART, .run_ns = MS};
+	plan(&f);
+	assert_true(f.steps[EVENTS].skipped); /* no samples to speak of */
+}
+
 static void a_short_program_is_run_often_and_simulated_whole(void **state)
 {
 	struct fixture f = begin(50 * MS, 60 * S);
@@ -254,6 +276,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_budget_is_kept_for_programs_of_any_length),
 		cmocka_unit_test(a_program_of_five_seconds_gets_every_phase_in_a_minute),
+		cmocka_unit_test(
+			a_smaller_input_is_run_once_and_may_be_simulated_in_place_of_the_whole),
 		cmocka_unit_test(two_simulations_share_what_experiments_leave),
 		cmocka_unit_test(a_short_program_is_run_often_and_simulated_whole),
 		cmocka_unit_test(an_endless_program_is_watched_and_has_no_baseline),

@@ -7,10 +7,12 @@
  * other counts than one that is done. */
 #include "analyze/algorithm.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/growth.h"
 #include "analyze/label.h"
 #include "analyze/simulated.h"
 #include "base/map.h"
@@ -347,14 +349,37 @@ const char *algorithm_words(const struct algorithm_view *view, const char *funct
 	return arena_str(arena, &out);
 }
 
+/* "its time grows as n^2: twice the input takes 4.0 times as long"; "" where nothing is wrong. */
+static const char *growth_words(
+	const struct growth_view *growth, const char *function, struct arena *arena)
+{
+	const struct growth_function *found = growth ? growth_find(growth, function) : NULL;
+	const char *law;
+
+	if (!found || !growth_is_superlinear(&found->own))
+		return "";
+	law = growth_law_words(&found->own, arena);
+	return *law ? arena_format(arena,
+			      "its time grows as %s: twice the input takes %.1f times as long", law,
+			      pow(2, found->own.power))
+		    : "";
+}
+
 void hotspots_join_algorithm(
 	const struct evidence *evidence, struct arena *arena, struct hotspot_drafts *drafts)
 {
 	const struct algorithm_view *view = evidence->algorithm;
+	bool has_counts = view && !view->is_start_only;
 
-	if (!view || view->is_start_only)
-		return;
-	vec_foreach (struct hotspot_draft, draft, &drafts->rows)
-		draft->spot.algorithm = algorithm_words(
-			view, draft->spot.function, draft->spot.file, draft->spot.line, arena);
+	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
+		struct hotspot *spot = &draft->spot;
+		const char *growth = growth_words(evidence->growth, spot->function, arena);
+		const char *counts = has_counts ? algorithm_words(view, spot->function, spot->file,
+							  spot->line, arena)
+						: "";
+
+		spot->algorithm = *growth && *counts ? arena_format(arena, "%s; %s", growth, counts)
+				  : *growth	     ? growth
+						     : counts;
+	}
 }

@@ -62,12 +62,13 @@ static void missing_make(
 		[EVIDENCE_CAUSAL] = "experiments (the gain from a faster line)",
 		[EVIDENCE_EVENTS] = "spans and claims logged by the program",
 		[EVIDENCE_CALLS] = "calls and loops, simulated",
+		[EVIDENCE_SMALLER] = "growth of the time with the input",
 	};
 	const size_t fixed = sizeof(never) / sizeof(*never);
 	struct answer_missing *rows = arena_take(arena, (EVIDENCE_KINDS + fixed) * sizeof(*rows));
 
 	for (unsigned i = 0; i < EVIDENCE_KINDS; i++)
-		if (!evidence->piece[i].run)
+		if (titles[i] && !evidence->piece[i].run) /* one smaller input is enough */
 			rows[view->missing_count++] = (struct answer_missing){
 				.what = titles[i],
 				.reason =
@@ -375,6 +376,7 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 
 	*ret_view = (struct answer_view){.ledger = ledger,
 		.signals = signals,
+		.growth = evidence->growth,
 		.why = "",
 		.refute = "",
 		.next = "",

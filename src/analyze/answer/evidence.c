@@ -3,6 +3,7 @@
 
 #include "analyze/algorithm.h"
 #include "analyze/causal_view.h"
+#include "analyze/growth.h"
 
 const char *evidence_kind_word(enum evidence_kind kind)
 {
@@ -14,6 +15,8 @@ const char *evidence_kind_word(enum evidence_kind kind)
 		[EVIDENCE_CAUSAL] = "causal",
 		[EVIDENCE_EVENTS] = "events",
 		[EVIDENCE_CALLS] = "calls",
+		[EVIDENCE_SMALLER] = "smaller",
+		[EVIDENCE_SMALLEST] = "smallest",
 	};
 
 	return words[kind];
@@ -39,8 +42,12 @@ void evidence_view_causal(struct evidence *evidence, struct arena *arena)
 void evidence_view_algorithm(struct evidence *evidence, struct arena *arena)
 {
 	struct algorithm_view *view = arena_take(arena, sizeof(*view));
+	struct growth_view *growth = arena_take(arena, sizeof(*growth));
 
 	if (algorithm_view_make(evidence->piece[EVIDENCE_CALLS].run,
 		    evidence->piece[EVIDENCE_PROFILE].run, arena, view))
 		evidence->algorithm = view;
+	view->is_smaller = evidence->sizes[EVIDENCE_CALLS] != 0;
+	if (growth_view_make(evidence, arena, growth))
+		evidence->growth = growth;
 }

@@ -115,7 +115,8 @@ static const char *cause_of(const struct hotspot *spot, struct arena *arena)
 	const char *algorithm = spot->algorithm ? spot->algorithm : "";
 
 	if (spot->because && !spot->because->is_place)
-		return spot->because->why;
+		return *algorithm ? arena_format(arena, "%s; %s", spot->because->why, algorithm)
+				  : spot->because->why;
 	for (uint32_t i = 0; i < spot->evidence_count; i++)
 		if (str_equal(spot->evidence[i].mechanism, "simulation"))
 			return *algorithm ? arena_format(arena, "%s; %s", algorithm,

@@ -22,6 +22,7 @@
 #define EXPERIMENT_MOST_NS (40 * S)
 #define EXPERIMENT_RUN_NS (1200 * MS) /* it is watched for 1 s before the first pair */
 #define WATCH_LEAST_NS (600 * MS)
+#define PART_LEAST_NS (20 * MS)	    /* of the whole run: below it there are too few samples */
 #define REPEATED_ENOUGH_NS (10 * S) /* more than 20 runs only while they are short */
 
 enum {
@@ -118,6 +119,31 @@ static void plan_whole(struct planning *p)
 	}
 }
 
+/* One run each with less to do: a part of the time of a whole one, and it tells how that grows. */
+static void plan_part(struct planning *p)
+{
+	for (uint32_t i = 0; i < p->count; i++) {
+		struct plan_step *step = &p->steps[i];
+		uint64_t run_ns = p->wishes[i].run_ns;
+
+		if (!is_open(p, i, PLAN_PART))
+			continue;
+		if (p->input->endless || p->input->run_ns < PART_LEAST_NS)
+			refuse(step,
+				p->input->endless ? "the program did not end by itself"
+						  : "a run is too short to tell how it grows",
+				"");
+		else if (run_ns + START_NS > p->left_ns / 4)
+			refuse(step, "no time left", "use a longer --budget");
+		else {
+			step->rate_hz = rate_for(run_ns);
+			step->runs = 1;
+			step->limit_ns = 2 * p->input->run_ns + 5 * S;
+			claim(p, step, run_ns + START_NS + NAMING_NS);
+		}
+	}
+}
+
 /* What simulation and experiments need to tell anything at all. */
 static uint64_t shared_least(const struct planning *p)
 {
@@ -200,7 +226,8 @@ static void plan_simulated(struct planning *p, uint32_t i, uint64_t share)
 {
 	struct plan_step *step = &p->steps[i];
 	uint64_t slower = p->wishes[i].slower ? p->wishes[i].slower : SLOWER;
-	uint64_t whole = slower * p->input->run_ns + SIMULATED_START_NS;
+	uint64_t run_ns = p->wishes[i].run_ns ? p->wishes[i].run_ns : p->input->run_ns;
+	uint64_t whole = slower * run_ns + SIMULATED_START_NS;
 	uint64_t ns = least(share, SIMULATED_MOST_NS);
 
 	step->watches = p->input->endless || whole > ns;
@@ -294,6 +321,7 @@ void plan_make(const struct plan_input *input, const struct plan_wish *wishes, u
 			claim(&p, step, START_NS);
 	}
 	plan_whole(&p);
+	plan_part(&p);
 	plan_repeated(&p);
 	plan_shared(&p);
 	plan_more_runs(&p);

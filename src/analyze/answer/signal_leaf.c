@@ -333,6 +333,8 @@ bool leaf_read(struct leaf_reader *reader, const char *name, struct leaf *ret_le
 		*ret_leaf = span_leaf(reader, name + 5);
 	else if (str_starts(name, "causal."))
 		return leaf_causal(reader, name + 7, ret_leaf);
+	else if (str_starts(name, "growth."))
+		return leaf_growth(reader, name + 7, ret_leaf);
 	else
 		return leaf_profile(reader, name, ret_leaf);
 	return true;

@@ -33,6 +33,7 @@ struct leaf_reader {
 bool leaf_read(struct leaf_reader *reader, const char *name, struct leaf *ret_leaf);
 bool leaf_profile(struct leaf_reader *reader, const char *name, struct leaf *ret_leaf);
 bool leaf_causal(struct leaf_reader *reader, const char *name, struct leaf *ret_leaf);
+bool leaf_growth(struct leaf_reader *reader, const char *name, struct leaf *ret_leaf);
 
 void leaf_reader_done(struct leaf_reader *reader);
 void profile_facts_close(struct profile_facts *facts);

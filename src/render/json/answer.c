@@ -1,6 +1,7 @@
 /* answer.c - "answer" and "ledger" of the main job for programs. */
 #include "render/answer_json.h"
 
+#include "analyze/growth.h"
 #include "render/answer.h"
 
 static const char not_tried[] = "no experiment on this place was conclusive";
@@ -95,6 +96,7 @@ static void hotspot_json(struct jsonw *json, const struct hotspot *spot)
 	jsonw_put_double(json, "score", spot->score);
 	jsonw_put_text(json, "hypothesis", spot->because ? spot->because->name : NULL);
 	jsonw_put_text(json, "why", spot->why);
+	jsonw_put_text(json, "algorithm", str_or_null(spot->algorithm));
 	jsonw_end_object(json);
 }
 
@@ -231,6 +233,51 @@ static void signals_json(struct jsonw *json, const struct signals *signals)
 	jsonw_end_array(json);
 }
 
+static void law_json(struct jsonw *json, const struct growth_law *law)
+{
+	static const char unknown[] = "too few samples of a smaller input";
+	arena_auto struct arena arena = {0};
+
+	jsonw_put_text(json, "law", str_or_null(growth_law_words(law, &arena)));
+	jsonw_put_number(json, "power", law->power, unknown);
+	jsonw_put_number(json, "power_error", law->error, unknown);
+}
+
+/* null: only one size was measured. */
+static void growth_json(struct jsonw *json, const struct growth_view *view)
+{
+	jsonw_key(json, "growth");
+	if (!view) {
+		jsonw_null(json);
+		return;
+	}
+	jsonw_begin_object(json);
+	law_json(json, &view->whole);
+	jsonw_open_array(json, "sizes");
+	for (unsigned i = 0; i < view->size_count; i++) {
+		jsonw_begin_object(json);
+		jsonw_put_double(json, "size_share", view->sizes[i]);
+		jsonw_put_double(json, "cpu_ns", view->cpu_ns[i]);
+		jsonw_end_object(json);
+	}
+	jsonw_end_array(json);
+	jsonw_open_array(json, "functions");
+	for (uint32_t i = 0; i < view->function_count; i++) {
+		const struct growth_function *function = &view->functions[i];
+
+		jsonw_begin_object(json);
+		jsonw_put_text(json, "function", function->function);
+		jsonw_put_double(json, "share", function->share);
+		law_json(json, &function->own);
+		jsonw_open_object(json, "total");
+		law_json(json, &function->total);
+		jsonw_end_object(json);
+		jsonw_end_object(json);
+	}
+	jsonw_end_array(json);
+	jsonw_end_object(json);
+}
+
 void answer_json(struct jsonw *json, const struct answer_page *page)
 {
 	const struct answer_view *view = page->view;
@@ -238,6 +285,7 @@ void answer_json(struct jsonw *json, const struct answer_page *page)
 	first_json(json, view);
 	hotspots_json(json, "hotspots", view->hotspots, view->hotspot_count);
 	hotspots_json(json, "flat", view->flat, view->flat_count);
+	growth_json(json, view->growth);
 	ledger_rows_json(json, view->ledger);
 	signals_json(json, view->signals);
 	jsonw_open_array(json, "not_measured");

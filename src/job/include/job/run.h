@@ -19,6 +19,8 @@ struct run_options {
 	const char *against;	   /* the directory before; NULL: none */
 	const char *phases, *skip; /* names with commas; NULL: all, none */
 	const char *input;	   /* stdin of each run; NULL: what comes on stdin */
+	const char *sizes;	   /* of {n} in the program; NULL: it has none */
+	const char *smaller;	   /* a command with less to do; NULL: none is named */
 	const char *golden;	   /* a file with what it must print; NULL: anything */
 	/* Called when the plan is made; may be NULL. */
 	void (*show_plan)(void *context, const struct plan_page *plan);

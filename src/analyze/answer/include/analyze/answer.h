@@ -143,6 +143,7 @@ struct answer_view {
 	uint32_t flat_count;
 	const struct ledger_view *ledger;
 	const struct signals *signals;
+	const struct growth_view *growth; /* with the input; NULL: not known */
 	const struct answer_missing *missing;
 	uint32_t missing_count;
 	const struct answer_field *environment; /* what a reader wants to know of the machine */

@@ -12,6 +12,7 @@
 struct algorithm_view;
 struct causal_view;
 struct hot_code;
+struct growth_view;
 struct run;
 
 enum evidence_kind {
@@ -22,6 +23,8 @@ enum evidence_kind {
 	EVIDENCE_CAUSAL,   /* experiments */
 	EVIDENCE_EVENTS,   /* what the program said of itself: spans and claims */
 	EVIDENCE_CALLS,	   /* simulated: calls from each line, trips of each loop */
+	EVIDENCE_SMALLER,  /* as the profile, with a smaller input */
+	EVIDENCE_SMALLEST, /* and with one that is smaller still */
 	EVIDENCE_KINDS,
 };
 
@@ -34,6 +37,8 @@ struct evidence_piece {
 
 struct evidence {
 	struct evidence_piece piece[EVIDENCE_KINDS];
+	/* Of its input against the whole: 0 it was the whole, below 0 how much is not known. */
+	double sizes[EVIDENCE_KINDS];
 	const char *target;    /* as it can be typed; NULL: not known */
 	const char *directory; /* of the files; NULL: not known */
 	const char *input;     /* the file that was stdin of each run, or NULL */
@@ -42,14 +47,16 @@ struct evidence {
 	const char *causal_reason;
 	const struct hot_code *code; /* of the profile's locations; NULL: nobody looked */
 	const struct algorithm_view *algorithm; /* by evidence_view_algorithm(); NULL: none */
+	const struct growth_view *growth;	/* the same */
 };
 
 /* What the experiments say, looked at once for all who ask: signals, hotspots.  Call it when the
  * pieces are there; the view is in `arena`. */
 void evidence_view_causal(struct evidence *evidence, struct arena *arena);
 
-/* The same for calls and loops. */
+/* The same for calls and loops, and for how the time grows. */
 void evidence_view_algorithm(struct evidence *evidence, struct arena *arena);
 
-/* "baseline", "observed", "profile", "counters", "causal", "events", "calls". */
+/* "baseline", "observed", "profile", "counters", "causal", "events", "calls", "smaller",
+ * "smallest". */
 const char *evidence_kind_word(enum evidence_kind kind);

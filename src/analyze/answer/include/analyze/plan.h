@@ -12,6 +12,7 @@
 enum plan_kind {
 	PLAN_REPEATED,	 /* whole runs, as many as there is time for */
 	PLAN_WHOLE,	 /* one run, at its own speed */
+	PLAN_PART,	 /* one run with a smaller input, at its own speed */
 	PLAN_SIMULATED,	 /* one run, tens of times slower: a part of it tells too */
 	PLAN_EXPERIMENT, /* the program is started again while there is time */
 	PLAN_QUICK,	 /* no run at all */
@@ -25,6 +26,7 @@ struct plan_wish {
 	const char *fix;     /* the way to get it, or "" */
 	bool done;	     /* already: it takes nothing from the others any more */
 	uint32_t slower;     /* of PLAN_SIMULATED: than the program alone; 0: 50 times */
+	uint64_t run_ns;     /* one run with its own input; 0: as that of the others */
 };
 
 struct plan_input {
