@@ -189,6 +189,11 @@ static bool text_fact(struct profile_text *t, const char *word, char *rest)
 		row.name = text_intern(t, &rest, ' ');
 		row.value = text_intern(t, &rest, '\n');
 		run_add_field(run, &row);
+	} else if (strcmp(word, "fact") == 0) {
+		struct fact_row row = {.name = text_intern(t, &rest, ' '), .execution = 1};
+
+		row.value = strtod(rest, NULL);
+		run_add_fact(run, &row);
 	} else if (strcmp(word, "note") == 0) {
 		name = text_word(&rest, '|');
 		word = text_word(&rest, '|');

@@ -10,6 +10,7 @@
  *     quality lost_samples 3
  *     execution 2000000000 1900000000   wall and CPU time in ns
  *     field cpu model Ore           of the fingerprint
+ *     fact read_calls 1000          what /proc told
  *     note code|text|hint
  *     partial
  *     5 main;work@libw.so:7;+leaf   five samples of this stack, outermost first

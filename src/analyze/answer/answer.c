@@ -254,6 +254,8 @@ static const char *sentence_of(const struct hotspot *spot, struct arena *arena)
 
 static const char *refute_of(const struct hotspot *spot, bool can_try, struct arena *arena)
 {
+	if (spot->pattern && (!spot->because || spot->because->is_place))
+		return spot->pattern->refute;
 	if (spot->because && *spot->because->falsifier)
 		return spot->because->falsifier;
 	if (spot_pays(spot))
@@ -390,6 +392,7 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 		.gain_all_hi = (double)NAN,
 		.gain_reason = "no place in the program was named"};
 	hotspots_make(evidence, signals, ledger, arena, &rows, &flat);
+	hotspots_join_patterns(evidence, signals, arena, &rows, &ret_view->patterns);
 	ret_view->hotspots = rows.rows;
 	ret_view->hotspot_count = rows.count;
 	ret_view->flat = flat.rows;

@@ -61,6 +61,11 @@ void hotspots_make(const struct evidence *evidence, const struct signals *signal
 /* Its share of this kind of work. */
 double hotspot_kind_share(const struct hotspot *spot, enum hotspot_category category);
 
+/* What the stacks of the places look like (data/patterns): their cause and advice, where nothing
+ * better is known.  All rows that match, with a place or without, in `ret_patterns`. */
+void hotspots_join_patterns(const struct evidence *evidence, const struct signals *signals,
+	struct arena *arena, struct hotspot_list *rows, struct pattern_view *ret_patterns);
+
 /* "parse()": a function as it is said, without its parameters. */
 const char *hotspot_call(struct arena *arena, const char *function);
 

@@ -95,6 +95,7 @@ static void hotspot_json(struct jsonw *json, const struct hotspot *spot)
 	jsonw_put_double(json, "effort", spot->effort);
 	jsonw_put_double(json, "score", spot->score);
 	jsonw_put_text(json, "hypothesis", spot->because ? spot->because->name : NULL);
+	jsonw_put_text(json, "pattern", spot->pattern ? spot->pattern->name : NULL);
 	jsonw_put_text(json, "why", spot->why);
 	jsonw_put_text(json, "algorithm", str_or_null(spot->algorithm));
 	jsonw_end_object(json);
@@ -142,7 +143,9 @@ static void first_json(struct jsonw *json, const struct answer_view *view)
 		view->gain_reason);
 	jsonw_put_text(json, "confidence", view->confidence);
 	jsonw_put_text(json, "refuted_by", view->refute);
-	jsonw_put_text(json, "advice", view->because ? view->because->advice : NULL);
+	jsonw_put_text(json, "pattern",
+		view->first && view->first->pattern ? view->first->pattern->name : NULL);
+	jsonw_put_text(json, "advice", str_or_null(answer_advice(view)));
 	jsonw_put_text(json, "next", view->next);
 	jsonw_end_object(json);
 }
@@ -278,6 +281,28 @@ static void growth_json(struct jsonw *json, const struct growth_view *view)
 	jsonw_end_object(json);
 }
 
+static void patterns_json(struct jsonw *json, const struct pattern_view *patterns)
+{
+	jsonw_open_array(json, "patterns");
+	for (uint32_t i = 0; i < patterns->count; i++) {
+		const struct pattern_row *row = &patterns->rows[i];
+
+		jsonw_begin_object(json);
+		jsonw_put_text(json, "pattern", row->name);
+		jsonw_put_text(json, "title", row->title);
+		jsonw_put_text(json, "function", str_or_null(row->function));
+		jsonw_put_text(json, "location", row->location);
+		jsonw_put_double(json, "share", row->share);
+		jsonw_put_text(json, "means", row->means);
+		jsonw_put_text(json, "advice", row->advice);
+		jsonw_put_text(json, "refuted_by", row->refute);
+		jsonw_put_text(json, "path", row->path);
+		jsonw_put_text(json, "query", row->query);
+		jsonw_end_object(json);
+	}
+	jsonw_end_array(json);
+}
+
 void answer_json(struct jsonw *json, const struct answer_page *page)
 {
 	const struct answer_view *view = page->view;
@@ -286,6 +311,7 @@ void answer_json(struct jsonw *json, const struct answer_page *page)
 	hotspots_json(json, "hotspots", view->hotspots, view->hotspot_count);
 	hotspots_json(json, "flat", view->flat, view->flat_count);
 	growth_json(json, view->growth);
+	patterns_json(json, &view->patterns);
 	ledger_rows_json(json, view->ledger);
 	signals_json(json, view->signals);
 	jsonw_open_array(json, "not_measured");

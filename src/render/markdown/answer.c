@@ -264,7 +264,7 @@ static void recommendations(struct str *out, const struct answer_view *view)
 	str_add(out, "\n## Recommendations\n\n");
 	for (uint32_t i = 0; i < view->hotspot_count && number < RECOMMENDED; i++) {
 		const struct hotspot *spot = &view->hotspots[i];
-		const char *advice = spot->because ? spot->because->advice : "";
+		const char *advice = hotspot_advice(spot);
 
 		if (!hotspot_is_worth(spot->score, hotspot_proven_gain(spot)) &&
 			spot != view->first)

@@ -188,8 +188,8 @@ static void answer_words(struct paper *paper, const struct answer_view *view)
 		labelled(paper, "do",
 			"install its debug symbols (on Debian the package NAME-dbgsym), or build "
 			"it with -g and without strip");
-	else if (view->because && *view->because->advice)
-		labelled(paper, "do", view->because->advice);
+	else if (*answer_advice(view))
+		labelled(paper, "do", answer_advice(view));
 	sure_words(view, &sure);
 	labelled(paper, "how sure", str_text(&sure));
 	labelled(paper, "refuted by", view->refute);

@@ -15,6 +15,7 @@
 
 #include "analyze/evidence.h"
 #include "analyze/hypothesis.h"
+#include "analyze/patterns.h"
 #include "analyze/signals.h"
 #include "base/arena.h"
 
@@ -83,11 +84,12 @@ struct hotspot {
 	enum gain_source gain_source;
 	const char *gain_doubt; /* experiment and arithmetic disagree; NULL: they do not */
 	double impact, confidence, effort, score;
-	const struct ledger_row *because; /* the explanation it fits, or NULL */
-	double explained;		  /* share of the CPU time that this is about */
-	const char *algorithm;		  /* how often it is called and loops, "" */
-	const char *cause;		  /* why it is slow there; NULL: not known */
-	const char *why;		  /* the cause, or that it is not known */
+	const struct ledger_row *because;  /* the explanation it fits, or NULL */
+	double explained;		   /* share of the CPU time that this is about */
+	const char *algorithm;		   /* how often it is called and loops, "" */
+	const struct pattern_row *pattern; /* the shape that its stacks show, or NULL */
+	const char *cause;		   /* why it is slow there; NULL: not known */
+	const char *why;		   /* the cause, or that it is not known */
 };
 
 #define HOTSPOT_SCORE_WORTH 2.0 /* and more is worth acting on; so is a gain */
@@ -97,6 +99,12 @@ struct hotspot {
 static inline double hotspot_proven_gain(const struct hotspot *spot)
 {
 	return spot->gain_source == GAIN_EXPERIMENT ? spot->gain_lo : __builtin_nan("");
+}
+
+/* What to do there: what the shape of its stacks asks for comes before what a category does. */
+static inline const char *hotspot_advice(const struct hotspot *spot)
+{
+	return spot->pattern ? spot->pattern->advice : spot->because ? spot->because->advice : "";
 }
 
 static inline bool hotspot_is_worth(double score, double gain_lo)
@@ -141,6 +149,7 @@ struct answer_view {
 	uint32_t hotspot_count;
 	const struct hotspot *flat; /* hot, and not worth touching */
 	uint32_t flat_count;
+	struct pattern_view patterns; /* all that match, also those without a place */
 	const struct ledger_view *ledger;
 	const struct signals *signals;
 	const struct growth_view *growth; /* with the input; NULL: not known */
@@ -158,6 +167,14 @@ uint32_t hotspot_functions(const struct evidence_piece *profile, double least_sh
 
 /* Sampled CPU time of the function's own code, ns; NAN: the samples are not of a clock. */
 double hotspot_function_ns(const struct evidence_piece *profile, const char *function);
+
+/* What to do, "": nothing is known. */
+static inline const char *answer_advice(const struct answer_view *view)
+{
+	return view->first     ? hotspot_advice(view->first)
+	       : view->because ? view->because->advice
+			       : "";
+}
 
 /* "parse() <- run() <- main()": who leads to the place; "" when that is main() at once. */
 const char *answer_chain(const struct hotspot *spot, struct arena *arena);

@@ -1,0 +1,49 @@
+/* pattern_join.c - what the patterns say about the places of an answer.
+ *
+ * A pattern is one witness.  Where the ledger has an explanation that two support, it stays the
+ * cause and the pattern is said behind it; where there is none, the pattern is the cause.  Its
+ * advice is about what was seen there, so it is given in both cases. */
+#include "analyze/answer.h"
+#include "analyze/label.h"
+#include "base/str.h"
+#include "hotspot_parts.h"
+
+/* A shape that has less of the place's time does not explain it. */
+#define EXPLAINS_LEAST 0.3
+
+/* The function of the row is the place, or on the way from the innermost function to it. */
+static bool row_fits(const struct pattern_row *row, const struct hotspot *spot)
+{
+	if (!*row->function || spot->pattern || row->share < EXPLAINS_LEAST * spot->value)
+		return false;
+	for (uint32_t i = 0; i < spot->chain_count && i <= spot->chain_place; i++)
+		if (label_same_function(row->function, spot->chain[i].function))
+			return true;
+	return label_same_function(row->function, spot->function);
+}
+
+static void row_join(const struct pattern_row *row, struct arena *arena, struct hotspot *spot)
+{
+	spot->pattern = row;
+	spot->why =
+		spot->cause ? arena_format(arena, "%s; %s", spot->cause, row->means) : row->means;
+	spot->cause = spot->why;
+}
+
+void hotspots_join_patterns(const struct evidence *evidence, const struct signals *signals,
+	struct arena *arena, struct hotspot_list *rows, struct pattern_view *ret_patterns)
+{
+	pattern_book_auto struct pattern_book *book = NULL;
+	struct err err = {0};
+
+	*ret_patterns = (struct pattern_view){0};
+	if (pattern_book_load(&book, &err) < 0)
+		return; /* a test reads the texts */
+	patterns_match(book, &evidence->piece[EVIDENCE_PROFILE], signals, arena, ret_patterns);
+	for (uint32_t i = 0; i < ret_patterns->count; i++)
+		for (uint32_t k = 0; k < rows->count; k++)
+			if (row_fits(&ret_patterns->rows[i], &rows->rows[k])) {
+				row_join(&ret_patterns->rows[i], arena, &rows->rows[k]);
+				break;
+			}
+}
