@@ -6,12 +6,13 @@
  * for a CPU which others have is busy too: with less work it waits less.
  *
  * The interval is that of a share of n samples (the normal approximation of the binomial; samples
- * of different weight count as fewer), widened by how much runs differ: what holds for the sampled
- * run holds for the next one to that accuracy only, and 2 % is what two runs of the same program
- * differ by on a quiet machine. */
+ * of different weight count as fewer), widened by how much runs differ in CPU time: what holds for
+ * the sampled run holds for the next one to that accuracy only, and 2 % is what two runs of the
+ * same program differ by on a quiet machine.  Wall times also differ by what other programs do. */
 #include <math.h>
 
 #include "analyze/profile_filter.h"
+#include "base/stats.h"
 #include "base/str.h"
 #include "hotspot_parts.h"
 #include "model/run.h"
@@ -21,7 +22,8 @@
 #define ONE_CPU 1.1	  /* CPUs used; above it something runs beside it */
 #define BUSY_LEAST 0.05	  /* of the wall time: a program that only waits is another matter */
 #define SPREAD_LEAST 0.02
-#define Z 1.96 /* 95 % */
+#define SPREAD_UNKNOWN 0.05 /* fewer than three runs */
+#define Z 1.96		    /* 95 % */
 
 const char *gain_source_word(enum gain_source source)
 {
@@ -49,6 +51,21 @@ static double signal_of(const struct signals *signals, const char *name)
 	const struct signal *signal = signals ? signals_find(signals, name) : NULL;
 
 	return signal ? signal->value : (double)NAN;
+}
+
+/* Standard deviation of the CPU time of whole runs over its mean. */
+static double spread_of(const struct run *baseline, struct arena *arena)
+{
+	uint32_t most = baseline ? baseline->executions.count : 0, count = 0;
+	double *cpu_ns = arena_take(arena, (most + 1) * sizeof(*cpu_ns));
+
+	for (uint32_t i = 0; i < most; i++) {
+		const struct execution_row row = run_execution(baseline, i + 1);
+
+		if (!(row.flags & (EXECUTION_WARMUP | EXECUTION_NO_USAGE)))
+			cpu_ns[count++] = (double)(row.user_ns + row.system_ns);
+	}
+	return count < 3 ? SPREAD_UNKNOWN : fmax(SPREAD_LEAST, stats_variation(cpu_ns, count));
 }
 
 /* The part of the time in which two threads run at once, by when the clock ticked for each: two
@@ -101,7 +118,6 @@ static bool one_thread_find(
 				      samples.weight_squares;
 	profile_samples_done(&samples);
 	ret_thread->busy = fmin(1, fmax(cpus, ready)); /* ignores NAN */
-	ret_thread->spread = fmax(SPREAD_LEAST, signal_of(signals, "wall_spread"));
 	return is_one;
 }
 
@@ -159,6 +175,7 @@ void hotspots_gain(const struct evidence *evidence, const struct signals *signal
 
 	if (!one_thread_find(evidence->piece[EVIDENCE_PROFILE].run, signals, &thread))
 		return;
+	thread.spread = spread_of(evidence->piece[EVIDENCE_BASELINE].run, arena);
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
 		if (draft->samples_share <= 0)
 			continue; /* not in the samples */

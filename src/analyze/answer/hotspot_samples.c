@@ -18,6 +18,7 @@
 
 enum { CHAIN_UP = 12, CHAIN_DOWN = 6 };
 #define LEAST_SHARE 0.005
+#define CUT_SHORT 0.05 /* of a place's weight */
 
 struct hot_place {
 	uint32_t function; /* label */
@@ -62,6 +63,7 @@ struct walker {
 struct walk {
 	struct walker *at;
 	uint32_t count;
+	uint64_t weight; /* of the place */
 	uint32_t *taken; /* functions that are in the chain */
 	uint32_t taken_count;
 };
@@ -87,7 +89,8 @@ static uint32_t walker_next(
 }
 
 /* Go on to the function that most of the weight goes to; 0: the walk has ended.  Inwards it also
- * ends where more of the weight stays than goes on. */
+ * ends where more of the weight stays than goes on, outwards where hardly any does: most stacks
+ * were cut there. */
 static uint32_t walk_step(struct placer *p, struct walk *walk, int step)
 {
 	uint32_t best = 0, kept = 0;
@@ -112,7 +115,7 @@ static uint32_t walk_step(struct placer *p, struct walk *walk, int step)
 				most = p->by_label[f];
 			}
 		}
-	if (step < 0 && stays > most)
+	if (step < 0 ? stays > most : (double)most < CUT_SHORT * (double)walk->weight)
 		best = 0;
 	for (uint32_t i = 0; best && i < walk->count; i++) {
 		struct walker w = walk->at[i];
@@ -164,7 +167,7 @@ static struct hotspot_link link_make(
 static struct walk walk_begin(
 	const struct placer *p, const struct hot_place *place, uint32_t *taken)
 {
-	struct walk walk = {.taken = taken, .count = place->stacks.count};
+	struct walk walk = {.taken = taken, .count = place->stacks.count, .weight = place->weight};
 
 	walk.at = mem_new((size_t)walk.count + 1, sizeof(*walk.at));
 	for (uint32_t i = 0; i < walk.count; i++) {

@@ -123,8 +123,9 @@ static bool is_wrapper(struct own_stacks *s, uint32_t function)
 {
 	enum function_class class = class_of(s, function);
 
-	return class == FUNCTION_WRAPPER || class == FUNCTION_ALLOCATOR || class == FUNCTION_LOCK ||
-	       class == FUNCTION_SPIN || class == FUNCTION_COPY;
+	return str_ends(own_label(s, function)->name, "@plt") || class == FUNCTION_WRAPPER ||
+	       class == FUNCTION_ALLOCATOR || class == FUNCTION_LOCK || class == FUNCTION_SPIN ||
+	       class == FUNCTION_COPY;
 }
 
 /* ---- all frames of a stack ---- */
