@@ -6,7 +6,8 @@
  * those in the working directory or among the arguments a copy is made after each whole run; what
  * such a run has itself removed again (the journal) is known too.  After a stopped phase they are
  * as the last whole run left them, and nothing else is touched: no file that is only appended to (a
- * log may have other writers), none that is too large, all of them or none. */
+ * log may have other writers), none that somebody else changes between two runs or has open, none
+ * that is too large, all of them or none. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -183,12 +184,27 @@ static int file_restore(const struct run_written_file *file, struct err *err)
 	return 1;
 }
 
+/* To put a file back would undo what another program wrote.  The program itself has ended. */
+static bool is_others(const struct run_job *job, const struct run_written_file *file)
+{
+	struct stat now;
+	bool exists = file_stat(file, &now);
+
+	if (!job->written.torn && (file->exists ? !exists || !is_unchanged(file, &now) : exists))
+		return true;
+	return exists && open_files_has_writer(&now);
+}
+
 void run_written_restore(struct run_job *job)
 {
 	struct run_written *written = &job->written;
 	struct stat now;
 
-	if (!written->torn || !written->kept)
+	vec_foreach (const struct run_written_file, file, &written->files)
+		if (written->kept && !written->refused && is_others(job, file))
+			written->refused = arena_format(
+				&job->arena, "another program writes %s too", file->path);
+	if (!written->torn || !written->kept || written->refused)
 		return;
 	written->torn = false;
 	vec_foreach (struct run_written_file, file, &written->files) {

@@ -120,7 +120,7 @@ def _():
 
 @measured("files that the program writes are as the last whole run left them")
 def _():
-    r = assay("run", "--budget", "14s", "--skip", "counters", "-o", "d", "--", writer(), "1.5",
+    r = assay("run", "--budget", "20s", "--skip", "counters", "-o", "d", "--", writer(), "1.5",
               limit_s=120)
     assert r.status in (0, 3), r
     for row in manifest("d")["phases"]:
@@ -141,6 +141,16 @@ def _():
               f"(sleep 0.3; echo x >> mine.txt) & exec {path}", limit_s=120)
     assert r.status in (0, 3), r
     assert read("mine.txt").count("x") >= 2, read("mine.txt")
+
+
+@measured("a file that another program has open is left as it is, and that is said")
+def _():
+    with open("data", "a+", encoding="ascii"):
+        r = assay("run", "--budget", "12s", "--phase", "causal,baseline", "-o", "d", "--",
+                  writer(), "1.5", limit_s=120)
+    assert r.status in (0, 3, 5), r
+    assert "put back after" not in r.out, r
+    assert "were not put back: another program writes " in " ".join(r.out.split()), r
 
 
 @case("a phase that failed has its reason in the log that it names")

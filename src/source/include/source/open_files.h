@@ -6,6 +6,8 @@
  * Owns nothing. */
 #pragma once
 
+#include <stdbool.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 /* `path` is absolute and holds during the call. */
@@ -13,3 +15,6 @@ typedef void open_file_take(void *context, const char *path);
 
 /* One look at `pid` and its children; nothing happens when it is gone. */
 void open_files_look(pid_t pid, open_file_take *take, void *context);
+
+/* Whether any process that may be looked at has it open for writing, appending too. */
+bool open_files_has_writer(const struct stat *file);
