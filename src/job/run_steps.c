@@ -131,7 +131,7 @@ static void log_complete(
 		(void)io_read_at(AT_FDCWD, output, LOG_MOST, &text);
 	if (text.at[text.len - 1] != '\n')
 		str_add_char(&text, '\n');
-	str_addf(&text, "exit status %d: %s\n", row->status, row->reason);
+	str_addf(&text, "exit status %d\n", row->status);
 	(void)io_append(log, IO_PRIVATE, text.at, text.len, &ignored);
 }
 
