@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 
-from run_parts import SHORT, manifest, phase, read
+from run_parts import SHORT, phase, read
 from tap import BUILD, assay, case, main, measured, need, no_kernel_engine, run, script, skip
 
 SHAPES = os.path.join(BUILD, "tests/workloads/shapes")

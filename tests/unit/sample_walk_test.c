@@ -6,6 +6,9 @@
 
 #include <cmocka.h>
 
+#include <math.h>
+
+#include "analyze/module_time.h"
 #include "analyze/sample_walk.h"
 #include "base/str.h"
 #include "model/run.h"
@@ -173,6 +176,25 @@ static void samples_without_periods_weigh_one_each(void **state)
 	assert_string_equal(walk.unit, "samples");
 }
 
+/* A shell that waits has few samples; a program has those in its libraries too, each once. */
+static void time_is_in_the_files_that_are_on_the_stacks(void **state)
+{
+	run_auto struct run *run = profile_text_run(
+		"event cpu-clock ns\nperiod 1000\n"
+		"3 main@/bin/prog;work@/bin/prog;memcpy@/lib/libc.so.6\n1 main@/bin/sh\n");
+	arena_auto struct arena arena = {0};
+	struct module_time *times;
+	struct err err = {0};
+	uint32_t count;
+
+	(void)state;
+	assert_int_equal(module_times_make(run, &arena, &times, &count, &err), 0);
+	assert_int_equal(count, 3);
+	assert_string_equal(times[2].path, "/bin/sh");
+	assert_true(fabs(times[0].share - 0.75) < 1e-9 && fabs(times[1].share - 0.75) < 1e-9);
+	assert_true(fabs(times[2].share - 0.25) < 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +204,7 @@ int main(void)
 		cmocka_unit_test(only_what_the_samples_use_is_in_the_tables),
 		cmocka_unit_test(merged_samples_add_up_by_thread),
 		cmocka_unit_test(samples_come_in_the_order_that_was_asked_for),
+		cmocka_unit_test(time_is_in_the_files_that_are_on_the_stacks),
 		cmocka_unit_test(samples_without_periods_weigh_one_each),
 	};
 
