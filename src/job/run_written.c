@@ -242,7 +242,7 @@ static void names_add(struct run_job *job, struct str *out, bool all)
 void run_written_end(struct run_job *job)
 {
 	struct run_written *written = &job->written;
-	str_auto struct str names = {0}, text = {0};
+	str_auto struct str names = {0};
 	bool torn = written->torn;
 
 	if (!written->kept && !written->refused && written->files.count)
