@@ -148,10 +148,10 @@ struct run_step {
 	bool watches;		/* to be stopped at the limit is what it is for */
 	bool takes_input;
 	const char *input_path; /* NULL: that of the job */
-	bool checks_output; /* its stdout is that of one whole run of the program */
-	bool tells_events;  /* the program may log what it does */
-	bool watches_files; /* see which ones the program writes */
-	bool may_be_cut;    /* a run file that is partial has only a part of it */
+	bool checks_output;	/* its stdout is that of one whole run of the program */
+	bool tells_events;	/* the program may log what it does */
+	bool watches_files;	/* see which ones the program writes */
+	bool may_be_cut;	/* a run file that is partial has only a part of it */
 	enum evidence_kind kind;
 };
 
