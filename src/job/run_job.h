@@ -3,8 +3,6 @@
  * Owns: everything it made or loaded, until run_result_done(). */
 #pragma once
 
-#include <sys/stat.h>
-
 #include "analyze/answer.h"
 #include "analyze/job.h"
 #include "analyze/plan.h"
@@ -13,36 +11,13 @@
 #include "job/run.h"
 #include "model/directory.h"
 #include "model/run.h"
+#include "run_target.h"
 
 enum { RUN_PHASES = EVIDENCE_KINDS }; /* one for each kind */
 
 /* Files of the directory. */
 #define RUN_GOLDEN "golden/stdout"
 #define RUN_EVENTS "events.ndjson"
-
-/* What the program that was started starts itself, and the time is in; run_worker.c. */
-struct run_worker {
-	bool known;	     /* it was looked for */
-	const char *path;    /* NULL: the time is in the program itself */
-	const char *refused; /* why no experiment can be made on it; NULL: it can */
-	const char *fix;
-};
-
-/* What the program writes; run_written.c. */
-struct run_written_file {
-	const char *path, *copy;
-	bool exists;	  /* after a whole run */
-	struct stat kept; /* of the file when it was copied */
-	uint32_t restored;
-};
-
-struct run_written {
-	vec_of(struct run_written_file) files;
-	bool kept;	     /* there are copies */
-	bool torn;	     /* a phase stopped the program since the last whole run */
-	const char *refused; /* why they are not put back; NULL: they are */
-	const char *failed;  /* the first that could not be */
-};
 
 /* The program with less to do. */
 struct run_variant {
@@ -172,16 +147,6 @@ void run_step_note_outputs(struct run_job *job);
 
 /* The row of a phase, NULL: there is none yet. */
 struct manifest_phase *run_step_find(struct run_job *job, const char *name);
-
-/* run_written.c: one look at the files of a phase; what to do after a run of the program, whole or
- * stopped; before the next phase; and at the end. */
-void run_written_look(void *context, pid_t pid);
-void run_written_after(struct run_job *job, bool whole);
-void run_written_restore(struct run_job *job);
-void run_written_end(struct run_job *job);
-
-/* run_worker.c: look for it, once there is a profile. */
-void run_worker_find(struct run_job *job);
 
 /* run_phases.c: the table of phases, and all of them in turn. */
 int run_phases_check(struct run_job *job, struct err *err); /* --phase, --skip */
