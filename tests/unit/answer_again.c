@@ -49,6 +49,7 @@ int main(int argc, char **argv)
 	evidence_load(argv[1], &arena, &evidence);
 	evidence.code = code_look_take(evidence.piece[EVIDENCE_PROFILE].run, &arena);
 	evidence_view_causal(&evidence, &arena);
+	evidence_view_algorithm(&evidence, &arena);
 	signals_collect(&evidence, &arena, &signals);
 	ledger_evaluate(book, &signals, &arena, &ledger);
 	answer_make(&evidence, &signals, &ledger, &arena, &view);

@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "analyze/algorithm.h"
 #include "analyze/answer.h"
 #include "analyze/hot_code.h"
 #include "base/jsonw.h"
@@ -205,6 +206,31 @@ static void a_chain_ends_where_the_time_is(void **state)
 	assert_string_equal(first->function, "work");
 	assert_int_equal(first->chain_place, 0);
 	assert_null(strstr(s.view.sentence, "push"));
+	scene_done(&s);
+}
+
+/* All samples are in its loop, but that has three rounds: the calls are what is many. */
+static void a_small_function_with_few_rounds_means_its_caller_and_counts_are_shown(void **state)
+{
+	struct scene s = scene_of(
+		HEAD "95 main:1;run:2;lookup:4;hash:10\n5 main:2;other:7\n", "hash:10 lookup:4");
+	const struct algorithm_loop loop = {"prog.c", 10, 1000000, 3000000};
+	const struct algorithm_function counted[] = {
+		{"hash", 1000000, NULL, 0, &loop, 1, 0.9, 0.95},
+		{"lookup", 20, NULL, 0, NULL, 0, 0.1, 0.05},
+	};
+	const struct algorithm_view view = {.functions = counted, .function_count = 2};
+	const struct hotspot *first;
+
+	(void)state;
+	assert_string_equal(scene_first(&s)->function, "hash");
+	s.evidence.algorithm = &view;
+	first = scene_first(&s);
+	assert_string_equal(first->function, "lookup");
+	assert_near(first->chain[0].entries, 1e6, 1);
+	assert_near(first->chain[1].entries, 20, 1e-9);
+	assert_true(isnan(first->chain[2].entries));
+	assert_non_null(strstr(first->algorithm, "hash(): "));
 	scene_done(&s);
 }
 
@@ -545,6 +571,8 @@ int main(void)
 		cmocka_unit_test(a_large_function_without_a_loop_is_the_place),
 		cmocka_unit_test(a_tiny_function_with_a_short_loop_means_its_caller),
 		cmocka_unit_test(a_chain_ends_where_the_time_is),
+		cmocka_unit_test(
+			a_small_function_with_few_rounds_means_its_caller_and_counts_are_shown),
 		cmocka_unit_test(recursion_counts_once_and_is_a_loop),
 		cmocka_unit_test(a_tail_call_does_not_split_a_chain),
 		cmocka_unit_test(a_wrapper_of_the_allocator_means_its_caller),

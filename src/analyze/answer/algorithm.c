@@ -365,6 +365,33 @@ static const char *growth_words(
 		    : "";
 }
 
+/* Of the place, or of what has its time below it: how often that is called from there. */
+static const char *spot_counts(
+	const struct algorithm_view *view, const struct hotspot *spot, struct arena *arena)
+{
+	const char *words = algorithm_words(view, spot->function, spot->file, spot->line, arena);
+
+	for (uint32_t i = 0; i < spot->chain_place && !*words; i++) {
+		const struct hotspot_link *link = &spot->chain[i];
+
+		words = algorithm_words(view, link->function, link->file, link->line, arena);
+		if (*words)
+			words = arena_format(arena, "%s: %s", link->call, words);
+	}
+	return words;
+}
+
+static const char *spot_growth(
+	const struct growth_view *growth, const struct hotspot *spot, struct arena *arena)
+{
+	const char *words = growth_words(growth, spot->function, arena);
+
+	if (*words || !spot->chain_place)
+		return words;
+	words = growth_words(growth, spot->chain[0].function, arena);
+	return *words ? arena_format(arena, "%s: %s", spot->chain[0].call, words) : "";
+}
+
 void hotspots_join_algorithm(
 	const struct evidence *evidence, struct arena *arena, struct hotspot_drafts *drafts)
 {
@@ -373,10 +400,8 @@ void hotspots_join_algorithm(
 
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
 		struct hotspot *spot = &draft->spot;
-		const char *growth = growth_words(evidence->growth, spot->function, arena);
-		const char *counts = has_counts ? algorithm_words(view, spot->function, spot->file,
-							  spot->line, arena)
-						: "";
+		const char *growth = spot_growth(evidence->growth, spot, arena);
+		const char *counts = has_counts ? spot_counts(view, spot, arena) : "";
 
 		spot->algorithm = *growth && *counts ? arena_format(arena, "%s; %s", growth, counts)
 				  : *growth	     ? growth

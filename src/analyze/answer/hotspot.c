@@ -16,6 +16,7 @@ enum { ROWS_MOST = 20 };
 #define FLAT_SHARE 0.05
 #define OPINION_MOST 0.7 /* confidence */
 #define DOUBTED_MOST 0.5
+#define OFTEN 10
 
 const char *hotspot_category_word(enum hotspot_category category)
 {
@@ -69,7 +70,11 @@ static bool is_confirmed(const struct hotspot_draft *draft)
 {
 	const struct hotspot *spot = &draft->spot;
 
-	if (draft->pays || isfinite(spot->chain[spot->chain_place].entries))
+	if (draft->pays)
+		return true;
+	/* What is below it is entered again and again from there. */
+	if (spot->chain_place &&
+		spot->chain[0].entries >= OFTEN * spot->chain[spot->chain_place].entries)
 		return true;
 	for (uint32_t i = 0; i < spot->evidence_count; i++)
 		if (draft->evidence[i].agrees &&
@@ -189,9 +194,10 @@ void hotspots_make(const struct evidence *evidence, const struct signals *signal
 	struct hotspot_list *ret_flat)
 {
 	const struct evidence_piece *piece = evidence->piece;
+	const struct hotspot_look look = {evidence->code, evidence->algorithm};
 	struct hotspot_drafts drafts = {0};
 
-	hotspots_from_samples(&piece[EVIDENCE_PROFILE], evidence->code, arena, &drafts);
+	hotspots_from_samples(&piece[EVIDENCE_PROFILE], &look, arena, &drafts);
 	hotspots_join_simulation(
 		&piece[EVIDENCE_COUNTERS], &piece[EVIDENCE_PROFILE], arena, &drafts);
 	hotspots_join_experiments(evidence, arena, &drafts);
@@ -231,7 +237,7 @@ uint32_t hotspot_functions(const struct evidence_piece *profile, double least_sh
 	struct hotspot_drafts drafts = {0};
 	uint32_t count = 0;
 
-	hotspots_from_samples(profile, NULL, arena, &drafts);
+	hotspots_from_samples(profile, &(struct hotspot_look){0}, arena, &drafts);
 	vec_sort(&drafts.rows, by_cpu);
 	vec_foreach (const struct hotspot_draft, draft, &drafts.rows)
 		if (count < max && hotspot_kind_share(&draft->spot, HOTSPOT_CPU) >= least_share)
@@ -253,7 +259,7 @@ double hotspot_function_ns(const struct evidence_piece *profile, const char *fun
 		return (double)NAN;
 	ns = str_equal(samples.unit, "ns") ? (double)samples.total.weight : (double)NAN;
 	profile_samples_done(&samples);
-	hotspots_from_samples(profile, NULL, &arena, &drafts);
+	hotspots_from_samples(profile, &(struct hotspot_look){0}, &arena, &drafts);
 	vec_foreach (const struct hotspot_draft, draft, &drafts.rows)
 		if (str_equal(draft->spot.function, function))
 			share += hotspot_kind_share(&draft->spot, HOTSPOT_CPU);

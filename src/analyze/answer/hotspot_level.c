@@ -7,7 +7,7 @@
  *     place.  So is one that calls itself.
  *   - A small one without a loop (a comparison, a step of a hash table, a byte to a buffer) is
  *     called often or would not be hot: its caller is asked.  So is one that has a loop and spends
- *     much of its time outside: its rounds are few and its calls many.
+ *     much of its time outside, or few rounds where they were counted: its calls are many.
  *   - A large one without a loop that has the time itself is the place: there is enough in it to
  *     change.
  *   - The loop that is found must be about this work: a loop that does ten things (an interpreter,
@@ -28,6 +28,7 @@ enum { SMALL_BYTES = 512, TINY_BYTES = 256 };
 
 #define MOST 0.5      /* of a function's time: the rule for it */
 #define LONG_LOOP 0.8 /* of a tiny function's time in its loop: below, its rounds are few */
+#define FEW_TRIPS 8   /* of its loops in one call, where they were counted */
 #define ABOUT_ALL 0.5 /* of the time below a loop that is work without a loop of its own */
 #define ABOUT_ONE 0.3 /* of it that is one function's */
 
@@ -65,8 +66,11 @@ struct own_cost *own_costs_make(const struct own_stacks *stacks)
 static bool holds_loop(const struct own_stacks *stacks, const struct own_cost *cost, uint32_t f)
 {
 	uint32_t size = stacks->size_of[f];
-	bool is_tiny = size <= TINY_BYTES && (double)cost->self >= MOST * (double)cost->total;
+	bool has_self = (double)cost->self >= MOST * (double)cost->total;
+	bool is_tiny = size <= TINY_BYTES && has_self;
 
+	if (size <= SMALL_BYTES && has_self && stacks->trips_of[f] < FEW_TRIPS) /* false for NAN */
+		return false;
 	return (double)cost->loop >= (is_tiny ? LONG_LOOP : MOST) * (double)cost->total;
 }
 

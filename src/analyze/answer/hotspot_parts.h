@@ -24,9 +24,17 @@ struct hotspot_drafts {
 	vec_of(struct hotspot_draft) rows;
 };
 
-/* Places of the program's own code.  Nothing without samples.  `code` NULL: the innermost function
- * is the place. */
-void hotspots_from_samples(const struct evidence_piece *profile, const struct hot_code *code,
+struct algorithm_view;
+struct hot_code;
+
+/* What helps to tell the level of a place; both may be NULL. */
+struct hotspot_look {
+	const struct hot_code *code;		/* without it the innermost function is the place */
+	const struct algorithm_view *algorithm; /* calls and trips that were counted */
+};
+
+/* Places of the program's own code.  Nothing without samples. */
+void hotspots_from_samples(const struct evidence_piece *profile, const struct hotspot_look *look,
 	struct arena *arena, struct hotspot_drafts *drafts);
 
 /* What simulated counts say about the kind of work; refines CPU into memory or branch. */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/algorithm.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -28,6 +29,7 @@ struct hot_place {
 };
 
 struct placer {
+	const struct algorithm_view *algorithm; /* or NULL */
 	struct own_stacks own;
 	struct own_cost *costs;
 	struct map index;
@@ -150,6 +152,17 @@ static double share_of(const struct placer *p, uint64_t weight)
 	return (double)weight / (double)p->own.samples.total.weight;
 }
 
+/* How often a whole run entered the function; NAN: not counted, or only of a part. */
+static double entries_of(const struct algorithm_view *view, const char *function)
+{
+	const struct algorithm_function *counted =
+		view && !view->partial && !view->is_smaller && !view->is_start_only
+			? algorithm_find(view, function)
+			: NULL;
+
+	return counted && counted->calls ? (double)counted->calls : (double)NAN;
+}
+
 static struct hotspot_link link_make(
 	struct placer *p, const struct walk *walk, uint32_t function, struct arena *arena)
 {
@@ -161,7 +174,7 @@ static struct hotspot_link link_make(
 		.line = line ? line->line : 0,
 		.total = share_of(p, p->costs[function].total),
 		.self = share_of(p, p->costs[function].self),
-		.entries = (double)NAN};
+		.entries = entries_of(p->algorithm, label->name)};
 }
 
 static struct walk walk_begin(
@@ -324,13 +337,13 @@ static void placer_done(struct placer *p)
 	own_stacks_done(&p->own);
 }
 
-void hotspots_from_samples(const struct evidence_piece *profile, const struct hot_code *code,
+void hotspots_from_samples(const struct evidence_piece *profile, const struct hotspot_look *look,
 	struct arena *arena, struct hotspot_drafts *drafts)
 {
-	struct placer p = {0};
+	struct placer p = {.algorithm = look->algorithm};
 	size_t functions, lines;
 
-	if (!own_stacks_take(profile->run, code, &p.own))
+	if (!own_stacks_take(profile->run, look, &p.own))
 		return;
 	functions = p.own.functions.labels.count;
 	lines = p.own.lines.labels.count;

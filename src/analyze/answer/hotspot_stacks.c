@@ -11,14 +11,17 @@
 #include "hotspot_stacks.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/algorithm.h"
 #include "analyze/function_class.h"
 #include "analyze/hot_code.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "code/scope.h"
+#include "hotspot_parts.h"
 #include "model/run.h"
 
 enum { FRAMES_MOST = 512 };
@@ -322,10 +325,38 @@ static void labels_measure(struct own_stacks *s)
 	}
 }
 
-bool own_stacks_take(
-	const struct run *run, const struct hot_code *code, struct own_stacks *ret_stacks)
+/* What was counted; a ratio, so a part of a run or a smaller input will do. */
+static double trips_per_call(const struct algorithm_view *view, const char *function)
 {
-	struct own_stacks s = {.run = run, .code = code};
+	const struct algorithm_function *counted = algorithm_find(view, function);
+	double trips = 0;
+
+	for (uint32_t k = 0; counted && k < counted->loop_count; k++)
+		trips += (double)counted->loops[k].trips;
+	return counted && counted->calls ? trips / (double)counted->calls : (double)NAN;
+}
+
+static void trips_take(struct own_stacks *s, const struct algorithm_view *view)
+{
+	size_t count = (size_t)s->functions.labels.count + 1;
+	mem_auto bool *known = mem_new(count, sizeof(*known));
+
+	s->trips_of = mem_new(count, sizeof(*s->trips_of));
+	for (size_t i = 0; i < count; i++)
+		s->trips_of[i] = (double)NAN;
+	vec_foreach (const struct own_frame, frame, &s->frames) {
+		if (known[frame->function] || !view || view->is_start_only)
+			continue;
+		known[frame->function] = true;
+		s->trips_of[frame->function] =
+			trips_per_call(view, own_label(s, frame->function)->name);
+	}
+}
+
+bool own_stacks_take(
+	const struct run *run, const struct hotspot_look *look, struct own_stacks *ret_stacks)
+{
+	struct own_stacks s = {.run = run, .code = look->code};
 	struct err err = {0};
 
 	if (!run || profile_samples_take(run, &(struct profile_filter){0}, &s.samples, &err) < 0)
@@ -337,6 +368,7 @@ bool own_stacks_take(
 	labels_measure(&s);
 	vec_foreach (const struct profile_stack, at, &s.samples.stacks)
 		stack_take(&s, at);
+	trips_take(&s, look->algorithm);
 	*ret_stacks = s;
 	return true;
 }
@@ -348,6 +380,7 @@ void own_stacks_done(struct own_stacks *stacks)
 	free(stacks->class_of);
 	free(stacks->size_of);
 	free(stacks->label_of);
+	free(stacks->trips_of);
 	function_book_close(stacks->classes);
 	label_book_done(&stacks->functions);
 	label_book_done(&stacks->lines);

@@ -12,6 +12,7 @@
 
 struct function_book;
 struct hot_code;
+struct hotspot_look;
 
 enum own_loop { OWN_LOOP_UNKNOWN, OWN_LOOP_NO, OWN_LOOP_YES };
 
@@ -36,13 +37,14 @@ struct own_stacks {
 	uint8_t *class_of;  /* by label of a function, plus one; 0: not asked yet */
 	uint32_t *size_of;  /* by label: bytes of its code, 0: unknown or only inlined */
 	uint32_t *label_of; /* by function row */
+	double *trips_of;   /* by label: rounds of its loops per call; NAN: not counted */
 	vec_of(struct own_frame) frames;
 	vec_of(struct own_stack) stacks;
 };
 
 /* False: the run has no samples. */
 bool own_stacks_take(
-	const struct run *run, const struct hot_code *code, struct own_stacks *ret_stacks);
+	const struct run *run, const struct hotspot_look *look, struct own_stacks *ret_stacks);
 void own_stacks_done(struct own_stacks *stacks);
 
 static inline const struct own_frame *own_frames(

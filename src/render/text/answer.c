@@ -76,8 +76,10 @@ void hotspot_chain(struct str *out, const struct hotspot *spot)
 
 		str_addf(out, "%s%s%s %.0f %%", i ? " <- " : "", here ? "[" : "", link->call,
 			100 * link->total);
-		if (!isnan(link->entries))
-			str_addf(out, ", entered %.3g times", link->entries);
+		if (link->entries >= 1e6)
+			str_addf(out, ", entered %.1f million times", link->entries / 1e6);
+		else if (!isnan(link->entries))
+			str_addf(out, ", entered %.0f times", link->entries);
 		str_add(out, here ? "]" : "");
 	}
 }
