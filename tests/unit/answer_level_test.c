@@ -156,6 +156,19 @@ static void a_loop_that_does_many_things_is_not_why_one_of_them_is_slow(void **s
 	scene_done(&s);
 }
 
+/* Copying and freeing: what they have in common is append(), not the parser's loop above. */
+static void a_function_with_several_costs_below_it_is_the_place(void **state)
+{
+	struct scene s = scene_of(HEAD "58 main:1;parse:5;token:6;append:7;copy:8\n"
+				       "40 main:1;parse:5;token:6;append:9;drop:10\n2 main:2\n",
+		"parse:5");
+
+	(void)state;
+	assert_string_equal(scene_first(&s)->function, "append");
+	assert_near(s.view.first->value, 0.98, 1e-9);
+	scene_done(&s);
+}
+
 /* main() says how often everything is done. */
 static void main_is_not_the_place_of_what_it_calls(void **state)
 {
@@ -567,6 +580,7 @@ int main(void)
 		cmocka_unit_test(
 			a_function_that_has_the_loop_itself_is_the_place_and_so_it_is_when_nobody_looked),
 		cmocka_unit_test(a_loop_that_does_many_things_is_not_why_one_of_them_is_slow),
+		cmocka_unit_test(a_function_with_several_costs_below_it_is_the_place),
 		cmocka_unit_test(main_is_not_the_place_of_what_it_calls),
 		cmocka_unit_test(a_large_function_without_a_loop_is_the_place),
 		cmocka_unit_test(a_tiny_function_with_a_short_loop_means_its_caller),

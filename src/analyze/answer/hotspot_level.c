@@ -8,6 +8,8 @@
  *   - A small one without a loop (a comparison, a step of a hash table, a byte to a buffer) is
  *     called often or would not be hot: its caller is asked.  So is one that has a loop and spends
  *     much of its time outside, or few rounds where they were counted: its calls are many.
+ *   - On the way up, a function with other costs beside this one is the place, loop or not: what
+ *     they have in common is there.
  *   - A large one without a loop that has the time itself is the place: there is enough in it to
  *     change.
  *   - The loop that is found must be about this work: a loop that does ten things (an interpreter,
@@ -29,6 +31,7 @@ enum { SMALL_BYTES = 512, TINY_BYTES = 256 };
 #define MOST 0.5      /* of a function's time: the rule for it */
 #define LONG_LOOP 0.8 /* of a tiny function's time in its loop: below, its rounds are few */
 #define FEW_TRIPS 8   /* of its loops in one call, where they were counted */
+#define PARTS 0.7     /* of a function's time below one callee: less, and it has several parts */
 #define ABOUT_ALL 0.5 /* of the time below a loop that is work without a loop of its own */
 #define ABOUT_ONE 0.3 /* of it that is one function's */
 
@@ -80,9 +83,10 @@ static bool is_work(const struct own_stacks *stacks, const struct own_cost *cost
 	return stacks->size_of[f] > SMALL_BYTES && (double)cost->self >= MOST * (double)cost->total;
 }
 
-/* The frame that holds the loop, 0 when none does or it is not known. */
+/* The frame that holds the loop; with `parts` also the first below which the time goes several
+ * ways.  0 when none does or it is not known. */
 static uint32_t frame_choose(const struct own_stacks *stacks, const struct own_cost *costs,
-	const struct own_stack *stack)
+	const struct own_stack *stack, bool parts)
 {
 	const struct own_frame *frames = own_frames(stacks, stack);
 
@@ -94,52 +98,68 @@ static uint32_t frame_choose(const struct own_stacks *stacks, const struct own_c
 			return i + 1 < stack->count || !i ? i : 0; /* not main() for another */
 		if (unknown || (!i && is_work(stacks, cost, frames[i].function)))
 			return 0;
+		if (parts && i &&
+			(double)costs[frames[i - 1].function].total < PARTS * (double)cost->total)
+			return i + 1 < stack->count ? i : 0;
 	}
 	return 0;
 }
 
-/* What a loop is made of: `all` that is brought up to it, and the most of one function. */
-struct loop_share {
+/* What a place is made of: `all` that is brought up to it, and the most of one function. */
+struct place_share {
 	uint64_t all, most;
 };
 
-static void shares_add(const struct own_stacks *stacks, struct loop_share *shares, uint64_t *pairs,
-	struct map *index)
+static void shares_add(
+	const struct own_stacks *stacks, const uint32_t *chosen, struct place_share *shares)
 {
+	uint64_t *pairs = mem_new((size_t)stacks->stacks.count + 1, sizeof(*pairs));
+	struct map index = {0};
 	uint32_t count = 0;
 
-	vec_foreach (const struct own_stack, stack, &stacks->stacks) {
+	for (uint32_t i = 0; i < stacks->stacks.count; i++) {
+		const struct own_stack *stack = &stacks->stacks.at[i];
 		const struct own_frame *frames = own_frames(stacks, stack);
-		uint32_t key[2] = {frames[0].function, frames[stack->place].function}, at;
-		struct loop_share *share = &shares[key[1]];
+		uint32_t key[2] = {frames[0].function, frames[chosen[i]].function}, at;
+		struct place_share *share = &shares[key[1]];
 
-		count += map_add(index, key, sizeof(key), count, &at);
+		count += map_add(&index, key, sizeof(key), count, &at);
 		pairs[at] += stack->at.cost.weight;
 		share->all += stack->at.cost.weight;
 		if (pairs[at] > share->most)
 			share->most = pairs[at];
 	}
+	map_done(&index);
+	free(pairs);
 }
 
-void own_levels_choose(struct own_stacks *stacks, const struct own_cost *costs)
+/* A frame for each stack, 0 where what was found is not about its work; free() them. */
+static uint32_t *frames_choose(
+	const struct own_stacks *stacks, const struct own_cost *costs, bool parts)
 {
-	struct loop_share *shares =
+	uint32_t *chosen = mem_new((size_t)stacks->stacks.count + 1, sizeof(*chosen));
+	mem_auto struct place_share *shares =
 		mem_new((size_t)stacks->functions.labels.count + 1, sizeof(*shares));
-	uint64_t *pairs = mem_new((size_t)stacks->stacks.count + 1, sizeof(*pairs));
-	struct map index = {0};
 
-	vec_foreach (struct own_stack, stack, &stacks->stacks)
-		stack->place = frame_choose(stacks, costs, stack);
-	shares_add(stacks, shares, pairs, &index);
-	vec_foreach (struct own_stack, stack, &stacks->stacks) {
-		uint32_t f = own_frames(stacks, stack)[stack->place].function;
+	for (uint32_t i = 0; i < stacks->stacks.count; i++)
+		chosen[i] = frame_choose(stacks, costs, &stacks->stacks.at[i], parts);
+	shares_add(stacks, chosen, shares);
+	for (uint32_t i = 0; i < stacks->stacks.count; i++) {
+		uint32_t f = own_frames(stacks, &stacks->stacks.at[i])[chosen[i]].function;
 		double total = (double)costs[f].total;
 
 		if ((double)shares[f].all < ABOUT_ALL * total ||
 			(double)shares[f].most < ABOUT_ONE * total)
-			stack->place = 0;
+			chosen[i] = 0;
 	}
-	map_done(&index);
-	free(pairs);
-	free(shares);
+	return chosen;
+}
+
+void own_levels_choose(struct own_stacks *stacks, const struct own_cost *costs)
+{
+	mem_auto uint32_t *near = frames_choose(stacks, costs, true);
+	mem_auto uint32_t *far = frames_choose(stacks, costs, false);
+
+	for (uint32_t i = 0; i < stacks->stacks.count; i++)
+		stacks->stacks.at[i].place = near[i] ? near[i] : far[i];
 }

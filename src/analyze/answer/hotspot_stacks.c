@@ -30,6 +30,7 @@ enum { FRAMES_MOST = 512 };
 struct seen_frame {
 	uint32_t function, line; /* labels; line 0: unknown */
 	enum own_loop loop;
+	uint32_t site; /* equal for what was inlined into each other */
 };
 
 static enum function_class class_of(struct own_stacks *s, uint32_t label)
@@ -182,10 +183,11 @@ static unsigned stack_frames(const struct own_stacks *s, row_id stack, struct se
 		if (label_book_at(&s->lines, row->location, lines) != n)
 			break; /* both books see the same frames; never true */
 		if (jumped)
-			frames[count++] = (struct seen_frame){s->label_of[jumped], 0, OWN_LOOP_NO};
+			frames[count++] =
+				(struct seen_frame){s->label_of[jumped], 0, OWN_LOOP_NO, 0};
 		for (unsigned i = 0; i < n; i++)
 			frames[count++] = (struct seen_frame){
-				functions[i], lines[i], loop_at(s, row->location, i)};
+				functions[i], lines[i], loop_at(s, row->location, i), stack};
 		inner = row->location;
 		stack = row->parent;
 	}
@@ -257,9 +259,9 @@ static enum hotspot_category stack_category(
 }
 
 /* Whether the work at own frame `at` is done in a loop of it.  Code of others between it and the
- * next own frame further in counts as its own: a template, a sort that calls back.  What a library
- * does by itself at the end of the stack does not: it is one call.  One that calls back and cannot
- * be read is taken for a loop: that is what they call back for. */
+ * next own frame further in counts as its own: a sort that calls back; so does what was inlined
+ * into it.  What a library does by itself at the end of the stack does not: it is one call.  One
+ * that calls back and cannot be read is taken for a loop: that is what they call back for. */
 static enum own_loop own_loop_at(
 	const struct own_stacks *s, const struct seen_frame *frames, unsigned inner, unsigned at)
 {
@@ -270,7 +272,7 @@ static enum own_loop own_loop_at(
 
 		if (function->flags & (LABEL_KERNEL | LABEL_UNNAMED) || is_own(s, &frames[i]))
 			continue;
-		if (inner == 0 && !is_in_program(function))
+		if (inner == 0 && frames[i].site != frames[at].site)
 			continue;
 		if (frames[i].loop == OWN_LOOP_YES ||
 			(frames[i].loop == OWN_LOOP_UNKNOWN && own_is_of_library(function)))
