@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "analyze/label.h"
 #include "analyze/module_time.h"
 #include "code/binary.h"
 #include "run_job.h"
@@ -23,15 +24,20 @@ static bool is_same_file(const char *a, const char *b)
 	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_ino == y.st_ino && x.st_dev == y.st_dev;
 }
 
-/* The ELF file behind a name: of a script its interpreter.  libc and the loader can be started, and
- * are on every stack, and are no program for all that. */
+/* libc and the loader can be started, and are on every stack, and are no program for all that. */
+static bool is_library(const char *path)
+{
+	return strstr(label_base(path), ".so");
+}
+
+/* The ELF file behind a name: of a script its interpreter. */
 static bool program_inspect(struct run_job *job, const char *name, struct binary_facts *ret_facts)
 {
 	const struct binary_options how = {.without_libraries = true};
 	struct err ignored = {0};
 
 	return binary_inspect(name, &how, &job->arena, ret_facts, &ignored) >= 0 &&
-	       ret_facts->kind != BINARY_LIBRARY && !strstr(ret_facts->name, ".so");
+	       ret_facts->kind != BINARY_LIBRARY;
 }
 
 static void worker_judge(
@@ -64,17 +70,22 @@ void run_worker_find(struct run_job *job)
 	struct binary_facts started, facts;
 	struct module_time *times;
 	uint32_t count = 0;
+	const char *path;
 
 	if (job->worker.known || !profile)
 		return;
 	job->worker.known = true;
-	if (!program_inspect(job, job->options.program[0], &started) ||
+	if (binary_find(job->options.program[0], &job->arena, &path, &ignored) < 0 ||
 		module_times_make(profile, &job->arena, &times, &count, &ignored) < 0)
 		return;
 	for (uint32_t i = 0; i < count; i++) {
+		if (is_library(times[i].path))
+			continue;
+		if (is_same_file(times[i].path, path))
+			break;
 		if (!program_inspect(job, times[i].path, &facts))
 			continue;
-		if (!is_same_file(facts.path, started.path))
+		if (program_inspect(job, path, &started) && !is_same_file(facts.path, started.path))
 			worker_judge(job, &facts, &times[i]);
 		break;
 	}
