@@ -141,8 +141,8 @@ static void measuring_stops_when_the_other_clock_does_not_say_the_opposite(void 
 {
 	static const double wall[] = {8.02, 8.41, 7.93, 8.1, 8.2, 8.0},
 			    cpu[] = {0.11, 0.13, 0.12, 0.11, 0.12, 0.13},
-			    same[] = {0.12, 0.12, 0.13, 0.11, 0.11, 0.12},
-			    more[] = {0.13, 0.15, 0.13, 0.14, 0.13, 0.15};
+			    same[] = {0.12, 0.12, 0.13, 0.12, 0.11, 0.13}, /* +4 %, of noise */
+		more[] = {0.13, 0.15, 0.13, 0.14, 0.13, 0.15};
 
 	(void)state;
 	assert_true(stops(wall, wall, cpu, 3));

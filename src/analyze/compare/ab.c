@@ -355,11 +355,12 @@ bool ab_is_plain(const struct ab_view *ab)
 		return false;
 	for (uint32_t i = 0; i < ab->deciding_count; i++) {
 		const struct comparison *one = &ab->metrics[i];
-		double against = outcome == COMPARE_IMPROVED ? one->effect : -one->effect;
+		enum compare_outcome points = compare_points_to(one);
 
 		if (one->plain && one->outcome == outcome)
 			plain = true;
-		else if (one->a_count < COMPARE_PAIRS_MIN || against > one->min_effect)
+		else if (one->a_count < COMPARE_PAIRS_MIN ||
+			 (compare_has_moved(points) && points != outcome))
 			return false;
 	}
 	return plain;
