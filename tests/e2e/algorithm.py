@@ -42,7 +42,7 @@ def _():
     assert row(d, "grows_faster_than_its_input")["verdict"] == "supports", d["ledger"]
     assert d["answer"]["hypothesis"] == "grows_faster_than_its_input", d["answer"]
     why = d["answer"]["why"]
-    assert "its time grows as n^2: twice the input takes" in why, why
+    assert "its time grows as n^2" in why and ": twice the input takes" in why, why
     assert "trips per call, called" in why and "algorithm.c:" in why, why
     for name in ("smaller", "smallest"):
         assert phases(d)[name]["outcome"] == "done", phases(d)[name]

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/algorithm.h"
+#include "analyze/answer.h"
 #include "analyze/growth.h"
 #include "base/str.h"
 #include "ingest/ingest.h"
@@ -185,7 +186,7 @@ static void counts_are_written_as_people_do(void **state)
 static void a_power_is_fitted_to_the_logarithms(void **state)
 {
 	static const double sizes[] = {1, 0.5, 0.25}, square[] = {16, 4, 1}, line[] = {4, 2, 1};
-	static const double sure[] = {0.05, 0.05, 0.05}, vague[] = {0.05, 0.5, 0.5};
+	static const double sure[] = {0.05, 0.05, 0.05}, vague[] = {0.05, 0.8, 0.8};
 	arena_auto struct arena arena = {0};
 	struct growth_law law = growth_fit(sizes, square, sure, 3);
 
@@ -250,6 +251,71 @@ static void functions_have_laws_of_their_own(void **state)
 		run_close(runs[i]);
 }
 
+/* ---- the answer ---- */
+
+struct scene {
+	struct arena arena;
+	struct evidence evidence;
+	struct signals signals;
+	struct ledger_view ledger;
+	struct answer_view view;
+	struct run *calls, *clock;
+};
+
+static void scene_answer(struct scene *s, uint32_t flags)
+{
+	s->calls = calls_run(SEARCH, flags);
+	s->clock = profile_text_run("event cpu-clock ns\nperiod 1000000\n"
+				    "execution 1000000000 1000000000\n1000 main@w:32;find@w:19\n");
+	run_freeze(s->clock);
+	for (unsigned i = 0; i < EVIDENCE_KINDS; i++)
+		s->evidence.piece[i] = (struct evidence_piece){.path = "", .reason = "", .fix = ""};
+	s->evidence.piece[EVIDENCE_PROFILE].run = s->clock;
+	s->evidence.piece[EVIDENCE_CALLS].run = s->calls;
+	evidence_view_algorithm(&s->evidence, &s->arena);
+	answer_make(&s->evidence, &s->signals, &s->ledger, &s->arena, &s->view);
+	assert_non_null(s->view.first);
+}
+
+static double entries_of(const struct scene *s, const char *function)
+{
+	for (uint32_t i = 0; i < s->view.first->chain_count; i++)
+		if (strcmp(s->view.first->chain[i].function, function) == 0)
+			return s->view.first->chain[i].entries;
+	return (double)NAN;
+}
+
+static void scene_done(struct scene *s)
+{
+	run_close(s->calls);
+	run_close(s->clock);
+	arena_done(&s->arena);
+}
+
+static void the_why_counts_and_so_does_the_chain(void **state)
+{
+	struct scene s = {0};
+
+	(void)state;
+	scene_answer(&s, 0);
+	assert_non_null(strstr(s.view.why, "5,000 trips per call, called 2,000 times from w.c:32"));
+	assert_true(entries_of(&s, "find") == 2000);
+	assert_true(isnan(entries_of(&s, "main"))); /* nobody calls it */
+	scene_done(&s);
+}
+
+/* Counts of a part are said as such, and are no numbers of the whole. */
+static void a_part_of_the_run_gives_no_entries_to_the_chain(void **state)
+{
+	struct scene s = {0};
+
+	(void)state;
+	scene_answer(&s, EXECUTION_TIMED_OUT);
+	assert_non_null(strstr(s.view.why, "in the simulated part of the run"));
+	assert_true(isnan(entries_of(&s, "find")));
+	scene_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -261,6 +327,8 @@ int main(void)
 		cmocka_unit_test(counts_are_written_as_people_do),
 		cmocka_unit_test(a_power_is_fitted_to_the_logarithms),
 		cmocka_unit_test(functions_have_laws_of_their_own),
+		cmocka_unit_test(the_why_counts_and_so_does_the_chain),
+		cmocka_unit_test(a_part_of_the_run_gives_no_entries_to_the_chain),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -26,6 +26,7 @@
 #define CALLS_WORTH 1000 /* fewer calls are no reason */
 #define TRIPS_WORTH 16.0 /* per entry; fewer are */
 #define MOST_SITE 0.9	 /* of the calls: they come from one line */
+#define PER_CALL 0.01	 /* one call or two without a trip: still once per call */
 enum { NEAR_BEFORE = 30, NEAR_BEHIND = 5 };
 
 struct draft {
@@ -313,7 +314,7 @@ static void loop_add(
 		str_addf(out, "the loop at %s makes ", place_words(loop->file, loop->line, arena));
 	else
 		str_add(out, "its loop makes ");
-	if (calls && loop->entries == calls)
+	if (calls && fabs((double)loop->entries - (double)calls) <= PER_CALL * (double)calls)
 		str_addf(out, "%s trips per call", trips);
 	else if (loop->entries <= 1)
 		str_addf(out, "%s trips", trips);
@@ -349,19 +350,20 @@ const char *algorithm_words(const struct algorithm_view *view, const char *funct
 	return arena_str(arena, &out);
 }
 
-/* "its time grows as n^2: twice the input takes 4.0 times as long"; "" where nothing is wrong. */
+/* "its time grows as n^2: twice the input takes 4.0 times as long"; "" where nothing is wrong. With
+ * all that it calls: which part of it is sampled in whom changes with the caches, too. */
 static const char *growth_words(
 	const struct growth_view *growth, const char *function, struct arena *arena)
 {
 	const struct growth_function *found = growth ? growth_find(growth, function) : NULL;
 	const char *law;
 
-	if (!found || !growth_is_superlinear(&found->own))
+	if (!found || !growth_is_superlinear(&found->total))
 		return "";
-	law = growth_law_words(&found->own, arena);
+	law = growth_law_words(&found->total, arena);
 	return *law ? arena_format(arena,
 			      "its time grows as %s: twice the input takes %.1f times as long", law,
-			      pow(2, found->own.power))
+			      pow(2, found->total.power))
 		    : "";
 }
 
@@ -403,6 +405,7 @@ void hotspots_join_algorithm(
 		const char *growth = spot_growth(evidence->growth, spot, arena);
 		const char *counts = has_counts ? spot_counts(view, spot, arena) : "";
 
+		spot->tells_growth = *growth;
 		spot->algorithm = *growth && *counts ? arena_format(arena, "%s; %s", growth, counts)
 				  : *growth	     ? growth
 						     : counts;

@@ -60,7 +60,7 @@ const char *growth_law_words(const struct growth_law *law, struct arena *arena)
 
 	if (!(law->error <= KNOWN_ERROR) || law->power < 0.25)
 		return "";
-	if (fabs(law->power - nearest) > fmax(law->error, 0.2) || nearest < 1)
+	if (fabs(law->power - nearest) > fmax(law->error, 0.3) || nearest < 1)
 		return arena_format(arena, "n^%.1f", law->power);
 	return nearest < 2 ? "n" : arena_format(arena, "n^%.0f", nearest);
 }

@@ -119,6 +119,9 @@ static const char *cause_of(const struct hotspot *spot, struct arena *arena)
 {
 	const char *algorithm = spot->algorithm ? spot->algorithm : "";
 
+	if (spot->because && spot->tells_growth &&
+		str_equal(spot->because->name, "grows_faster_than_its_input"))
+		return algorithm; /* the same, for this place */
 	if (spot->because && !spot->because->is_place)
 		return *algorithm ? arena_format(arena, "%s; %s", spot->because->why, algorithm)
 				  : spot->because->why;

@@ -84,9 +84,10 @@ struct hotspot {
 	enum gain_source gain_source;
 	const char *gain_doubt; /* experiment and arithmetic disagree; NULL: they do not */
 	double impact, confidence, effort, score;
-	const struct ledger_row *because;  /* the explanation it fits, or NULL */
-	double explained;		   /* share of the CPU time that this is about */
-	const char *algorithm;		   /* how often it is called and loops, "" */
+	const struct ledger_row *because; /* the explanation it fits, or NULL */
+	double explained;		  /* share of the CPU time that this is about */
+	const char *algorithm; /* how its time grows, how often it is called and loops, "" */
+	bool tells_growth;     /* `algorithm` does */
 	const struct pattern_row *pattern; /* the shape that its stacks show, or NULL */
 	const char *cause;		   /* why it is slow there; NULL: not known */
 	const char *why;		   /* the cause, or that it is not known */
