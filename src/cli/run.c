@@ -133,16 +133,16 @@ static const struct option_spec options[] = {
 		"compare with this earlier run (latest: the last one): what changed, and did the "
 		"promised gain arrive"},
 	{"phase", 0, "LIST", false, NULL,
-		"only these phases: baseline, observed, profile, smaller, smallest, counters, calls, "
-		"causal, events"},
+		"only these phases: baseline, observed, profile, smaller, smallest, counters, "
+		"calls, causal, events"},
 	{"skip", 0, "LIST", false, NULL, "not these"},
 	{"input", 0, "FILE", false, NULL,
 		"stdin of each run (default: assay's stdin, stored and replayed)"},
 	{"smaller", 0, "CMD", false, NULL,
 		"the same program with a smaller input, to see how its time grows"},
 	{"sizes", 0, "LIST", false, NULL,
-		"sizes for {n} in the command (1k,2k,4k): the largest is measured, the two below it "
-		"show how its time grows"},
+		"sizes for {n} in the command (1k,2k,4k): the largest is measured, the two below "
+		"it show how its time grows"},
 	{"golden", 0, "FILE", false, NULL, "compare the program's output with this file"},
 	{"check", 0, "DIR", false, NULL,
 		"run nothing: check that this directory is complete and unchanged"},

@@ -73,8 +73,8 @@ def _():
     lines_write(2000)
     with open("lines.txt", encoding="ascii") as file:
         text = file.read()
-    r = assay("run", "--json", "-o", "one", "--budget", "20s", "--phase", "profile,smaller,smallest",
-              "--", ALGORITHM, "sum", "-", "400", stdin=text)
+    r = assay("run", "--json", "-o", "one", "--budget", "20s", "--phase",
+              "profile,smaller,smallest", "--", ALGORITHM, "sum", "-", "400", stdin=text)
     d = json.loads(r.out)["data"]
     assert phases(d)["smaller"]["command"].endswith("one/smaller/input"), phases(d)["smaller"]
     with open("one/smaller/input", encoding="ascii") as file:
@@ -104,7 +104,8 @@ def _():
         file.write(bytes(range(256)) * 1000)
     for words, reason in ((("lines.txt", "bytes.bin"), None), (("bytes.bin",), "no smaller input"),
                           (("lines.txt", "./lines.txt"), "several arguments")):
-        d = answer("--", "sh", "-c", "sleep 0.1", "sh", *words, skip="causal,counters,calls,baseline")
+        d = answer("--", "sh", "-c", "sleep 0.1", "sh", *words,
+                   skip="causal,counters,calls,baseline")
         phase = phases(d)["smaller"]
         assert (reason is None) == (phase["outcome"] == "done"), phase
         assert reason is None or reason in phase["reason"], phase

@@ -228,7 +228,8 @@ def _():
     assert places("calls", "find") == [("algorithm.c", line_of("sum += find("), 300)], d
     trips = places("loop-trips", "find")
     assert len(trips) == 1 and trips[0][2] == 300 * 500, trips
-    assert [row[2] for row in places("loop-entries", "find")] == [300], places("loop-entries", "find")
+    entries = [row[2] for row in places("loop-entries", "find")]
+    assert entries == [300], entries
     stat("-e", LOOPS, "-o", "run.assay", "--", ALGORITHM, "append", "400")
     assert places("calls", "text_end")[0][2] == 400
     assert sum(row[2] for row in places("loop-trips", "text_end")) == 399 * 400 // 2
