@@ -36,13 +36,13 @@ def _():
     assert d["answer"]["function"] == "is_known", d["answer"]
     growth = d["growth"]
     assert [round(s["size_share"], 1) for s in growth["sizes"]] == [1, 0.5, 0.2], growth
-    assert growth["power"] > 1.6 and growth["law"].startswith("n^2"), growth
+    assert growth["power"] > 1.5 and growth["law"].startswith("n^"), growth
     hot = [f for f in growth["functions"] if f["function"] == "is_known"][0]
-    assert hot["power"] > 1.6, hot
+    assert hot["total"]["power"] > 1.5, hot
     assert row(d, "grows_faster_than_its_input")["verdict"] == "supports", d["ledger"]
     assert d["answer"]["hypothesis"] == "grows_faster_than_its_input", d["answer"]
     why = d["answer"]["why"]
-    assert "its time grows as n^2" in why and ": twice the input takes" in why, why
+    assert "its time grows as n^" in why and ": twice the input takes" in why, why
     assert "trips per call, called" in why and "algorithm.c:" in why, why
     for name in ("smaller", "smallest"):
         assert phases(d)[name]["outcome"] == "done", phases(d)[name]
