@@ -218,7 +218,8 @@ static const struct option_spec options[] = {
 	{"scope", 's', "SCOPE", false, NULL,
 		"only lines of these files, % matches any text (default: the program's own files)"},
 	{"fixed", 'f', "TARGET", false, NULL,
-		"only this target: FILE:LINE, FUNCTION or FUNCTION@CALLER; may be repeated"},
+		"only this target: FILE:LINE, FUNCTION, FUNCTION+ (with all it calls) or "
+		"FUNCTION@CALLER; may be repeated"},
 	{"waits", 0, "TARGET", false, NULL, "only waits in calls from here; may be repeated"},
 	{"budget", 0, "TIME", false, NULL,
 		"total time budget (default 60s of experiments; the program then continues)"},

@@ -15,7 +15,7 @@
 #include "drive/urgency.h"
 #include "source/emit.h"
 
-enum { PAIRS_BETWEEN_LOOKS = 16 };
+enum { PAIRS_BETWEEN_LOOKS = 16, SEARCHES_MOST = 6 };
 /* The first watch is short: each experiment shows more of the program, and it is looked at again.
  */
 static const uint64_t look_ns = 5000000, watch_ns = 350000000;
@@ -190,7 +190,6 @@ static int wait_for_progress(struct causal_runner *c, struct err *err)
 		r = runtime_replace(c, since, err);
 		if (r >= 0 && search_is_due(c, &ready_ns)) {
 			r = causal_search_points(c, err);
-			c->searched = r > 0;
 		} else if (r >= 0) {
 			r = causal_wait_ns(c, look_ns, err);
 		}
@@ -396,18 +395,23 @@ static int run(struct causal_runner *c, struct err *err)
 	/* A stdin that is a file is shared with the target: the next one reads it from the same
 	 * place on as the first.  Not so a pipe. */
 	off_t input = c->options->path ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
-	uint32_t pairs;
+	uint32_t pairs, searches = 0;
+	bool searched;
 	int r;
 
 	do {
 		if (input >= 0 && c->summary->executions)
 			(void)lseek(STDIN_FILENO, input, SEEK_SET);
 		pairs = c->summary->pairs;
+		searched = c->searched;
 		r = execution_run(c, err);
-		/* A program that ends before one pair is measured would be started for ever. */
+		/* A program that ends before one pair is measured would be started for ever; one
+		 * that ended in the search for its point is, some times. */
+		searches += !searched && c->searching.has_chain;
 	} while (r == 0 && c->options->path && !c->execution.stopped && c->options->budget_ns &&
-		 !time_is_up(c) && c->summary->pairs > pairs && !c->summary->sealed &&
-		 !c->summary->harmed_by);
+		 !time_is_up(c) && !c->summary->sealed && !c->summary->harmed_by &&
+		 (c->summary->pairs > pairs ||
+			 (!searched && c->searching.has_chain && searches < SEARCHES_MOST)));
 	if (r >= 0 && c->summary->sealed)
 		r = sealed_tell(c);
 	if (r >= 0 && c->summary->no_stack)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "causal_cheap.h"
 #include "code/image.h"
 #include "code/names.h"
 
@@ -52,7 +53,7 @@ static int by_size(const void *a, const void *b)
 
 /* Parameters say nothing here, and the rest of a long name would be cut on its way: then the point
  * could not be found again by it. */
-static const char *causal_point_name(struct arena *arena, const char *function)
+const char *causal_point_name(struct arena *arena, const char *function)
 {
 	size_t len = names_bare_length(function), most = CAUSAL_NAME_ROOM - 1;
 
@@ -79,7 +80,7 @@ int causal_functions_list(const char *path, const struct scope *scope, struct ar
 			.point = {.kind = CAUSAL_UPROBE, .path = file}};
 
 		if (!is_wanted(names, scope, &listed[i]) ||
-			!image_offset_of_addr(image, function.addr, &function.point.offset))
+			!causal_cheap_point(image, &listed[i], function.addr, &function.point))
 			continue;
 		function.point.name = causal_point_name(arena, listed[i].function);
 		vec_push(ret_functions, function);

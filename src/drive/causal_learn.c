@@ -18,7 +18,7 @@
 
 typedef vec_of(struct wire_causal_step) wire_step_vec;
 
-static bool fits(int32_t offset)
+static bool offset_fits(int32_t offset)
 {
 	return offset >= INT16_MIN && offset <= INT16_MAX;
 }
@@ -27,7 +27,7 @@ static struct wire_causal_step step_of(const struct unwind_step *from)
 {
 	struct wire_causal_step step = {.cfa_offset = from->cfa_offset};
 
-	if (!fits(from->ra_offset) || !fits(from->fp_offset))
+	if (!offset_fits(from->ra_offset) || !offset_fits(from->fp_offset))
 		return step;
 	step.frame = from->frame == UNWIND_FRAME_SP   ? WIRE_FRAME_SP
 		     : from->frame == UNWIND_FRAME_FP ? WIRE_FRAME_FP
@@ -40,7 +40,8 @@ static struct wire_causal_step step_of(const struct unwind_step *from)
 static bool step_is_same(const struct wire_causal_step *a, const struct wire_causal_step *b)
 {
 	return a->frame == b->frame && a->cfa_offset == b->cfa_offset &&
-	       a->ra_offset == b->ra_offset && a->fp_offset == b->fp_offset;
+	       a->ra_offset == b->ra_offset && a->fp_offset == b->fp_offset &&
+	       a->is_own == b->is_own;
 }
 
 /* By bytes of the file, as mappings are told, and in order there; what changes nothing is left
@@ -63,15 +64,23 @@ static void step_push(const struct image *image, uint64_t addr, struct wire_caus
 		vec_push(steps, step);
 }
 
-static const struct wire_causal_step own_step = {.frame = WIRE_FRAME_OWN};
-
 /* The steps of one file while they are made. */
 struct maker {
 	const struct image *image;
 	const struct place *own;
-	uint32_t at; /* of its ranges: where the last question ended */
+	bool is_own;  /* all of it */
+	bool is_bare; /* how the user's own frames are left is not told */
+	uint32_t at;  /* of the ranges: where the last question ended */
 	wire_step_vec *steps;
 };
+
+static struct wire_causal_step own_step(const struct maker *maker, struct wire_causal_step step)
+{
+	if (maker->is_bare)
+		step = (struct wire_causal_step){0};
+	step.is_own = 1;
+	return step;
+}
 
 /* The range that ends behind `addr`; questions come in order of address. */
 static const struct place_range *range_from(struct maker *maker, uint64_t addr)
@@ -92,8 +101,8 @@ static void stretch_push(
 	while (low < high && (range = range_from(maker, low)) && range->low < high) {
 		if (range->low > low)
 			step_push(maker->image, low, step, maker->steps);
-		step_push(
-			maker->image, range->low > low ? range->low : low, own_step, maker->steps);
+		step_push(maker->image, range->low > low ? range->low : low, own_step(maker, step),
+			maker->steps);
 		low = range->high;
 	}
 	if (low < high)
@@ -102,37 +111,50 @@ static void stretch_push(
 
 static void steps_make(struct maker *maker, const unwind_step_vec *from)
 {
-	bool is_own = false;
+	bool is_own = maker->is_own;
 
+	maker->at = 0;
+	maker->steps->count = 0;
 	for (uint32_t i = 0; i < from->count; i++) {
 		const struct unwind_step *step = &from->at[i];
 		uint64_t high = i + 1 < from->count ? from->at[i + 1].addr : step->addr + 1;
 		const struct place_range *range = range_from(maker, step->addr);
 
-		if (step->begins)
+		if (step->begins && !maker->is_own)
 			is_own = range && range->low <= step->addr;
 		if (is_own)
-			step_push(maker->image, step->addr, own_step, maker->steps);
+			step_push(maker->image, step->addr, own_step(maker, step_of(step)),
+				maker->steps);
 		else
 			stretch_push(maker, step->addr, high, step_of(step));
 	}
 }
 
-static void file_learn(struct causal_runner *c, const char *path, const struct place *own)
+/* Of a large program only which frames are the user's own, not how they are left: the libraries
+ * need the room more. */
+static void file_learn(
+	struct causal_runner *c, const char *path, const struct place *own, bool is_own)
 {
 	struct err ignored = {0};
 	struct unwind_table *table;
 	unwind_step_vec from = {0};
 	wire_step_vec steps = {0};
+	struct maker maker = {.own = own, .is_own = is_own, .steps = &steps};
 	struct image *image;
+	bool fits = false;
 
 	if (image_open(path, &image, &ignored) < 0)
 		return;
 	table = unwind_table_open(image);
 	unwind_table_steps(table, &from);
-	steps_make(&(struct maker){.image = image, .own = own, .steps = &steps}, &from);
-	if (steps.count)
-		(void)causal_foreign_add(c->causal, path, steps.at, steps.count);
+	maker.image = image;
+	for (int tries = 0; tries < 2 && !fits; tries++) {
+		maker.is_bare = tries;
+		steps_make(&maker, &from);
+		fits = !steps.count ||
+		       ((tries || steps.count < WIRE_CAUSAL_STEPS / 2) &&
+			       causal_foreign_add(c->causal, path, steps.at, steps.count));
+	}
 	vec_done(&steps);
 	vec_done(&from);
 	unwind_table_close(table);
@@ -158,8 +180,7 @@ int causal_learn_files(struct causal_runner *c, struct err *err)
 		map_put(&c->files_known, paths[i], strlen(paths[i]), 1);
 		if (!causal_is_runtime(c->causal, paths[i]))
 			kind = c->options->classify_code(c->options->context, paths[i], &own);
-		if (kind != CAUSAL_OWN_ALL)
-			file_learn(c, paths[i], own);
+		file_learn(c, paths[i], own, kind == CAUSAL_OWN_ALL);
 	}
 	return r;
 }

@@ -5,9 +5,24 @@
 #include "base/random.h"
 #include "drive/causal.h"
 #include "drive/execution.h"
+#include "source/causal_points.h"
 
 /* The first pairs are short: a rough answer soon, then time goes where it teaches most. */
 enum { CAUSAL_WINDOW_QUICK_NS = 100000000 };
+
+enum { CAUSAL_FINALISTS_MAX = CAUSAL_PROBED_MAX - 4 }; /* four are calls that put something out */
+
+/* The search for a progress point.  It outlives an execution: a short program is started again. */
+struct causal_searching {
+	bool has_chain;	 /* the stacks were looked at */
+	uint32_t next;	 /* of the points on the stacks: not looked at yet */
+	uint32_t others; /* of the other functions likewise */
+	uint32_t finalists[CAUSAL_FINALISTS_MAX]; /* indexes of the points asked for */
+	double rates[CAUSAL_FINALISTS_MAX];
+	uint32_t finalist_count, looked, hot;
+	bool is_chain_done;  /* none of those on the stacks is it */
+	double rate_most[2]; /* what is visited more costs too much to count; of cheap probes */
+};
 
 struct causal_runner {
 	const struct causal_run_options *options;
@@ -16,16 +31,20 @@ struct causal_runner {
 	struct causal *causal;
 	struct execution execution;
 	struct random random;
-	uint64_t until_ns;	      /* the budget's end, UINT64_MAX: none */
-	uint64_t window_ns;	      /* of the next pair */
-	uint32_t targets;	      /* emitted */
-	struct map files_known;	      /* whose code was looked at */
-	bool ended;		      /* the program has */
-	bool looked;		      /* where the program is, for a while */
-	bool searched;		      /* for a progress point */
+	uint64_t until_ns;	/* the budget's end, UINT64_MAX: none */
+	uint64_t window_ns;	/* of the next pair */
+	uint32_t targets;	/* emitted */
+	struct map files_known; /* whose code was looked at */
+	bool ended;		/* the program has */
+	bool looked;		/* where the program is, for a while */
+	bool searched;		/* for a progress point */
+	struct causal_searching searching;
 	uint64_t checked_ns;	      /* whether the program sandboxes itself */
 	uint64_t hopeless_ns;	      /* since when nothing is known to be counted; 0: not so */
 	struct causal_half halves[2]; /* speed-up 0, and the other */
+	const struct causal_stack *reference; /* samples without the probes, if these cost much */
+	uint32_t reference_count, share_target;
+	double share_hits, share_samples; /* of that target so far, without a speed-up */
 };
 
 /* The process that is experimented on; 0: it is not there yet, or no more. */
@@ -37,6 +56,14 @@ int causal_wait_ns(struct causal_runner *c, uint64_t ns, struct err *err);
 
 /* Search for a progress point and count it from now on.  1: done, found or not; 0: cut short. */
 int causal_search_points(struct causal_runner *c, struct err *err);
+
+/* causal_share.c: whether the probes change the program.  1: go on, also when it was refused
+ * (summary->distorted), 0: the program ended, or a negative errno.  `visits` of probes while it was
+ * watched, of the cheap ones second; and the pair in `halves`. */
+int causal_share_watched(struct causal_runner *c, const struct causal_result *watched,
+	const uint64_t visits[2], struct err *err);
+int causal_share_measured(
+	struct causal_runner *c, const struct causal_choice *choice, struct err *err);
 
 /* Tell the engine how to leave the code of others in files that the program has loaded meanwhile.
  */

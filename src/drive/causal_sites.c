@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "causal_cheap.h"
 #include "causal_sites_parts.h"
 #include "code/usdt.h"
 
@@ -212,10 +213,26 @@ static int caller_add(
 	return 0;
 }
 
+/* FUNCTION+: with everything it calls.  C++ has functions whose names end so. */
+static bool has_callees(const char *text, size_t len)
+{
+	static const char *const names[] = {"operator+", "operator++"};
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		size_t name = strlen(names[i]);
+
+		if (len >= name && strncmp(text + len - name, names[i], name) == 0)
+			return false;
+	}
+	return len > 1 && text[len - 1] == '+';
+}
+
 int causal_sites_add(struct causal_sites *sites, const char *text, bool waits, struct err *err)
 {
 	const char *at = strchr(text, '@');
-	const char *what = at ? arena_text(&sites->arena, text, (size_t)(at - text)) : text;
+	size_t len = at ? (size_t)(at - text) : strlen(text);
+	bool callees = !waits && has_callees(text, len);
+	const char *what = arena_text(&sites->arena, text, len - callees);
 	struct causal_site site;
 	struct place place;
 	uint32_t module;
@@ -226,6 +243,9 @@ int causal_sites_add(struct causal_sites *sites, const char *text, bool waits, s
 	site.what.count =
 		causal_sites_places(sites, &sites->modules.at[module], &place, &site.what.places);
 	site.what.waits = waits;
+	site.what.callees = callees;
+	if (callees)
+		site.name = arena_format(&sites->arena, "%s+", site.name);
 	site.is_fixed = true;
 	place_done(&place);
 	r = at ? caller_add(sites, at + 1, &site, err) : 0;
@@ -306,14 +326,16 @@ int causal_sites_points(
 	if (r < 0)
 		return r;
 	vec_foreach (uint64_t, entry, &place.entries) {
-		uint64_t offset;
+		const struct causal_module *m = &sites->modules.at[module];
+		struct causal_point point = {
+			.kind = CAUSAL_UPROBE, .name = site.name, .path = m->path};
+		struct names_frame frames[CAUSAL_CHAIN], nothing = {0};
+		unsigned count = names_find(m->names, *entry, UINT64_MAX, frames, CAUSAL_CHAIN);
 
 		if (ret_points->count < CAUSAL_PROBED_MAX &&
-			image_offset_of_addr(sites->modules.at[module].image, *entry, &offset))
-			vec_push(ret_points, (struct causal_point){.kind = CAUSAL_UPROBE,
-						     .name = site.name,
-						     .path = sites->modules.at[module].path,
-						     .offset = offset});
+			causal_cheap_point(
+				m->image, count ? &frames[count - 1] : &nothing, *entry, &point))
+			vec_push(ret_points, point);
 	}
 	place_done(&place);
 	return 0;

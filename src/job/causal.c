@@ -10,6 +10,7 @@
 #include "analyze/progress_choice.h"
 #include "base/clock.h"
 #include "code/binary.h"
+#include "drive/causal_chain.h"
 #include "model/store.h"
 
 enum { SITES_MOST = 24, RANKS_TOLD = 4, STORE_NS = 1000000000 };
@@ -98,7 +99,8 @@ static void choice_note(struct causal_job *job, const struct progress_candidate 
 		str_add(&text, "the program has no progress point; using ");
 	else
 		str_addf(&text,
-			"none of %u functions counts the program's work (%u are called too often)",
+			"none of %u functions and loops counts the program's work (%u are visited "
+			"too often)",
 			counted->looked, counted->hot);
 	for (uint32_t i = 0; i < count && i < RANKS_TOLD; i++) {
 		if (i || !found)
@@ -112,12 +114,35 @@ static void choice_note(struct causal_job *job, const struct progress_candidate 
 		"name one with --progress FUNCTION, FILE:LINE or syscall:NAME");
 }
 
+/* On a stack, what is nearer to its root has called. */
+static void chain_callers(
+	const struct causal_function *const *functions, uint32_t count, uint64_t *callers)
+{
+	for (uint32_t i = 0; i < count; i++)
+		for (uint32_t k = 0; k < count; k++)
+			if (functions[i]->share > 0 && functions[k]->share > 0 &&
+				functions[k]->depth < functions[i]->depth)
+				callers[i] |= 1ULL << k;
+}
+
+/* The points on its stacks join the functions of the program. */
+static void stacks_take(void *context, const struct causal_stack *stacks, uint32_t count)
+{
+	struct causal_job *job = context;
+
+	causal_chain_list(job->sites, stacks, count, &job->arena, &job->functions);
+	for (uint32_t i = job->entries.count; i < job->functions.count; i++)
+		vec_push(&job->entries, job->functions.at[i].point);
+	job->search.functions = job->entries.at;
+	job->search.count = job->entries.count;
+}
+
 static uint32_t point_find(void *context, const struct causal_counted *counted)
 {
 	struct causal_job *job = context;
 	struct progress_candidate candidates[CAUSAL_PROBED_MAX] = {0};
 	struct progress_rank ranks[PROGRESS_CANDIDATES_MAX];
-	const struct causal_function *functions[CAUSAL_PROBED_MAX];
+	const struct causal_function *functions[CAUSAL_PROBED_MAX] = {NULL};
 	uint64_t callers[CAUSAL_PROBED_MAX];
 	uint32_t count = 0, chosen;
 
@@ -126,18 +151,29 @@ static uint32_t point_find(void *context, const struct causal_counted *counted)
 		count++;
 	}
 	causal_functions_callers(job->path, functions, count, callers);
+	chain_callers(functions, count, callers);
 	for (uint32_t i = 0; i < counted->count; i++) {
 		const struct causal_counted_point *point = &counted->points[i];
 
 		candidates[i].name = point->output ? point->output : functions[i]->point.name;
 		candidates[i].visits = point->visits;
 		candidates[i].callers = point->output ? 0 : callers[i];
+		candidates[i].stack_share = point->output ? 0 : functions[i]->share;
+		if (!point->output) {
+			bool is_cheap = functions[i]->point.is_cheap;
+
+			candidates[i].is_loop = functions[i]->is_loop;
+			candidates[i].rate_most = counted->rate_most[is_cheap];
+			candidates[i].probe_ns = counted->probe_ns[is_cheap];
+		}
 		candidates[i].is_output = point->output;
 		candidates[i].is_hot = point->is_hot;
 	}
 	count = progress_choose(candidates, counted->count,
 		&(struct progress_slices){counted->slices, counted->slice_ns, counted->busy_ns},
 		ranks);
+	if (counted->is_first && (!count || ranks[0].verdict != PROGRESS_FIT))
+		return UINT32_MAX;
 	choice_note(job, candidates, ranks, count, counted);
 	if (!count || ranks[0].verdict != PROGRESS_FIT)
 		return UINT32_MAX;
@@ -160,7 +196,9 @@ static void search_prepare(struct causal_job *job, struct causal_run_options *op
 	vec_foreach (const struct causal_function, function, &job->functions)
 		vec_push(&job->entries, function->point);
 	job->search = (struct causal_search){.functions = job->entries.at,
+		.function_count = job->entries.count,
 		.count = job->entries.count,
+		.take_stacks = stacks_take,
 		.patience_ns = asked ? SEARCH_AT_ONCE_NS : SEARCH_PATIENCE_NS,
 		.is_asked = asked,
 		.choose = point_find};

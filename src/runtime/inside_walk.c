@@ -136,15 +136,18 @@ struct inside_place inside_place_find(
 	const struct wire_causal_walk first = walk;
 	struct inside_place place = {
 		walk.ip, range_has(settings->range, settings->ranges, walk.ip)};
+	bool own = false;
 
-	for (int i = 0; i < WIRE_CAUSAL_FRAMES; i++) {
+	for (int i = 0; i < WIRE_CAUSAL_DEPTH; i++) {
 		const struct wire_causal_step *step = step_at(inside, walk.ip);
 
-		if (!step || step->frame == WIRE_FRAME_OWN) {
+		if (!own && (!step || step->is_own)) {
 			place.addr = walk.ip;
-			break;
+			own = true;
 		}
-		if (!walk_out(&walk, step))
+		if (own ? !settings->callees || place.hit : i + 1 >= WIRE_CAUSAL_FRAMES)
+			break;
+		if (!step || !walk_out(&walk, step))
 			break;
 		place.hit = place.hit || range_has(settings->range, settings->ranges, walk.ip);
 	}

@@ -14,6 +14,7 @@ from tap import ASSAY, BUILD, SOURCE, assay, case, main, measured, need, no_kern
 
 SHAPES = os.path.join(BUILD, "tests/workloads/shapes")
 POINTS = os.path.join(BUILD, "tests/workloads/points")
+CHAINS = os.path.join(BUILD, "tests/workloads/chains")
 LIBRARY = os.path.join(BUILD, "tests/workloads/library")
 FOLDER = tempfile.TemporaryDirectory()  # gone at the end
 
@@ -286,6 +287,36 @@ def _():
     assert "handle" in notes[0]["text"] and "/s" in notes[0]["text"], notes
     chosen = [p["name"] for p in document["data"]["progress"] if p["chosen"]]
     assert chosen == ["handle"], document["data"]["progress"]
+
+
+@measured("progress is found on the stacks: a function, and a loop where nothing is called")
+def _():
+    for shape, target, points in (("calls", "leaf", ("round_do", "parse", "render", "scan")),
+                                  ("loop", "loop", ()), ("often", "often+", ())):
+        document = answer("--progress", "auto", "--budget", "9s", "--speedup", "100", "-f", target,
+                          "--", CHAINS, shape, "60")
+        data = document["data"]
+        chosen = [p for p in data["progress"] if p["chosen"]]
+        assert len(chosen) == 1 and 20 <= chosen[0]["per_second"] <= 10000, (shape, data)
+        assert chosen[0]["name"].startswith(points + ("chains.c:",)), (shape, chosen)
+        note = next(w["text"] for w in document["warnings"] if w["code"] == "progress-chosen")
+        assert chosen[0]["name"] in note and "% of the stacks" in note, note
+        assert "counting costs" in note, note
+        assert data["pairs"] >= 1 and (gain(data, target, 1.0) or 0) > .5, (shape, data)
+
+
+@measured("a function with everything it calls: 42 % in total, nothing by itself", alone=True)
+def _():
+    for engine in ("bpf", "preload"):
+        data = answer("--engine", engine, "--speedup", "100", "-f", "parse+", "-f", "render+",
+                      "-f", "parse", "--budget", "9s", "--", CHAINS, "calls", "60", "tell")["data"]
+        gains = [gain(data, name, 1.0) for name in ("parse+", "render+", "parse")]
+        assert None not in gains[:2], (engine, data)
+        assert abs(gains[0] - .42) < .1 and abs(gains[1] - .58) < .1, (engine, gains)
+        assert abs(gains[2] or 0) < .1, (engine, gains)
+        targets = {t["location"]: t for t in data["targets"] + data["flat"]}
+        assert targets["parse+"]["function"] == "parse", targets["parse+"]
+        assert abs(targets["parse+"]["sample_share"] - .42) < .06, (engine, targets["parse+"])
 
 
 @case("no progress point at all is status 3 and a reason")

@@ -11,7 +11,7 @@
 enum { SLICES = 10 };
 #define SLICE_NS 100000000ULL
 
-static const struct progress_slices slices = {SLICES, SLICE_NS, NULL};
+static const struct progress_slices slices = {.count = SLICES, .each_ns = SLICE_NS};
 static const uint64_t even[SLICES] = {30, 31, 29, 30, 30, 31, 30, 29, 30, 30};
 static const uint64_t often[SLICES] = {3000, 3010, 2990, 3000, 3005, 2995, 3000, 3000, 3000, 3000};
 static const uint64_t bursts[SLICES] = {0, 0, 300, 0, 0, 0, 0, 0, 0, 0};
@@ -102,7 +102,8 @@ static void a_busy_machine_does_not_look_like_bursts(void **state)
 	const uint64_t visits[SLICES] = {90, 0, 0, 92, 0, 0, 88, 0, 90, 0};
 	const uint64_t busy[SLICES] = {75, 0, 0, 75, 0, 1, 75, 0, 75, 0};
 	const struct progress_candidate candidates[] = {{.name = "a", .visits = visits}};
-	const struct progress_slices uneven = {SLICES, SLICE_NS, busy};
+	const struct progress_slices uneven = {
+		.count = SLICES, .each_ns = SLICE_NS, .busy_ns = busy};
 	struct progress_rank ranks[PROGRESS_CANDIDATES_MAX];
 
 	(void)state;
@@ -112,11 +113,61 @@ static void a_busy_machine_does_not_look_like_bursts(void **state)
 	assert_int_equal(ranks[0].verdict, PROGRESS_FIT);
 }
 
+static void of_those_on_a_stack_the_outermost_that_is_visited_often_enough_wins(void **state)
+{
+	static const uint64_t some[SLICES] = {8, 9, 8, 8, 7, 8, 8, 8, 8, 8};
+	static const uint64_t few[SLICES] = {2, 2, 2, 3, 2, 2, 2, 1, 2, 2};
+	struct progress_candidate candidates[] = {
+		{.name = "outer", .visits = some, .stack_share = 0.95},
+		{.name = "leaf", .visits = even, .stack_share = 1, .callers = 1},
+	};
+	struct progress_rank ranks[PROGRESS_CANDIDATES_MAX];
+
+	(void)state;
+	progress_choose(candidates, 2, &slices, ranks);
+	assert_int_equal(ranks[0].candidate, 0);
+	candidates[0].visits = few;
+	progress_choose(candidates, 2, &slices, ranks);
+	assert_int_equal(ranks[0].candidate, 1);
+	/* A loop and the function that it calls: the function has a name. */
+	candidates[0].visits = even;
+	progress_choose(candidates, 2, &slices, ranks);
+	assert_int_equal(ranks[0].candidate, 0);
+	candidates[0].is_loop = true;
+	progress_choose(candidates, 2, &slices, ranks);
+	assert_int_equal(ranks[0].candidate, 1);
+}
+
+static void what_stands_on_more_stacks_wins_and_what_costs_too_much_is_not_fit(void **state)
+{
+	const struct progress_candidate candidates[] = {
+		{.name = "aside", .visits = even, .stack_share = 0.1},
+		{.name = "round", .visits = even, .stack_share = 0.9, .probe_ns = 2000},
+		{.name = "step", .visits = often, .stack_share = 1, .rate_most = 5000},
+	};
+	struct progress_rank ranks[PROGRESS_CANDIDATES_MAX];
+	str_auto struct str words = {0};
+
+	(void)state;
+	assert_int_equal(progress_choose(candidates, 3, &slices, ranks), 3);
+	assert_int_equal(ranks[0].candidate, 1);
+	assert_int_equal(ranks[2].candidate, 2);
+	assert_int_equal(ranks[2].verdict, PROGRESS_HOT);
+	progress_words(&words, candidates, &ranks[0]);
+	assert_string_equal(words.at,
+		"round: 300/s, evenly (varies by 0 %), on 90 % of the stacks, "
+		"counting costs 0.06 %");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_even_one_wins_over_rare_hot_and_bursty_ones),
 		cmocka_unit_test(of_those_in_step_the_outermost_wins),
+		cmocka_unit_test(
+			of_those_on_a_stack_the_outermost_that_is_visited_often_enough_wins),
+		cmocka_unit_test(
+			what_stands_on_more_stacks_wins_and_what_costs_too_much_is_not_fit),
 		cmocka_unit_test(one_that_goes_with_output_wins),
 		cmocka_unit_test(a_busy_machine_does_not_look_like_bursts),
 		cmocka_unit_test(nothing_is_fit_when_nothing_is_called),

@@ -53,21 +53,54 @@ struct sampled {
 	bool hit;    /* it, or code of others on the way to it, is the target's */
 };
 
-static __always_inline struct sampled sample_place(struct assay_sample_context *context)
+/* A place for the stack of this sample; 0: none is wanted, or there is no more room. */
+static __always_inline struct assay_causal_stack *stack_take(void)
+{
+	__u32 wanted = causal.settings.stacks, key;
+	struct assay_causal_stack *stack;
+
+	if (!wanted || causal.counts.stacks >= wanted)
+		return 0;
+	key = (__u32)__sync_fetch_and_add(&causal.counts.stacks, 1);
+	if (key >= wanted)
+		return 0;
+	stack = bpf_map_lookup_elem(&assay_stacks, &key);
+	if (stack)
+		stack->weight_ns = 0;
+	return stack;
+}
+
+/* To the first frame of the user's own; further only for a target with all it calls, or when whole
+ * stacks are kept. */
+static __always_inline struct sampled sample_place(
+	struct assay_sample_context *context, struct assay_causal_stack *stack)
 {
 	struct wire_causal_walk walk = walk_begin(context);
 	struct sampled sampled = {walk.ip, walk.ip && range_has(walk.ip)};
+	bool callees = causal.settings.callees, own = false;
+	__u32 own_at = 0, count = 0;
 
-	for (int i = 0; walk.ip && i < WIRE_CAUSAL_FRAMES; i++) {
+	for (int i = 0; walk.ip && i < WIRE_CAUSAL_DEPTH; i++) {
 		struct wire_causal_step *step = step_at(walk.ip);
 
-		if (!step || step->frame == WIRE_FRAME_OWN) {
+		if (stack)
+			stack->frame[i] = walk.ip;
+		count = i + 1;
+		if (!own && (!step || step->is_own)) {
 			sampled.place = walk.ip;
-			break;
+			own = true;
+			own_at = i;
 		}
-		if (!walk_out(&walk, step))
+		if (own ? !stack && (!callees || sampled.hit) : i + 1 >= WIRE_CAUSAL_FRAMES)
 			break;
-		sampled.hit = sampled.hit || range_has(walk.ip);
+		if (!step || !walk_out(&walk, step))
+			break;
+		if (!own || callees)
+			sampled.hit = sampled.hit || range_has(walk.ip);
+	}
+	if (stack) {
+		stack->own = own_at;
+		stack->count = count;
 	}
 	return sampled;
 }
@@ -198,6 +231,7 @@ int assay_causal_sample(struct assay_sample_context *context)
 {
 	__u64 now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid(), weight;
 	struct wire_causal_board *b = board();
+	struct assay_causal_stack *stack;
 	struct wire_causal_seat *seat;
 	struct sampled sampled;
 
@@ -212,7 +246,12 @@ int assay_causal_sample(struct assay_sample_context *context)
 	if (seat->account.pause_ns)
 		return 0;
 	weight = seat_weight(seat, now);
-	sampled = sample_place(context);
+	stack = stack_take();
+	sampled = sample_place(context, stack);
+	if (stack) {
+		stack->tid = (__u32)id;
+		stack->weight_ns = weight ? weight : 1;
+	}
 	spot_count(sampled.place, weight);
 	if (!causal.settings.waits && sample_in_target(context, &sampled))
 		seat_hit(b, seat, weight);

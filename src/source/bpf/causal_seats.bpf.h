@@ -48,6 +48,14 @@ struct {
 	__type(value, __u64);
 } assay_spots SEC(".maps");
 
+struct {
+	__uint(type, MAP_ARRAY);
+	__uint(max_entries, ASSAY_CAUSAL_STACKS);
+	__uint(map_flags, MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct assay_causal_stack);
+} assay_stacks SEC(".maps");
+
 /* Set by the loader: the kernel can tell with which registers a thread entered it (5.15), and find
  * the mapping of an address (5.17). */
 const volatile struct {

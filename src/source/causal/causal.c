@@ -100,6 +100,7 @@ void causal_close(struct causal *causal)
 	vec_done(&causal->visits);
 	vec_done(&causal->spots);
 	arena_done(&causal->spot_paths);
+	causal_stacks_forget(causal);
 	free(causal);
 }
 
@@ -314,6 +315,7 @@ static int target_set(struct causal *causal, const struct causal_target *target,
 	settings->ranges = (uint32_t)r;
 	settings->callers = (uint32_t)callers;
 	settings->waits = target->waits;
+	settings->callees = target->callees;
 	return 0;
 }
 

@@ -27,6 +27,7 @@ extern const unsigned char causal_bpf_object[];
 extern const unsigned long causal_bpf_object_len;
 
 static const size_t steps_bytes = sizeof(struct wire_causal_step) * WIRE_CAUSAL_STEPS;
+static const size_t stacks_bytes = sizeof(struct assay_causal_stack) * ASSAY_CAUSAL_STACKS;
 
 /* The inode of the first PID namespace: PROC_PID_INIT_INO. */
 #define FIRST_PID_NAMESPACE 0xEFFFFFFCU
@@ -202,7 +203,9 @@ static int maps_open(struct causal *causal, struct err *err)
 			map_of(causal, "assay_seats", sizeof(*causal->seats) * WIRE_CAUSAL_SEATS);
 	if (causal->seats)
 		causal->steps = map_of(causal, "assay_steps", steps_bytes);
-	if (!causal->kernel || !causal->board || !causal->seats || !causal->steps)
+	if (causal->steps)
+		causal->stack_room = map_of(causal, "assay_stacks", stacks_bytes);
+	if (!causal->stack_room)
 		return err_set(err, ERR_UNAVAILABLE, errno,
 			"cannot map the causal profiler's memory: %s", err_words(errno));
 	causal->board->magic = WIRE_CAUSAL_MAGIC;
@@ -470,6 +473,8 @@ static void unload(struct causal *causal)
 		munmap(causal->seats, sizeof(*causal->seats) * WIRE_CAUSAL_SEATS);
 	if (causal->steps)
 		munmap(causal->steps, steps_bytes);
+	if (causal->stack_room)
+		munmap(causal->stack_room, stacks_bytes);
 	bpf_object__close(causal->object);
 }
 

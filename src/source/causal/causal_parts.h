@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "inject.h"
 #include "source/causal_code.h"
+#include "source/causal_points.h"
 #include "source/preload.h"
 #include "wire/causal_inside.h"
 
@@ -99,6 +100,10 @@ struct causal {
 	uint32_t emitted; /* points */
 	vec_of(struct causal_spot) spots;
 	struct arena spot_paths;
+	struct assay_causal_stack *stack_room; /* NULL: this engine keeps no stacks */
+	vec_of(struct causal_stack) stacks;
+	struct arena stack_texts;
+	uint64_t probe_ns[2]; /* what a visit of a probe costs, of a cheap one; 0: not measured */
 	struct injection injection; /* pid 0: the target has the preloaded runtime, or none */
 };
 
@@ -155,6 +160,9 @@ void causal_probes_remove(struct causal *causal);
 /* causal_spots.c: samples at an address, for an engine's spots_read(). */
 void causal_spot_add(
 	struct causal *causal, const causal_code_vec *code, uint64_t addr, uint64_t ns);
+
+/* causal_stacks.c */
+void causal_stacks_forget(struct causal *causal);
 
 /* causal_foreign.c: say where the code of others is mapped now. */
 int causal_foreign_place(struct causal *causal, struct err *err);

@@ -106,3 +106,24 @@ uint64_t causal_points_count(const struct causal *causal, uint32_t index)
 		       ? __atomic_load_n(&causal->kernel->visits[index], __ATOMIC_RELAXED)
 		       : 0;
 }
+
+void causal_points_lift(struct causal *causal)
+{
+	causal_probes_remove(causal);
+}
+
+int causal_points_return(struct causal *causal, struct err *err)
+{
+	return causal->engine->place_probes(causal, err);
+}
+
+uint64_t causal_points_trapped(const struct causal *causal, bool is_cheap)
+{
+	uint64_t visits = 0;
+
+	for (uint32_t i = 0; i < causal->points.count; i++)
+		if (causal->points.at[i].kind == CAUSAL_UPROBE &&
+			causal->points.at[i].is_cheap == is_cheap)
+			visits += causal_points_count(causal, i);
+	return visits;
+}

@@ -66,14 +66,21 @@ struct causal_counted {
 	uint64_t slice_ns;
 	uint64_t busy_ns[CAUSAL_SLICES]; /* CPU time of the program in each */
 	uint32_t looked, hot; /* functions that were looked at, and those too hot to be counted */
+	double rate_most[2];  /* from here on counting costs more than 3 %; of cheap probes */
+	uint64_t probe_ns[2]; /* what counting one visit costs; 0: not known */
+	bool is_first;	      /* more will be asked about if none of these is it */
 };
 
-/* Search a progress point among these functions once no point was visited for `patience_ns`. */
+/* Search a progress point once no point was visited for `patience_ns`: first on the stacks of the
+ * program, then among these functions. */
 struct causal_search {
-	const struct causal_point *functions;
-	uint32_t count;
+	const struct causal_point *functions; /* then the points on stacks */
+	uint32_t function_count, count;
 	uint64_t patience_ns;
 	bool is_asked; /* then also in a process that can have no counters of its own */
+	/* Where the program was: put the points on these stacks behind the functions, the outermost
+	 * first. */
+	void (*take_stacks)(void *context, const struct causal_stack *stacks, uint32_t count);
 	/* Which function is it?  UINT32_MAX: none. */
 	uint32_t (*choose)(void *context, const struct causal_counted *counted);
 };
@@ -119,6 +126,7 @@ struct causal_summary {
 	enum causal_seal sealed; /* the program was left alone, because... */
 	uint64_t no_stack;	 /* delays not asked for: the stack had no room for a signal */
 	int harmed_by;	  /* the signal that ended the program, very likely through us; 0: none */
+	bool distorted;	  /* counting the progress point changes the program: no answer */
 	bool preload;	  /* the fallback was used... */
 	struct err why;	  /* ...because of this, if it was not asked for */
 	uint64_t stop_ns; /* a thread was stopped for so long to put the handler in; 0: none was */

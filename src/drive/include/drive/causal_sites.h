@@ -1,10 +1,10 @@
 /* causal_sites.h - code as targets of causal experiments: lines and functions, named by the user or
  * found where the program spends its time.
  *
- * Does: turn FILE:LINE, FUNCTION and FUNCTION@CALLER into bytes of the files that are mapped; sum
- * up where samples fell by the innermost line in scope (by function where there are no lines), and
- * make the hottest of them sites too.  Does not: run anything. Owns: all texts and places it hands
- * out, until causal_sites_close(). */
+ * Does: turn FILE:LINE, FUNCTION, FUNCTION+ and FUNCTION@CALLER into bytes of the files that are
+ * mapped; sum up where samples fell by the innermost line in scope (by function where there are no
+ * lines), and make the hottest of them sites too.  Does not: run anything.  Owns: all texts and
+ * places it hands out, until causal_sites_close(). */
 #pragma once
 
 #include <stdbool.h>
@@ -34,8 +34,9 @@ int causal_sites_open(const char *program, const struct scope *scope,
 	struct causal_sites **ret_sites, struct err *err);
 void causal_sites_close(struct causal_sites *sites);
 
-/* Add what the user named; FUNCTION@CALLER: only when called from there.  With `waits` the time
- * blocked in calls made there, not that on a CPU.  0, or ERR_USAGE with the nearest line. */
+/* Add what the user named; FUNCTION@CALLER: only when called from there; a + behind a function or
+ * line: with everything it calls.  With `waits` the time blocked in calls made there, not that on a
+ * CPU.  0, or ERR_USAGE with the nearest line. */
 int causal_sites_add(struct causal_sites *sites, const char *text, bool waits, struct err *err);
 
 /* The progress points that FILE:LINE or FUNCTION stands for: one for each inlined copy, all of the

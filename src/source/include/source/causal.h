@@ -41,7 +41,8 @@ struct causal_target {
 	uint32_t count;
 	const struct causal_place *callers; /* only when called from here (frame pointers) */
 	uint32_t caller_count;
-	bool waits; /* not time on a CPU but time blocked in a call made here */
+	bool callees; /* with everything that is called from there */
+	bool waits;   /* not time on a CPU but time blocked in a call made here */
 };
 
 /* A progress point that the program does not know of. */
@@ -52,6 +53,7 @@ struct causal_point {
 	const char *name; /* what it is called; of a system call also which: "sendto" */
 	const char *path; /* CAUSAL_UPROBE: the file, and where in it */
 	uint64_t offset;
+	bool is_cheap;	    /* an instruction that the kernel does itself: one trap, not two */
 	uint64_t semaphore; /* where in it the counter stands that switches a USDT probe on; or 0 */
 };
 
@@ -166,13 +168,6 @@ void causal_trace_read(const struct causal *causal, struct causal_trace *ret_tra
 
 /* Visits of all progress points since the process was bound. */
 uint64_t causal_visits_total(struct causal *causal);
-
-/* Count other points of the bound process from now on; how many of them could be placed.  Not
- * during an experiment.  drop: stop counting one of them; count: its visits since the change. */
-uint32_t causal_points_change(
-	struct causal *causal, const struct causal_point *points, uint32_t count);
-void causal_points_drop(struct causal *causal, uint32_t index);
-uint64_t causal_points_count(const struct causal *causal, uint32_t index);
 
 /* One experiment: the target runs virtually faster by `speedup_permille` from begin to end; what
  * happens between mark and end is measured.  -ENOENT when no place of it is mapped. */

@@ -27,3 +27,17 @@ struct causal_spot {
 };
 int causal_spots(struct causal *causal, const struct causal_spot **ret_spots, uint32_t *ret_count,
 	struct err *err);
+
+/* Whole stacks of the samples from begin to end, the first thousand; innermost frame first, from
+ * the second on inside the call.  A frame without a path is in no file (`offset` is its address).
+ * None with the fallback.  Valid until the next end. */
+struct causal_stack {
+	const struct causal_place *frames;
+	uint32_t count;
+	uint32_t own; /* which frame is the innermost of the user's own */
+	uint32_t thread;
+	uint64_t ns; /* CPU time that it stands for */
+};
+void causal_stacks_begin(struct causal *causal);
+int causal_stacks_end(struct causal *causal, const struct causal_stack **ret_stacks,
+	uint32_t *ret_count, struct err *err);

@@ -23,7 +23,7 @@
 #define WIRE_CAUSAL_MAGIC 0x6c61737561633173ULL
 
 enum {
-	WIRE_CAUSAL_VERSION = 2,
+	WIRE_CAUSAL_VERSION = 3,
 	WIRE_CAUSAL_SEATS = 32768, /* a power of two */
 	WIRE_CAUSAL_PROBES = 16,
 	WIRE_CAUSAL_STRIDE = 2053, /* odd: the places of one id are all different */

@@ -26,6 +26,8 @@ struct assay_causal_settings {
 	__u32 foreign; /* mappings with such code */
 	__u32 filters; /* of system calls, that the target has from the tool: more are its own */
 	__u32 stack_bytes; /* that a signal needs */
+	__u32 callees; /* what the ranges call is the target's too: the whole stack is searched */
+	__u32 stacks;  /* whole stacks are kept, up to this many (kernel side) */
 	__u32 reserved;
 	__u64 handler;	 /* address of the runtime's handler: no signal while another is set */
 	__u64 period_ns; /* between two samples of a CPU */
@@ -57,6 +59,7 @@ struct assay_causal_counts {
 	__u64 no_seat;	 /* events of threads that found no seat */
 	__u64 no_spot;	 /* samples whose address found no room in the table */
 	__u64 inside;	 /* waits of the target that another thread ended: not shortened */
+	__u64 stacks;	 /* that were to be kept */
 };
 
 struct assay_causal {

@@ -17,13 +17,13 @@ enum {
 	WIRE_CAUSAL_STEPS = 512 * 1024, /* of all of them; the C library has 20,000 */
 	WIRE_CAUSAL_STEP_BITS = 20,	/* halvings that find one among so many */
 	WIRE_CAUSAL_FRAMES = 16,	/* of others, one above the other */
+	WIRE_CAUSAL_DEPTH = 64,		/* frames of a whole stack */
 };
 
 enum wire_causal_frame {
 	WIRE_FRAME_UNKNOWN,
 	WIRE_FRAME_SP,
 	WIRE_FRAME_FP,
-	WIRE_FRAME_OWN, /* the user's code: no need to leave it */
 };
 
 struct wire_causal_step {
@@ -32,7 +32,8 @@ struct wire_causal_step {
 	__s16 ra_offset;  /* the return address stands so far above that; 0: link register */
 	__s16 fp_offset;  /* likewise the caller's frame pointer; 0: still in its register */
 	__u8 frame;	  /* enum wire_causal_frame: which register */
-	__u8 reserved[3];
+	__u8 is_own;	  /* the user's code: left only where the whole stack is asked for */
+	__u8 reserved[2];
 };
 
 _Static_assert(sizeof(struct wire_causal_step) == 16, "a table of them has no holes");

@@ -2,8 +2,9 @@
  * nothing itself.
  *
  * Pure: how often each was called in each slice of time in, a ranking with reasons out.  A good one
- * is called 10 to 100,000 times a second, evenly, about as often as the program puts something out,
- * and by nobody who would do as well: the outermost of those that are called in step.
+ * is called 10 to 10,000 times a second, evenly, about as often as the program puts something out,
+ * stands on most stacks of the program, and is called by nobody who would do as well: the outermost
+ * of those that are called in step.
  * Owns nothing. */
 #pragma once
 
@@ -17,6 +18,10 @@ struct progress_candidate {
 	const char *name;
 	const uint64_t *visits; /* in each slice */
 	uint64_t callers;	/* bit i: candidate i calls it */
+	double stack_share;	/* of the stacks that have it; 0: not known */
+	double rate_most;	/* if it comes more often it costs too much to count; 0: 100,000 */
+	uint64_t probe_ns;	/* what counting one visit costs; 0: not known */
+	bool is_loop;		/* not a function, but a loop in one */
 	bool is_output;		/* a system call that puts something out: for comparison only */
 	bool is_hot;		/* was called too often to be counted on */
 };
@@ -33,7 +38,7 @@ struct progress_slices {
 enum progress_verdict {
 	PROGRESS_FIT,
 	PROGRESS_RARE,	 /* fewer than 10 a second */
-	PROGRESS_HOT,	 /* more than 100,000 a second: counting would slow the program */
+	PROGRESS_HOT,	 /* more than is affordable: counting would slow the program */
 	PROGRESS_UNEVEN, /* comes in bursts: an experiment would see chance */
 	PROGRESS_VERDICTS,
 };
@@ -45,6 +50,8 @@ struct progress_rank {
 	double variation;   /* of the slices: standard deviation over mean, less that of counting */
 	const char *output; /* the system call it goes with, or NULL */
 	bool is_inner;	    /* one that calls it would do as well */
+	bool is_deeper;	    /* one nearer to the root of the stacks is visited often enough */
+	double cost;	    /* of counting it, as a share of the time; 0: not known */
 	double score;
 };
 
