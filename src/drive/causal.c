@@ -208,18 +208,23 @@ static int spots_show(struct causal_runner *c, struct err *err)
 	return r < 0 ? r : c->options->take_spots(c->options->context, spots, count, err);
 }
 
-/* Watch the program without a target, to see where it is.  1, or 0 when it ended. */
+/* Watch the program without a target, to see where it is, and what counting costs it.  1, or 0 when
+ * it ended. */
 static int watch(struct causal_runner *c, struct err *err)
 {
-	struct causal_result ignored;
+	uint64_t visits[2] = {
+		causal_points_trapped(c->causal, false), causal_points_trapped(c->causal, true)};
+	struct causal_result watched;
 	int r = causal_window_begin(c->causal, &(struct causal_target){0}, 0, err);
 
 	if (r < 0)
 		return r;
-	r = causal_wait_ns(c, watch_ns, err);
 	causal_window_mark(c->causal);
-	causal_window_end(c->causal, &ignored);
-	return r;
+	r = causal_wait_ns(c, watch_ns, err);
+	causal_window_end(c->causal, &watched);
+	for (unsigned cheap = 0; cheap < 2; cheap++)
+		visits[cheap] = causal_points_trapped(c->causal, cheap) - visits[cheap];
+	return r > 0 ? causal_share_watched(c, &watched, visits, err) : r;
 }
 
 static int look(struct causal_runner *c, struct err *err)
@@ -280,6 +285,8 @@ static int experiments_make(struct causal_runner *c, struct err *err)
 		}
 		if (r < 0)
 			break;
+		if (c->summary->distorted)
+			return 1;
 		r = c->options->choose_pair(c->options->context, &choice, err);
 		if (r <= 0)
 			return r < 0 ? r : 1;

@@ -207,5 +207,5 @@ int causal_measure_pair(struct causal_runner *c, struct causal_choice *choice, s
 	if (c->options->take_pair)
 		c->options->take_pair(c->options->context, &pair);
 	window_adapt(c);
-	return 1;
+	return causal_share_measured(c, choice, err);
 }

@@ -267,6 +267,15 @@ static struct causal_trial *trials_read(const struct run *run, uint32_t point, s
 	return trials;
 }
 
+/* Counting changed the program: the runner has said so. */
+static const char *refusal_of(const struct run *run)
+{
+	vec_foreach (const struct note_row, note, &run->notes)
+		if (str_equal(run_text(run, note->code), "probe-distorts"))
+			return run_text(run, note->text);
+	return NULL;
+}
+
 int causal_trials_of_run(const struct run *run, const char *point, struct arena *arena,
 	struct causal_trial **ret_trials, uint32_t *ret_count, struct err *err)
 {
@@ -277,7 +286,7 @@ int causal_trials_of_run(const struct run *run, const char *point, struct arena 
 	*ret_count = 0;
 	points_read(run, arena, &view);
 	r = view.point_count ? point_choose(&view, point, err) : 0;
-	if (r < 0 || !view.point)
+	if (r < 0 || !view.point || refusal_of(run))
 		return r;
 	*ret_trials =
 		trials_read(run, (uint32_t)(view.point - view.points) + 1, arena, ret_count, &view);
@@ -463,8 +472,9 @@ int causal_view_make(const struct run *run, const char *point, struct arena *are
 	r = point_choose(ret_view, point, err);
 	if (r < 0)
 		return r;
-	ret_view->unvisited = !ret_view->point && was_unvisited(run);
-	if (ret_view->point)
+	ret_view->refused = refusal_of(run);
+	ret_view->unvisited = !ret_view->point && !ret_view->refused && was_unvisited(run);
+	if (ret_view->point && !ret_view->refused)
 		trials = trials_read(run, (uint32_t)(ret_view->point - ret_view->points) + 1, arena,
 			&count, ret_view);
 	ret_view->pairs = count;

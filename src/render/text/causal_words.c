@@ -104,7 +104,12 @@ void causal_doubt_sentence(struct str *out, const struct causal_guard *guard)
 
 void causal_nothing(struct str *out, const struct causal_view *view)
 {
-	if (view->unvisited)
+	if (view->refused)
+		str_addf(out,
+			"%s: name a progress point that is visited less often, or use "
+			"--progress auto",
+			view->refused);
+	else if (view->unvisited)
 		str_add(out,
 			"no progress point was visited, so there is no result: name one with "
 			"--progress FILE:LINE or FUNCTION, or put ASSAY_PROGRESS (assay.h) where a "
