@@ -14,6 +14,7 @@
 #include "code/binary.h"
 #include "code/names.h"
 #include "drive/causal_sites.h"
+#include "job/code_look.h"
 #include "job/status.h"
 #include "run_job.h"
 #include "source/pmu.h"
@@ -167,16 +168,18 @@ static void smaller_words(
 	run_words_add(words, "record", "-F", arena_format(&job->arena, "%u", step->rate_hz));
 }
 
-/* Whole functions that the profile found hot: in the seconds there are, experiments on each of
- * their lines would leave all bounds open.  A name that causal does not find in the program (of a
- * library, of a child) is left out; without any causal looks for lines itself. */
+/* The places that the answer may name, with what they call where the time is there: in the seconds
+ * there are, experiments on each of their lines would leave all bounds open.  A name that causal
+ * does not find in the program (of a library, of a child) is left out; without any causal looks for
+ * lines itself. */
 static void causal_add_targets(struct run_job *job, struct run_words *words)
 {
 	struct err ignored = {0};
 	struct evidence_piece piece = {
 		.run = run_phase_file(job, EVIDENCE_PROFILE, &ignored), .path = ""};
 	const char *name = job->worker.path ? job->worker.path : job->options.program[0];
-	const char *functions[EXPERIMENT_FUNCTIONS], *program;
+	struct hotspot_target functions[EXPERIMENT_FUNCTIONS];
+	const char *program;
 	const struct scope everything = {0};
 	struct causal_sites *sites = NULL;
 	uint32_t count;
@@ -184,11 +187,12 @@ static void causal_add_targets(struct run_job *job, struct run_words *words)
 	if (!piece.run || binary_find(name, &job->arena, &program, &ignored) < 0 ||
 		causal_sites_open(program, &everything, &sites, &ignored) < 0)
 		return;
-	count = hotspot_functions(
-		&piece, EXPERIMENT_SHARE, &job->arena, functions, EXPERIMENT_FUNCTIONS);
+	count = hotspot_functions(&piece, code_look_take(piece.run, &job->arena), EXPERIMENT_SHARE,
+		&job->arena, functions, EXPERIMENT_FUNCTIONS);
 	for (uint32_t i = 0; i < count; i++) {
-		const char *function =
-			arena_text(&job->arena, functions[i], names_bare_length(functions[i]));
+		const char *function = arena_format(&job->arena, "%.*s%s",
+			(int)names_bare_length(functions[i].function), functions[i].function,
+			functions[i].with_callees ? "+" : "");
 
 		/* What stands behind @ would be read as a caller. */
 		if (!strchr(function, '@') &&

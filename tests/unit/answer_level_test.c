@@ -129,6 +129,26 @@ static void a_small_function_without_a_loop_means_its_caller_that_has_one(void *
 	scene_done(&s);
 }
 
+static void experiments_are_about_the_place_with_what_it_calls(void **state)
+{
+	struct scene s = scene_of(PARSER, "parse:88 main:1"), blind = scene_of(PARSER, NULL);
+	const struct evidence_piece *profile = &s.evidence.piece[EVIDENCE_PROFILE];
+	struct hotspot_target targets[4];
+
+	(void)state;
+	s.code.loops = s.loops;
+	s.code.callee = s.callee;
+	assert_int_equal(hotspot_functions(profile, &s.code, 0.08, &s.arena, targets, 4), 1);
+	assert_string_equal(targets[0].function, "parse");
+	assert_true(targets[0].with_callees);
+	profile = &blind.evidence.piece[EVIDENCE_PROFILE];
+	assert_int_equal(hotspot_functions(profile, NULL, 0.08, &blind.arena, targets, 4), 1);
+	assert_string_equal(targets[0].function, "step");
+	assert_false(targets[0].with_callees);
+	scene_done(&s);
+	scene_done(&blind);
+}
+
 static void a_function_that_has_the_loop_itself_is_the_place_and_so_it_is_when_nobody_looked(
 	void **state)
 {
@@ -577,6 +597,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_small_function_without_a_loop_means_its_caller_that_has_one),
+		cmocka_unit_test(experiments_are_about_the_place_with_what_it_calls),
 		cmocka_unit_test(
 			a_function_that_has_the_loop_itself_is_the_place_and_so_it_is_when_nobody_looked),
 		cmocka_unit_test(a_loop_that_does_many_things_is_not_why_one_of_them_is_slow),

@@ -13,6 +13,7 @@
 #include "hotspot_parts.h"
 
 enum { ROWS_MOST = 20 };
+#define CALLEES_NEAR 1.2 /* a place with what it calls, beside its share */
 #define FLAT_SHARE 0.05
 #define OPINION_MOST 0.7 /* confidence */
 #define DOUBTED_MOST 0.5
@@ -234,17 +235,25 @@ static int by_cpu(const void *a, const void *b)
 	return (a_share < b_share) - (a_share > b_share);
 }
 
-uint32_t hotspot_functions(const struct evidence_piece *profile, double least_share,
-	struct arena *arena, const char **ret_functions, uint32_t max)
+/* The time is in what the place calls, and all that it calls is this place's. */
+static bool is_with_callees(const struct hotspot *spot)
+{
+	return spot->chain_place > 0 && spot->chain_place < spot->chain_count &&
+	       spot->chain[spot->chain_place].total <= CALLEES_NEAR * spot->value;
+}
+
+uint32_t hotspot_functions(const struct evidence_piece *profile, const struct hot_code *code,
+	double least_share, struct arena *arena, struct hotspot_target *ret_functions, uint32_t max)
 {
 	struct hotspot_drafts drafts = {0};
 	uint32_t count = 0;
 
-	hotspots_from_samples(profile, &(struct hotspot_look){0}, arena, &drafts);
+	hotspots_from_samples(profile, &(struct hotspot_look){.code = code}, arena, &drafts);
 	vec_sort(&drafts.rows, by_cpu);
 	vec_foreach (const struct hotspot_draft, draft, &drafts.rows)
 		if (count < max && hotspot_kind_share(&draft->spot, HOTSPOT_CPU) >= least_share)
-			ret_functions[count++] = draft->spot.function;
+			ret_functions[count++] = (struct hotspot_target){
+				draft->spot.function, is_with_callees(&draft->spot)};
 	vec_done(&drafts.rows);
 	return count;
 }

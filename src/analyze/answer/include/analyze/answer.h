@@ -161,10 +161,17 @@ struct answer_view {
 	const char *fingerprint; /* the key, "" when it was not taken */
 };
 
-/* The functions worth an experiment: of the program's own code, that run for at least `least_share`
- * of the sampled CPU time, hottest first.  Returns how many. */
-uint32_t hotspot_functions(const struct evidence_piece *profile, double least_share,
-	struct arena *arena, const char **ret_functions, uint32_t max);
+/* The functions worth an experiment: places in the program's own code with at least `least_share`
+ * of the sampled CPU time, hottest first; `code` as in the evidence, NULL: nobody looked.  Where
+ * that time is spent in what the place calls, the experiment is about all of that.  Returns how
+ * many. */
+struct hotspot_target {
+	const char *function;
+	bool with_callees;
+};
+uint32_t hotspot_functions(const struct evidence_piece *profile, const struct hot_code *code,
+	double least_share, struct arena *arena, struct hotspot_target *ret_functions,
+	uint32_t max);
 
 /* Sampled CPU time of the function's own code, ns; NAN: the samples are not of a clock. */
 double hotspot_function_ns(const struct evidence_piece *profile, const char *function);
