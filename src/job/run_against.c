@@ -53,7 +53,7 @@ static bool reached_find(struct run_job *job, struct causal_gain *ret_gain)
 		.after_profile = job->evidence.piece[EVIDENCE_PROFILE].run,
 	};
 
-	return round_reached(&evidence, job->before.promise.function, &job->arena, ret_gain);
+	return round_reached(&evidence, &job->before.promise, &job->arena, ret_gain);
 }
 
 int run_against_compare(struct run_job *job, struct err *err)

@@ -13,8 +13,10 @@
 #include "analyze/algorithm.h"
 #include "analyze/answer.h"
 #include "analyze/hot_code.h"
+#include "analyze/round.h"
 #include "base/jsonw.h"
 #include "base/str.h"
+#include "model/manifest.h"
 #include "model/run.h"
 #include "profile_text.h"
 #include "render/answer.h"
@@ -554,6 +556,28 @@ static void an_experiment_that_contradicts_one_busy_thread_is_said_and_makes_it_
 	scene_done(&flat);
 }
 
+/* A promise by arithmetic is for half of the time; the change took away three quarters of it. */
+static void a_promise_by_arithmetic_is_held_against_what_the_place_got(void **state)
+{
+	struct run *before = profile_text_run(HEAD "80 main:1;parse:4;step:9\n20 main:2;other:7\n");
+	struct run *after = profile_text_run(HEAD "20 main:1;parse:4;step:9\n20 main:2;other:7\n");
+	struct round_evidence evidence = {.before_profile = before, .after_profile = after};
+	struct manifest_promise promise = {
+		.function = "parse", .gain = 0.4, .lo = 0.38, .hi = 0.42, .at = 0.5};
+	arena_auto struct arena arena = {0};
+	struct causal_gain gain;
+
+	(void)state;
+	assert_true(round_reached(&evidence, &promise, &arena, &gain));
+	assert_near(gain.speedup, 0.75, 1e-9);
+	assert_near(gain.gain, 0.6, 1e-9);
+	assert_near(gain.lo, 0.57, 1e-9);
+	promise.gain = (double)NAN;
+	assert_false(round_reached(&evidence, &promise, &arena, &gain));
+	run_close(before);
+	run_close(after);
+}
+
 static void every_form_shows_the_chain_the_kinds_and_how_the_gain_is_known(void **state)
 {
 	struct scene s =
@@ -622,6 +646,7 @@ int main(void)
 		cmocka_unit_test(an_experiment_is_believed_and_confirms_the_place_above_it),
 		cmocka_unit_test(
 			an_experiment_that_contradicts_one_busy_thread_is_said_and_makes_it_less_sure),
+		cmocka_unit_test(a_promise_by_arithmetic_is_held_against_what_the_place_got),
 		cmocka_unit_test(every_form_shows_the_chain_the_kinds_and_how_the_gain_is_known),
 	};
 

@@ -357,3 +357,22 @@ void hotspots_from_samples(const struct evidence_piece *profile, const struct ho
 			place_draft(&p, place, profile->path, arena, drafts);
 	placer_done(&p);
 }
+
+double hotspot_below_ns(const struct run *profile, const char *function)
+{
+	struct own_stacks own;
+	struct own_cost *costs;
+	double ns = 0;
+
+	if (!own_stacks_take(profile, &(struct hotspot_look){0}, &own))
+		return (double)NAN;
+	costs = own_costs_make(&own);
+	for (uint32_t i = 1; i <= own.functions.labels.count; i++)
+		if (str_equal(own_label(&own, i)->name, function))
+			ns += (double)costs[i].total;
+	if (!str_equal(own.samples.unit, "ns"))
+		ns = (double)NAN;
+	free(costs);
+	own_stacks_done(&own);
+	return ns;
+}

@@ -101,24 +101,46 @@ static void promise_judge(const struct round_input *input, struct round_view *vi
 						 : ROUND_PROMISE_ARRIVED;
 }
 
-bool round_reached(const struct round_evidence *evidence, const char *function, struct arena *arena,
-	struct causal_gain *ret_gain)
+/* On the straight line through what was promised, for the part of the time below the place that is
+ * gone: without an experiment the promise was arithmetic, which is one. */
+static bool promise_scale(const struct round_evidence *evidence,
+	const struct manifest_promise *promise, struct causal_gain *ret_gain)
 {
+	double before_ns = hotspot_below_ns(evidence->before_profile, promise->function);
+	double after_ns = hotspot_below_ns(evidence->after_profile, promise->function);
+	double gone = fmin(fmax(1 - after_ns / before_ns, 0), 1), scale = gone / promise->at;
+
+	if (!(before_ns > 0) || isnan(after_ns) || !isfinite(scale) || !isfinite(promise->gain))
+		return false;
+	*ret_gain = (struct causal_gain){.speedup = gone,
+		.gain = promise->gain * scale,
+		.lo = promise->lo * scale,
+		.hi = fmin(promise->hi * scale, 1),
+		.is_known = true};
+	return true;
+}
+
+bool round_reached(const struct round_evidence *evidence, const struct manifest_promise *promise,
+	struct arena *arena, struct causal_gain *ret_gain)
+{
+	const char *function = promise->function;
 	struct evidence_piece before = {.run = evidence->before_profile, .path = ""};
 	struct evidence_piece after = {.run = evidence->after_profile, .path = ""};
 	double before_ns = hotspot_function_ns(&before, function);
 	double after_ns = hotspot_function_ns(&after, function);
-	struct causal_view view;
+	struct causal_view view = {0};
 	struct err err = {0};
 
-	if (!evidence->before_causal || !*function || !(before_ns > 0) || isnan(after_ns) ||
-		causal_view_make(evidence->before_causal, NULL, arena, &view, &err) < 0)
+	if (!*function)
 		return false;
+	if (evidence->before_causal && before_ns > 0 && !isnan(after_ns) &&
+		causal_view_make(evidence->before_causal, NULL, arena, &view, &err) < 0)
+		view.target_count = 0;
 	for (uint32_t i = 0; i < view.target_count; i++)
 		if (str_equal(view.targets[i].function, function))
 			return causal_curve_at(&view.targets[i].curve,
 				fmin(fmax(1 - after_ns / before_ns, 0), 1), ret_gain);
-	return false;
+	return promise_scale(evidence, promise, ret_gain);
 }
 
 static void next_choose(const struct round_input *input, struct round_view *view)

@@ -176,6 +176,9 @@ uint32_t hotspot_functions(const struct evidence_piece *profile, const struct ho
 /* Sampled CPU time of the function's own code, ns; NAN: the samples are not of a clock. */
 double hotspot_function_ns(const struct evidence_piece *profile, const char *function);
 
+/* The same with all that the function calls. */
+double hotspot_below_ns(const struct run *profile, const char *function);
+
 /* What to do, "": nothing is known. */
 static inline const char *answer_advice(const struct answer_view *view)
 {

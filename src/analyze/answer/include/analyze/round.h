@@ -40,13 +40,16 @@ struct round_input {
 	const struct causal_gain *reached;
 };
 
-/* How much faster the promised function got, and what that was to bring.  False: not known.
+struct manifest_promise;
+
+/* How much faster the promised function got, and what that was to bring: by the experiments before,
+ * else in proportion to the promise.  False: not known.
  * `before_causal` and the profiles are of the two jobs; runs may be NULL. */
 struct round_evidence {
 	const struct run *before_profile, *after_profile, *before_causal;
 };
-bool round_reached(const struct round_evidence *evidence, const char *function, struct arena *arena,
-	struct causal_gain *ret_gain);
+bool round_reached(const struct round_evidence *evidence, const struct manifest_promise *promise,
+	struct arena *arena, struct causal_gain *ret_gain);
 
 struct round_view {
 	uint32_t round;
