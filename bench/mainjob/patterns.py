@@ -29,8 +29,8 @@ COMPILERS = {"c": ["gcc", "-O2", "-g", "-pthread", "-D_GNU_SOURCE"], "cc": ["g++
              "rs": ["rustc", "-O", "-g"], "go": ["go", "build"]}
 LIBRARIES = {"work": ["-lm", "-lsqlite3"]}
 SCRIPT = "x = 0\nfor i in range(1500000): x = (x * 31 + i) % 1000003\nprint(x)"
-# Of a stored program: samples, and frames on each side of the kernel's border.
-SAMPLES, FRAMES = 200, 8
+# Of a stored program: samples, and frames outside and inside the kernel.
+SAMPLES, FRAMES, KERNEL_FRAMES = 200, 14, 8
 START = {"_start", "__libc_start_main", "__libc_start_call_main", "__libc_start_main_impl", "main",
          "plants_main", "runtime.main", "runtime.goexit", "main.main"}
 
@@ -83,7 +83,7 @@ def measure(build, words, folder):
 
 
 def bare_name(name):
-    """Without parameters, and with <> for all template arguments."""
+    """Without parameters and the type that a template returns, and with <> for its arguments."""
     name, depth = re.sub(r"\s+", " ", name), 0
     if name.endswith((")", ") const")) and not name.endswith("()"):
         for i in range(name.rindex(")"), 0, -1):
@@ -94,7 +94,8 @@ def bare_name(name):
     if not name.startswith("<") and "operator" not in name:
         while re.search(r"<[^<>]+>", name.replace("<>", "")):
             name = re.sub(r"<(?:[^<>]|<>)+>", "<>", name)
-    return name
+    name = re.sub(r"^.* (std::)", r"\1", name)
+    return name + "()" if name.endswith("operator()") else name  # the first is its name
 
 
 def frame_text(name, module, inlined, program):
@@ -114,7 +115,7 @@ def thinned(frames):
             break
     kernel = [frame for frame in frames if frame.endswith("@[kernel]")]
     user = [frame for frame in frames if not frame.endswith("@[kernel]")][-FRAMES:]
-    return ";".join(user + kernel[:FRAMES]).lstrip("+")
+    return ";".join(user + kernel[:KERNEL_FRAMES]).lstrip("+")
 
 
 def stacks_of(db, program):

@@ -190,7 +190,7 @@ static bool text_fact(struct profile_text *t, const char *word, char *rest)
 		row.value = text_intern(t, &rest, '\n');
 		run_add_field(run, &row);
 	} else if (strcmp(word, "fact") == 0) {
-		struct fact_row row = {.name = text_intern(t, &rest, ' '), .execution = 1};
+		struct fact_row row = {.name = text_intern(t, &rest, ' ')};
 
 		row.value = strtod(rest, NULL);
 		run_add_fact(run, &row);
