@@ -148,6 +148,8 @@ static bool bytes_are_text(const struct str *text)
 {
 	size_t looked = text->len < LOOK ? text->len : LOOK, lines = 0;
 
+	if (str_starts(str_text(text), "#!")) /* a program, not an input */
+		return false;
 	for (size_t i = 0; i < looked; i++) {
 		if (!text->at[i])
 			return false;
@@ -169,13 +171,27 @@ static bool file_is_text(const char *path)
 	return bytes_are_text(&head);
 }
 
+/* Whether the first argument is what the program runs: a part of that is another program. */
+static bool runs_a_script(char *const *program)
+{
+	static const char *const names[] = {"sh", "bash", "dash", "ksh", "zsh", "python", "perl",
+		"ruby", "lua", "node", "php", "Rscript", "julia", "tclsh"};
+	const char *name = label_base(program[0]);
+
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (str_starts(name, names[i]) &&
+			!name[strlen(names[i]) + strspn(name + strlen(names[i]), "0123456789.")])
+			return program[1] && *program[1] != '-';
+	return false;
+}
+
 /* The one word that names a text file, 0: stdin is it; negative: none or several. */
 static int input_find(const struct run_job *job)
 {
 	int found = job->input_path && file_is_text(job->input_path) ? 0 : -1;
 	char *const *program = job->options.program;
 
-	for (int i = 1; program[i]; i++) {
+	for (int i = runs_a_script(program) ? 2 : 1; program[i]; i++) {
 		if (!file_is_text(program[i]))
 			continue;
 		if (found >= 0)

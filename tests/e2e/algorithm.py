@@ -110,6 +110,11 @@ def _():
         assert (reason is None) == (phase["outcome"] == "done"), phase
         assert reason is None or reason in phase["reason"], phase
         os.rename("out", "out" + str(len(os.listdir("."))))
+    text = script("text", *[":"] * 40, "sleep 0.1")
+    for words in (("sh", text), (text,)):
+        d = answer("--", *words, skip="causal,counters,calls,baseline,observed")
+        assert "no smaller input" in phases(d)["smaller"]["reason"], phases(d)["smaller"]
+        os.rename("out", "out" + str(len(os.listdir("."))))
 
 
 @case("sizes that cannot be used are refused in one sentence")
