@@ -435,7 +435,7 @@ static double explained_share(const struct ledger_row *row, const struct hotspot
 		if (category_fits(row->category, spot->kinds[i].category))
 			share += spot->kinds[i].share;
 	if (category_fits(row->category, spot->category) &&
-		!hotspot_kind_share(spot, spot->category))
+		hotspot_kind_share(spot, spot->category) <= 0)
 		share += spot->kind_count ? hotspot_kind_share(spot, HOTSPOT_CPU) : spot->value;
 	return share;
 }
