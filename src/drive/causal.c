@@ -414,11 +414,11 @@ static int run(struct causal_runner *c, struct err *err)
 		r = execution_run(c, err);
 		/* A program that ends before one pair is measured would be started for ever; one
 		 * that ended in the search for its point is, some times. */
-		searches += !searched && c->searching.has_chain;
+		searches += !searched && c->searching.begun;
 	} while (r == 0 && c->options->path && !c->execution.stopped && c->options->budget_ns &&
 		 !time_is_up(c) && !c->summary->sealed && !c->summary->harmed_by &&
 		 (c->summary->pairs > pairs ||
-			 (!searched && c->searching.has_chain && searches < SEARCHES_MOST)));
+			 (!searched && c->searching.begun && searches < SEARCHES_MOST)));
 	if (r >= 0 && c->summary->sealed)
 		r = sealed_tell(c);
 	if (r >= 0 && c->summary->no_stack)

@@ -14,6 +14,7 @@ enum { CAUSAL_FINALISTS_MAX = CAUSAL_PROBED_MAX - 4 }; /* four are calls that pu
 
 /* The search for a progress point.  It outlives an execution: a short program is started again. */
 struct causal_searching {
+	bool begun;
 	bool has_chain;	 /* the stacks were looked at */
 	uint32_t next;	 /* of the points on the stacks: not looked at yet */
 	uint32_t others; /* of the other functions likewise */

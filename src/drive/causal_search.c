@@ -22,7 +22,7 @@ static const uint64_t look_first_ns = 1000000, look_longest_ns = 50000000;
 static const uint64_t look_busy_ns = 200000000, look_patience_ns = 1000000000;
 static const uint64_t stacks_ns = 300000000;
 static const double cost_most = 0.03, rate_best = 300, rate_least = 20;
-static const double rate_least_most = 100, rate_most_most = 10000;
+static const double rate_least_most = 100, rate_most_most = 50000;
 
 struct moment {
 	uint64_t real_ns, busy_ns; /* busy: CPU time of the program */
@@ -329,6 +329,7 @@ int causal_search_points(struct causal_runner *c, struct err *err)
 	uint32_t chosen = UINT32_MAX;
 	int r = 1;
 
+	s->begun = true;
 	for (unsigned cheap = 0; cheap < 2; cheap++)
 		if (!s->rate_most[cheap])
 			s->rate_most[cheap] = rate_affordable(c, cheap);

@@ -113,6 +113,35 @@ static void a_busy_machine_does_not_look_like_bursts(void **state)
 	assert_int_equal(ranks[0].verdict, PROGRESS_FIT);
 }
 
+static void what_becomes_rarer_and_rarer_does_not_come_in_bursts(void **state)
+{
+	static const uint64_t slower[SLICES] = {900, 500, 350, 280, 230, 200, 180, 160, 145, 135};
+	const struct progress_candidate candidates[] = {
+		{.name = "add", .visits = slower}, {.name = "burst", .visits = bursts}};
+	struct progress_rank ranks[PROGRESS_CANDIDATES_MAX];
+
+	(void)state;
+	progress_choose(candidates, 2, &slices, ranks);
+	assert_int_equal(ranks[0].candidate, 0);
+	assert_int_equal(ranks[0].verdict, PROGRESS_FIT);
+	assert_int_equal(ranks[1].verdict, PROGRESS_UNEVEN);
+}
+
+static void where_most_of_the_time_is_more_bursts_are_taken(void **state)
+{
+	static const uint64_t uneven[SLICES] = {60, 10, 55, 8, 30, 60, 12, 40, 15, 10};
+	const struct progress_candidate candidates[] = {
+		{.name = "aside", .visits = uneven, .stack_share = 0.2},
+		{.name = "add", .visits = uneven, .stack_share = 0.9}};
+	struct progress_rank ranks[PROGRESS_CANDIDATES_MAX];
+
+	(void)state;
+	progress_choose(candidates, 2, &slices, ranks);
+	assert_int_equal(ranks[0].candidate, 1);
+	assert_int_equal(ranks[0].verdict, PROGRESS_FIT);
+	assert_int_equal(ranks[1].verdict, PROGRESS_UNEVEN);
+}
+
 static void of_those_on_a_stack_the_outermost_that_is_visited_often_enough_wins(void **state)
 {
 	static const uint64_t some[SLICES] = {8, 9, 8, 8, 7, 8, 8, 8, 8, 8};
@@ -164,6 +193,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_even_one_wins_over_rare_hot_and_bursty_ones),
 		cmocka_unit_test(of_those_in_step_the_outermost_wins),
+		cmocka_unit_test(what_becomes_rarer_and_rarer_does_not_come_in_bursts),
+		cmocka_unit_test(where_most_of_the_time_is_more_bursts_are_taken),
 		cmocka_unit_test(
 			of_those_on_a_stack_the_outermost_that_is_visited_often_enough_wins),
 		cmocka_unit_test(

@@ -2,9 +2,9 @@
  * nothing itself.
  *
  * Pure: how often each was called in each slice of time in, a ranking with reasons out.  A good one
- * is called 10 to 10,000 times a second, evenly, about as often as the program puts something out,
- * stands on most stacks of the program, and is called by nobody who would do as well: the outermost
- * of those that are called in step.
+ * is called at least 10 times a second, and so rarely that counting it costs next to nothing,
+ * evenly, about as often as the program puts something out, stands on most stacks of the program,
+ * and is called by nobody who would do as well: the outermost of those that are called in step.
  * Owns nothing. */
 #pragma once
 
@@ -47,7 +47,7 @@ struct progress_rank {
 	uint32_t candidate;
 	enum progress_verdict verdict;
 	double per_second;
-	double variation;   /* of the slices: standard deviation over mean, less that of counting */
+	double variation;   /* from slice to slice: deviation over mean, less that of counting */
 	const char *output; /* the system call it goes with, or NULL */
 	bool is_inner;	    /* one that calls it would do as well */
 	bool is_deeper;	    /* one nearer to the root of the stacks is visited often enough */
