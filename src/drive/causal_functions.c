@@ -55,7 +55,7 @@ static int by_size(const void *a, const void *b)
  * could not be found again by it. */
 const char *causal_point_name(struct arena *arena, const char *function)
 {
-	size_t len = names_bare_length(function), most = CAUSAL_NAME_ROOM - 1;
+	size_t len = names_bare_length(function), most = CAUSAL_NAME_SIZE - 1;
 
 	return arena_text(arena, function, len < most ? len : most);
 }

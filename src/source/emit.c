@@ -4,13 +4,13 @@
 
 #include "wire/build.h"
 
-enum { EMIT_ROOM = 8192 };
+enum { EMIT_SIZE = 8192 };
 
 int emit_note(const struct wire_sink *sink, const char *code, const char *text, const char *hint)
 {
 	union {
 		struct wire_note note;
-		unsigned char bytes[EMIT_ROOM];
+		unsigned char bytes[EMIT_SIZE];
 	} space;
 	struct wire_builder b = wire_begin(&space, sizeof(space), WIRE_NOTE, sizeof(space.note));
 
@@ -25,7 +25,7 @@ int emit_field(const struct wire_sink *sink, const char *group, const char *name
 {
 	union {
 		struct wire_field field;
-		unsigned char bytes[EMIT_ROOM];
+		unsigned char bytes[EMIT_SIZE];
 	} space;
 	struct wire_builder b = wire_begin(&space, sizeof(space), WIRE_FIELD, sizeof(space.field));
 
@@ -42,7 +42,7 @@ int emit_capability(const struct wire_sink *sink, const char *name, enum wire_st
 {
 	union {
 		struct wire_capability capability;
-		unsigned char bytes[EMIT_ROOM];
+		unsigned char bytes[EMIT_SIZE];
 	} space;
 	struct wire_builder b =
 		wire_begin(&space, sizeof(space), WIRE_CAPABILITY, sizeof(space.capability));
@@ -72,7 +72,7 @@ int emit_target(const struct wire_sink *sink, const struct emit_target *target)
 {
 	union {
 		struct wire_target target;
-		unsigned char bytes[EMIT_ROOM];
+		unsigned char bytes[EMIT_SIZE];
 	} space;
 	struct wire_builder b =
 		wire_begin(&space, sizeof(space), WIRE_TARGET, sizeof(space.target));
@@ -90,7 +90,7 @@ int emit_fact(const struct wire_sink *sink, const struct emit_fact *fact)
 {
 	union {
 		struct wire_fact fact;
-		unsigned char bytes[EMIT_ROOM];
+		unsigned char bytes[EMIT_SIZE];
 	} space;
 	struct wire_builder b = wire_begin(&space, sizeof(space), WIRE_FACT, sizeof(space.fact));
 
@@ -107,7 +107,7 @@ int emit_place(const struct wire_sink *sink, const struct emit_place *place)
 {
 	union {
 		struct wire_place place;
-		unsigned char bytes[EMIT_ROOM];
+		unsigned char bytes[EMIT_SIZE];
 	} space;
 	struct wire_builder b = wire_begin(&space, sizeof(space), WIRE_PLACE, sizeof(space.place));
 

@@ -26,7 +26,7 @@
 #include "base/io.h"
 #include "drive/tune.h"
 
-enum { STOPS_MAX = 100000, VALUE_ROOM = 64 };
+enum { STOPS_MAX = 100000, VALUE_SIZE = 64 };
 
 static const struct tune_knob knobs[] = {
 	{.name = "governor", .pattern = "/sys/governor", .want = "performance"},
@@ -48,7 +48,7 @@ enum { SETTINGS = sizeof(settings) / sizeof(settings[0]) };
 
 struct tree {
 	char root[64];
-	char governor[VALUE_ROOM]; /* as last seen by the kernel we play */
+	char governor[VALUE_SIZE]; /* as last seen by the kernel we play */
 };
 
 static void put(const struct tree *tree, const char *path, const char *value)
@@ -62,12 +62,12 @@ static void put(const struct tree *tree, const char *path, const char *value)
 	assert_int_equal(io_write_all(fd, value, strlen(value)), 0);
 }
 
-static void get(const struct tree *tree, const char *path, char value[VALUE_ROOM])
+static void get(const struct tree *tree, const char *path, char value[VALUE_SIZE])
 {
 	char full[512];
 
 	snprintf(full, sizeof(full), "%s%s", tree->root, path);
-	assert_true(io_read_line(full, value, VALUE_ROOM) >= 0);
+	assert_true(io_read_line(full, value, VALUE_SIZE) >= 0);
 	value[strcspn(value, "\n")] = '\0';
 }
 
@@ -146,7 +146,7 @@ static int job_revert(const struct tree *tree)
 /* The kernel: a governor that is written resets turbo. */
 static void kernel_play(struct tree *tree)
 {
-	char now[VALUE_ROOM];
+	char now[VALUE_SIZE];
 
 	get(tree, "/sys/governor", now);
 	if (!str_equal(now, tree->governor))
@@ -216,7 +216,7 @@ static void expect_all(const struct tree *tree, bool tuned, unsigned moment)
 {
 	for (unsigned i = 0; i < SETTINGS; i++) {
 		const char *value = tuned ? settings[i].tuned : settings[i].before;
-		char now[VALUE_ROOM];
+		char now[VALUE_SIZE];
 
 		get(tree, settings[i].path, now);
 		if (!str_equal(now, value))
@@ -292,7 +292,7 @@ static void an_apply_waits_for_the_disk_once_and_for_the_name_of_a_new_journal(v
 static void expect_nothing_wrong(const struct tree *tree, const char *what, size_t at)
 {
 	for (unsigned i = 0; i < SETTINGS; i++) {
-		char now[VALUE_ROOM];
+		char now[VALUE_SIZE];
 
 		get(tree, settings[i].path, now);
 		if (!str_equal(now, settings[i].before) && !str_equal(now, settings[i].tuned))

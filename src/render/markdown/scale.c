@@ -20,7 +20,7 @@ static void row(struct str *out, const struct scale_view *view, const struct sca
 {
 	const struct summary *time = point->time;
 	const struct summary_percentile *p = time->percentiles;
-	char unit[SCALE_LABEL_ROOM];
+	char unit[SCALE_LABEL_SIZE];
 
 	str_addf(out, "| %llu | %u |", (unsigned long long)point->size, point->command->used_count);
 	millis(out, true, time->median);

@@ -24,7 +24,7 @@ enum {
 	DRAWN_MOST = 5000, /* elements for viewers without script */
 	NAME_MOST = 2000,  /* bytes */
 	VARIATIONS = 8,	   /* of a colour, in flame.css */
-	CLASS_ROOM = 16,
+	CLASS_SIZE = 16,
 };
 
 /* Of the 11 px monospace face, measured in chromium with DejaVu Sans Mono. */
@@ -88,24 +88,24 @@ static char label_kind_letter(const struct label *label)
 }
 
 /* By the function and the file's name of its module: the same in every run, on every machine. */
-static void label_class(const struct label *label, char ret_class[CLASS_ROOM])
+static void label_class(const struct label *label, char ret_class[CLASS_SIZE])
 {
 	const char *module = label_base(label->module);
 	uint64_t hash =
 		map_hash(label->name, strlen(label->name)) ^ map_hash(module, strlen(module)) * 31;
 	char letter = label_kind_letter(label);
 
-	snprintf(ret_class, CLASS_ROOM, "%c%u", letter,
+	snprintf(ret_class, CLASS_SIZE, "%c%u", letter,
 		letter == 'x' ? 0 : (unsigned)((hash >> 32) % VARIATIONS));
 }
 
 static void box_class(
-	const struct flame_view *view, const struct flame_box *box, char ret_class[CLASS_ROOM])
+	const struct flame_view *view, const struct flame_box *box, char ret_class[CLASS_SIZE])
 {
 	int change = box->change;
 
 	if (view->compared)
-		snprintf(ret_class, CLASS_ROOM, "%c%d",
+		snprintf(ret_class, CLASS_SIZE, "%c%d",
 			change > 0   ? 'p'
 			: change < 0 ? 'm'
 				     : 'z',
@@ -113,7 +113,7 @@ static void box_class(
 	else if (box->label)
 		label_class(box->label, ret_class);
 	else
-		snprintf(ret_class, CLASS_ROOM, "r0");
+		snprintf(ret_class, CLASS_SIZE, "r0");
 }
 
 /* ---- what it says in words ---- */
@@ -231,7 +231,7 @@ static void add_box(struct str *out, const struct layout *layout, const struct f
 	uint32_t y = (layout->icicle ? box->depth : layout->rows - 1 - box->depth) * ROW;
 	unsigned space_left = wide > 7 ? (unsigned)((wide - 7) / letter_width) : 0;
 	str_auto struct str name = {0}, shown = {0};
-	char class[CLASS_ROOM];
+	char class[CLASS_SIZE];
 
 	box_name(view, box, &name);
 	box_class(view, box, class);
@@ -442,7 +442,7 @@ static void label_json(struct str *out, const struct flame_view *view, const str
 	const struct label *label = box->label;
 	str_auto struct str json = {0}, name = {0};
 	struct jsonw w = {.out = &json, .compact = true};
-	char class[CLASS_ROOM];
+	char class[CLASS_SIZE];
 
 	box_name(view, box, &name);
 	label_class(label, class);

@@ -81,7 +81,7 @@ static void lines_put(struct str *out, const char *class, double y, const char *
 static void tick_y(
 	struct str *out, const struct scale_view *view, const struct scale_axes *axes, double value)
 {
-	char label[SCALE_LABEL_ROOM];
+	char label[SCALE_LABEL_SIZE];
 	double y = place_y(axes, value);
 
 	str_addf(out, "<line class=\"grid\" x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\"/>\n", LEFT,
@@ -113,7 +113,7 @@ static void ticks_x(struct str *out, const struct scale_view *view, const struct
 	double used = 0;
 
 	for (uint32_t i = 0; i < view->point_count; i++) {
-		char label[SCALE_LABEL_ROOM];
+		char label[SCALE_LABEL_SIZE];
 		double x = place_x(axes, (double)view->points[i].size), half;
 
 		scale_size_label(label, (double)view->points[i].size);
@@ -151,7 +151,7 @@ static void points_put(
 {
 	for (uint32_t i = 0; i < view->point_count; i++) {
 		const struct scale_point *point = &view->points[i];
-		char label[SCALE_LABEL_ROOM], low[SCALE_LABEL_ROOM], high[SCALE_LABEL_ROOM];
+		char label[SCALE_LABEL_SIZE], low[SCALE_LABEL_SIZE], high[SCALE_LABEL_SIZE];
 		struct interval range;
 		double x, y;
 

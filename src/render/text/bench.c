@@ -6,7 +6,7 @@
 
 #include "render/shorten.h"
 
-enum { TIME_ROOM = 32, NAME_COLUMNS = 60 };
+enum { TIME_SIZE = 32, NAME_COLUMNS = 60 };
 enum { SPLIT_TRUSTED_NS = 50000000 }; /* the kernel scales user and system by ticks below that */
 
 static const char *name_of(const struct bench_command *command, struct str *out)
@@ -18,7 +18,7 @@ static const char *name_of(const struct bench_command *command, struct str *out)
 
 static void interval_text(struct str *out, double lo, double hi)
 {
-	char low[TIME_ROOM], high[TIME_ROOM];
+	char low[TIME_SIZE], high[TIME_SIZE];
 
 	if (isfinite(lo) && isfinite(hi))
 		str_addf(out, "%s .. %s", paper_time(low, sizeof(low), lo),
@@ -49,7 +49,7 @@ static void row_begin(struct table *table, const char *name, const char *value)
 static void wall_row(struct table *table, const struct summary *wall)
 {
 	str_auto struct str interval = {0};
-	char value[TIME_ROOM];
+	char value[TIME_SIZE];
 
 	interval_text(&interval, wall->median_interval.lo, wall->median_interval.hi);
 	row_begin(table, "wall, median", paper_time(value, sizeof(value), wall->median));
@@ -62,7 +62,7 @@ static void wall_row(struct table *table, const struct summary *wall)
 
 static void range_row(struct table *table, const struct summary *wall)
 {
-	char low[TIME_ROOM], high[TIME_ROOM], mean[TIME_ROOM];
+	char low[TIME_SIZE], high[TIME_SIZE], mean[TIME_SIZE];
 
 	table_cell(table, INK_PLAIN, "min .. max");
 	table_cell(table, INK_BOLD, "%s .. %s", paper_time(low, sizeof(low), wall->min),
@@ -74,7 +74,7 @@ static void range_row(struct table *table, const struct summary *wall)
 static void percentiles_row(struct table *table, const struct summary *wall)
 {
 	str_auto struct str known = {0}, note = {0};
-	char value[TIME_ROOM];
+	char value[TIME_SIZE];
 
 	for (unsigned i = 2; i < SUMMARY_PERCENTILES && !note.len; i++) {
 		const struct summary_percentile *one = &wall->percentiles[i];
@@ -99,7 +99,7 @@ static void rate_row(
 {
 	struct bench_rate rate = bench_rate_of(command, per_run);
 	char *(*number)(char *, size_t, double) = bytes ? paper_bytes : paper_count;
-	char median[TIME_ROOM], low[TIME_ROOM], high[TIME_ROOM];
+	char median[TIME_SIZE], low[TIME_SIZE], high[TIME_SIZE];
 
 	if (!per_run)
 		return;
@@ -116,7 +116,7 @@ static void command_table(
 	struct paper *paper, const struct bench_view *view, const struct bench_command *command)
 {
 	table_auto struct table table = {0};
-	char value[TIME_ROOM], user[TIME_ROOM], system[TIME_ROOM];
+	char value[TIME_SIZE], user[TIME_SIZE], system[TIME_SIZE];
 
 	table_columns(&table, "", "", "");
 	wall_row(&table, &command->wall);
@@ -174,7 +174,7 @@ static void scan_table(struct paper *paper, const struct bench_view *view)
 {
 	const struct bench_command *first = &view->commands[0];
 	table_auto struct table table = {0};
-	char value[TIME_ROOM];
+	char value[TIME_SIZE];
 
 	if (view->command_count < 2 || !first->parameter_count)
 		return;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { TIME_ROOM = 32, STDERR_LINES = 8 };
+enum { TIME_SIZE = 32, STDERR_LINES = 8 };
 #define AUTOCORRELATION_TOLD 0.3
 
 /* The last lines of what a run said before it failed. */
@@ -72,7 +72,7 @@ static void outliers_text(struct paper *paper, const struct bench_command *comma
 	str_auto struct str line = {0};
 	const struct summary *wall = &command->wall;
 	size_t far = wall->far + wall->extreme;
-	char median[TIME_ROOM];
+	char median[TIME_SIZE];
 
 	if (!far)
 		return;
@@ -90,7 +90,7 @@ static void outliers_text(struct paper *paper, const struct bench_command *comma
 static void noise_text(struct paper *paper, const struct bench_command *command)
 {
 	str_auto struct str line = {0};
-	char median[TIME_ROOM];
+	char median[TIME_SIZE];
 	const char *before = " (";
 
 	if (!command->dirty_count)

@@ -6,13 +6,13 @@
 
 #include "render/shorten.h"
 
-enum { ROWS = 20, AGENT_ROWS = 12, NAME_COLUMNS = 48, TIME_ROOM = 32 };
+enum { ROWS = 20, AGENT_ROWS = 12, NAME_COLUMNS = 48, TIME_SIZE = 32 };
 
 static void command_row(struct table *table, const struct bench_command *command)
 {
 	str_auto struct str name = {0};
 	const struct summary *wall = &command->wall;
-	char bytes[TIME_ROOM];
+	char bytes[TIME_SIZE];
 
 	name_shorten(command->name, NAME_COLUMNS, &name);
 	if (name.len)

@@ -60,7 +60,7 @@ static void size_row(struct table *table, const struct scale_view *view, uint32_
 {
 	const struct scale_point *point = &view->points[index];
 	double times = view->p95_known ? point->times_p95 : point->times;
-	char unit[SCALE_LABEL_ROOM];
+	char unit[SCALE_LABEL_SIZE];
 
 	row_begin(table, point);
 	if (isfinite(times))

@@ -67,7 +67,7 @@ struct scale_axes scale_axes_of(const struct scale_view *view)
 	return axes;
 }
 
-const char *scale_size_label(char label[SCALE_LABEL_ROOM], double size)
+const char *scale_size_label(char label[SCALE_LABEL_SIZE], double size)
 {
 	static const char *const units[] = {"", "k", "M", "G", "T", "P"};
 	unsigned unit = 0;
@@ -76,11 +76,11 @@ const char *scale_size_label(char label[SCALE_LABEL_ROOM], double size)
 		size /= 1000;
 		unit++;
 	}
-	snprintf(label, SCALE_LABEL_ROOM, "%.4g%s", size, units[unit]);
+	snprintf(label, SCALE_LABEL_SIZE, "%.4g%s", size, units[unit]);
 	return label;
 }
 
-const char *scale_time_label(char label[SCALE_LABEL_ROOM], double ns)
+const char *scale_time_label(char label[SCALE_LABEL_SIZE], double ns)
 {
 	static const char *const units[] = {"ns", "us", "ms", "s"};
 	unsigned unit = 0;
@@ -89,16 +89,16 @@ const char *scale_time_label(char label[SCALE_LABEL_ROOM], double ns)
 		ns /= 1000;
 		unit++;
 	}
-	snprintf(label, SCALE_LABEL_ROOM, "%.3g %s", ns, units[unit]);
+	snprintf(label, SCALE_LABEL_SIZE, "%.3g %s", ns, units[unit]);
 	return label;
 }
 
 const char *scale_height_label(
-	const struct scale_view *view, char label[SCALE_LABEL_ROOM], double y)
+	const struct scale_view *view, char label[SCALE_LABEL_SIZE], double y)
 {
 	if (!view->options.threads)
 		return scale_time_label(label, y);
-	snprintf(label, SCALE_LABEL_ROOM, "%.3g/s", y);
+	snprintf(label, SCALE_LABEL_SIZE, "%.3g/s", y);
 	return label;
 }
 
@@ -169,7 +169,7 @@ static void glyph_put(struct paper *paper, char what)
 
 /* The label of a row: at both ends, and where a power of ten lies. */
 static void row_label(const struct grid *grid, const struct scale_view *view, int row,
-	char label[SCALE_LABEL_ROOM])
+	char label[SCALE_LABEL_SIZE])
 {
 	label[0] = '\0';
 	for (int power = (int)ceil(grid->axes.y_lo); power <= grid->axes.y_hi; power++)
@@ -185,7 +185,7 @@ static void size_labels(struct paper *paper, const struct grid *grid, const stru
 	str_auto struct str line = {0};
 
 	for (uint32_t i = 0; i < view->point_count; i++) {
-		char label[SCALE_LABEL_ROOM];
+		char label[SCALE_LABEL_SIZE];
 		size_t at = (size_t)grid_column(grid, (double)view->points[i].size);
 
 		if (line.len && at <= line.len)
@@ -206,7 +206,7 @@ void scale_chart(struct paper *paper, const struct scale_view *view)
 		return;
 	grid_fill(&grid, view);
 	for (int row = 0; row < ROWS; row++) {
-		char label[SCALE_LABEL_ROOM];
+		char label[SCALE_LABEL_SIZE];
 
 		row_label(&grid, view, row, label);
 		paper_ink(paper, INK_DIM, "%*s ", LABEL, label);

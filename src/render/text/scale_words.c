@@ -5,7 +5,7 @@
 
 #include "render/scale_chart.h"
 
-enum { TIME_ROOM = 32, COUNT_ROOM = 32 };
+enum { TIME_SIZE = 32, COUNT_SIZE = 32 };
 
 static const char *growth_words(enum law law)
 {
@@ -16,7 +16,7 @@ static const char *growth_words(enum law law)
 
 static void range_words(const struct scale_view *view, struct str *out)
 {
-	char first[COUNT_ROOM], last[COUNT_ROOM];
+	char first[COUNT_SIZE], last[COUNT_SIZE];
 
 	str_addf(out, "from n = %s to %s",
 		paper_count(first, sizeof(first), (double)view->points[0].size),
@@ -26,7 +26,7 @@ static void range_words(const struct scale_view *view, struct str *out)
 static void formula_words(const struct scale_view *view, struct str *out)
 {
 	const struct law_line *line = &view->law.fit.lines[view->law.best];
-	char a[SCALE_LABEL_ROOM], b[SCALE_LABEL_ROOM];
+	char a[SCALE_LABEL_SIZE], b[SCALE_LABEL_SIZE];
 
 	if (view->law.best == LAW_CONSTANT)
 		str_addf(out, "t = %s", scale_time_label(a, line->a));
@@ -42,7 +42,7 @@ static void law_words(const struct scale_view *view, struct str *out)
 {
 	const struct scale_law *law = &view->law;
 	double largest = (double)view->points[view->point_count - 1].size;
-	char count[COUNT_ROOM], time[TIME_ROOM];
+	char count[COUNT_SIZE], time[TIME_SIZE];
 
 	str_addf(out, "%s: ", scale_law_name(law));
 	if (law->beyond) {

@@ -6,7 +6,7 @@
 #include "render/imported.h"
 #include "render/shorten.h"
 
-enum { ROWS = 20, AGENT_ROWS = 10, NAME_COLUMNS = 40, NUMBER_ROOM = 64, AGENT_WORDS = 40 };
+enum { ROWS = 20, AGENT_ROWS = 10, NAME_COLUMNS = 40, NUMBER_SIZE = 64, AGENT_WORDS = 40 };
 
 static uint32_t rows_of(const struct paper *paper)
 {
@@ -26,7 +26,7 @@ static void span_row(
 	struct table *table, const struct paper *paper, uint32_t rank, const struct span_view *span)
 {
 	str_auto struct str name = {0};
-	char text[NUMBER_ROOM];
+	char text[NUMBER_SIZE];
 
 	name_shorten(span->name, NAME_COLUMNS, &name);
 	table_cell(table, INK_DIM, "%u", rank);
@@ -84,7 +84,7 @@ static void claims_table(struct paper *paper, const struct spans_view *view)
 void spans_text(
 	struct paper *paper, const struct spans_view *view, const char *path, const char *stored)
 {
-	char number[NUMBER_ROOM];
+	char number[NUMBER_SIZE];
 
 	paper_ink(paper, INK_BOLD, "%s", view->target);
 	if (*view->scenario)

@@ -16,7 +16,7 @@ enum { ROUNDS = 5, VISITS = 200 };
 extern const unsigned char assay_cost_cheap[] __attribute__((visibility("hidden")));
 extern const unsigned char assay_cost_other[] __attribute__((visibility("hidden")));
 
-static __attribute__((noinline, noclone)) void probed(void)
+static __attribute__((noinline)) void probed(void)
 {
 #if defined(__x86_64__)
 	__asm__ volatile("assay_cost_cheap: nop\n"

@@ -8,7 +8,7 @@ static int point_emit(const struct causal_visits *row, const struct wire_sink *s
 {
 	union {
 		struct wire_progress progress;
-		unsigned char bytes[sizeof(struct wire_progress) + CAUSAL_NAME_ROOM + 8];
+		unsigned char bytes[sizeof(struct wire_progress) + CAUSAL_NAME_SIZE + 8];
 	} space;
 	struct wire_builder b =
 		wire_begin(&space, sizeof(space), WIRE_PROGRESS, sizeof(space.progress));

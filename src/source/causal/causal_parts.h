@@ -29,7 +29,7 @@ struct causal_snapshot {
 /* One counter of the target's table, as it was first seen. */
 struct causal_counter {
 	uint32_t type; /* 0: not seen */
-	char name[CAUSAL_NAME_ROOM];
+	char name[CAUSAL_NAME_SIZE];
 };
 
 /* A file that is mapped as code. */

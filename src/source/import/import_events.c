@@ -20,7 +20,7 @@
 #include "source/emit.h"
 #include "wire/build.h"
 
-enum { ROWS_MAX = 4096, WORD_MAX = 600, RECORD_ROOM = 4096, DETECT_LINES = 1000 };
+enum { ROWS_MAX = 4096, WORD_MAX = 600, RECORD_SIZE = 4096, DETECT_LINES = 1000 };
 #define PREFIX "perf.profile."
 #define LONGEST_US 1e15 /* 31 years */
 
@@ -156,7 +156,7 @@ static int take_span(struct events_reader *in, const json_t *object)
 {
 	union {
 		struct wire_span span;
-		unsigned char bytes[RECORD_ROOM];
+		unsigned char bytes[RECORD_SIZE];
 	} space;
 	struct wire_builder b = wire_begin(&space, sizeof(space), WIRE_SPAN, sizeof(space.span));
 	const char *name = object_word(in, object, "span", "span_name");
@@ -189,7 +189,7 @@ static int claim_emit(
 {
 	union {
 		struct wire_claim claim;
-		unsigned char bytes[RECORD_ROOM];
+		unsigned char bytes[RECORD_SIZE];
 	} space;
 	struct wire_builder b = wire_begin(&space, sizeof(space), WIRE_CLAIM, sizeof(space.claim));
 

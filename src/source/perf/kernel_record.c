@@ -14,7 +14,7 @@ enum {
 	TRAILER_BYTES = 24,	/* pid and tid, time, cpu */
 	BRANCH_ENTRY_WORDS = 3, /* from, to, flags */
 	BUILD_ID_MAX = 20,
-	MAP_ROOM = 8192, /* a path has at most 4096 bytes */
+	MAP_SIZE = 8192, /* a path has at most 4096 bytes */
 };
 
 #define MISC_BUILD_ID (1 << 14) /* PERF_RECORD_MISC_MMAP_BUILD_ID, Linux 5.12 */
@@ -274,7 +274,7 @@ static int emit_map(const struct perf_event_header *record, const struct wire_si
 {
 	union {
 		struct wire_map map;
-		unsigned char bytes[MAP_ROOM];
+		unsigned char bytes[MAP_SIZE];
 	} space;
 	struct mmap2_body body;
 	char path[4096 + 1], build_id[2 * BUILD_ID_MAX + 1] = "";

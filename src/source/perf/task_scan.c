@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "wire/build.h"
 
-enum { MAPS_MAX = 64 << 20, MAP_ROOM = 8192 };
+enum { MAPS_MAX = 64 << 20, MAP_SIZE = 8192 };
 
 static bool take_number(const char **at, int base, uint64_t *ret_value)
 {
@@ -65,7 +65,7 @@ static int map_emit(
 {
 	union {
 		struct wire_map map;
-		unsigned char bytes[MAP_ROOM];
+		unsigned char bytes[MAP_SIZE];
 	} space;
 	struct wire_builder b = wire_begin(&space, sizeof(space), WIRE_MAP, sizeof(space.map));
 

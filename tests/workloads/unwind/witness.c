@@ -43,7 +43,7 @@ enum {
 	MOMENTS = 6000,
 	TRACE = 400,
 	MODULES = 32,
-	STACK_ROOM = 16 << 10,
+	STACK_SIZE = 16 << 10,
 	COPIES = 96 << 20,
 	TRAP_FLAG = 0x100,
 	STOP_CYCLES = 200,
@@ -164,8 +164,8 @@ static void witness_note(int number, siginfo_t *info, void *context)
 
 	(void)number;
 	(void)info;
-	if (len > STACK_ROOM)
-		len = STACK_ROOM;
+	if (len > STACK_SIZE)
+		len = STACK_SIZE;
 	if (witness.count == MOMENTS || witness.copied + len > COPIES)
 		witness.wanted = 0;
 #if defined(__x86_64__)
@@ -313,7 +313,7 @@ static size_t moment_walk(const struct moment *moment, uint64_t *addrs, enum unw
 	struct unwind_stack stack = {.bytes = moment->bytes,
 		.len = moment->len,
 		.base = moment->registers.sp,
-		.cut = moment->len == STACK_ROOM};
+		.cut = moment->len == STACK_SIZE};
 
 #if defined(__aarch64__)
 	world.machine = IMAGE_AARCH64;
@@ -343,7 +343,7 @@ static void moment_judge(const struct moment *moment, struct verdict *verdict)
 		verdict->same++;
 	else if (end == UNWIND_ROOT && moment->count == 1 && addrs[0] == moment->trace[0])
 		verdict->longer++;
-	else if (begins && end == UNWIND_TRUNCATED && moment->len == STACK_ROOM)
+	else if (begins && end == UNWIND_TRUNCATED && moment->len == STACK_SIZE)
 		verdict->cut++;
 	else if (begins && end == UNWIND_BROKEN && last && last->is_library)
 		verdict->stopped++;

@@ -10,11 +10,11 @@
 
 #include "base/err.h"
 
-enum { TUNE_BUSY = 3, TASK_NAME_ROOM = 64 };
+enum { TUNE_BUSY = 3, TASK_NAME_SIZE = 64 };
 
 /* One line of /proc/PID/stat. */
 struct task_line {
-	char name[TASK_NAME_ROOM]; /* printable ASCII: a program chooses its own name */
+	char name[TASK_NAME_SIZE]; /* printable ASCII: a program chooses its own name */
 	uint64_t ticks;		   /* of processor time, user and system */
 };
 
@@ -23,7 +23,7 @@ bool task_line_parse(const char *text, struct task_line *ret_line);
 
 struct tune_busy {
 	uint32_t pid;
-	char name[TASK_NAME_ROOM];
+	char name[TASK_NAME_SIZE];
 	double cpus; /* processors that it used, 1.0 is one */
 };
 

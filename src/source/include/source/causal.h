@@ -27,7 +27,7 @@ enum {
 	CAUSAL_RANGES_MAX = 64,
 	CAUSAL_PROBED_MAX = 64,
 	CAUSAL_POINTS_MAX = 256 + CAUSAL_PROBED_MAX,
-	CAUSAL_NAME_ROOM = 104,
+	CAUSAL_NAME_SIZE = 104,
 };
 
 /* Bytes of a file that is mapped executable; without a path `offset` is an address in memory. */
@@ -104,7 +104,7 @@ enum causal_progress_kind { CAUSAL_THROUGHPUT, CAUSAL_LATENCY, CAUSAL_PROGRESS_K
 struct causal_visits {
 	uint32_t point; /* 1, 2, 3...: as emitted */
 	enum causal_progress_kind kind;
-	char name[CAUSAL_NAME_ROOM];
+	char name[CAUSAL_NAME_SIZE];
 	uint64_t arrivals, departures;
 	uint64_t open_before, open_after;
 };

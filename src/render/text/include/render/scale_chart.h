@@ -15,13 +15,13 @@ struct scale_axes scale_axes_of(const struct scale_view *view);
 bool scale_point_height(
 	const struct scale_view *view, uint32_t index, double *ret_y, struct interval *ret_range);
 
-enum { SCALE_LABEL_ROOM = 32 };
+enum { SCALE_LABEL_SIZE = 32 };
 /* A size as on an axis ("10k"), a height with its unit. */
-const char *scale_size_label(char label[SCALE_LABEL_ROOM], double size);
+const char *scale_size_label(char label[SCALE_LABEL_SIZE], double size);
 const char *scale_height_label(
-	const struct scale_view *view, char label[SCALE_LABEL_ROOM], double y);
+	const struct scale_view *view, char label[SCALE_LABEL_SIZE], double y);
 /* A time with three digits, also below a nanosecond. */
-const char *scale_time_label(char label[SCALE_LABEL_ROOM], double ns);
+const char *scale_time_label(char label[SCALE_LABEL_SIZE], double ns);
 /* What the two lines of the chart are. */
 void scale_line_names(const struct scale_view *view, struct str *best, struct str *other);
 
