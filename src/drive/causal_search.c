@@ -331,7 +331,7 @@ int causal_search_points(struct causal_runner *c, struct err *err)
 
 	s->begun = true;
 	for (unsigned cheap = 0; cheap < 2; cheap++)
-		if (!s->rate_most[cheap])
+		if (s->rate_most[cheap] <= 0)
 			s->rate_most[cheap] = rate_affordable(c, cheap);
 	if (!s->is_chain_done) {
 		r = chain_look(c, err);
