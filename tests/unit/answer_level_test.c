@@ -476,39 +476,44 @@ static void who_waits_half_of_the_time_gains_half_and_two_busy_threads_gain_nobo
 	scene_done(&together);
 }
 
-/* An experiment on `function` that gains nothing, or everything that its share promises. */
-static struct run *experiments_run(const char *function, double ratio)
+static void pairs_add(struct run *run, row_id target, unsigned permille, const double ratios[2])
 {
-	struct run *run = run_open();
-	row_id point = run_add_progress_point(
-		run, &(struct progress_point_row){.name = run_intern(run, "round")});
-	row_id target = run_add_causal_target(
-		run, &(struct causal_target_row){.name = run_intern(run, function),
-			     .file = run_intern(run, "prog.c"),
-			     .function = run_intern(run, function)});
-
-	run->command = run_intern(run, "causal");
-	run_add_execution(run, &(struct execution_row){.wall_ns = 10000000000});
 	for (unsigned i = 0; i < 24; i++) {
 		bool sped = i % 2;
+		double ratio = sped ? ratios[i / 2 % 2] : 1;
 		row_id e = run_add_experiment(
 			run, &(struct experiment_row){.target = target,
 				     .execution = 1,
-				     .pair = 100 + i / 2,
-				     .speedup_permille = sped ? 500 : 0,
+				     .pair = permille + i / 2,
+				     .speedup_permille = sped ? permille : 0,
 				     .threads = 1,
 				     .wall_ns = 1000000000,
-				     .virtual_ns = (uint64_t)(1000000000 * (sped ? ratio : 1)),
+				     .virtual_ns = (uint64_t)(1000000000 * ratio),
 				     .samples = 1000,
 				     .hits = 900,
 				     .hit_ns = 900000000,
 				     .ran_ns = 1000000000});
 
 		run_add_visit(run, &(struct visit_row){.experiment = e,
-					   .point = point,
+					   .point = run->progress_points.count,
 					   .arrivals = 10000,
 					   .departures = 10000});
 	}
+}
+
+/* An experiment on `function` that gains nothing, or everything that its share promises. */
+static struct run *experiments_run(const char *function, double ratio)
+{
+	struct run *run = run_open();
+	row_id target = run_add_causal_target(
+		run, &(struct causal_target_row){.name = run_intern(run, function),
+			     .file = run_intern(run, "prog.c"),
+			     .function = run_intern(run, function)});
+
+	run->command = run_intern(run, "causal");
+	run_add_progress_point(run, &(struct progress_point_row){.name = run_intern(run, "round")});
+	run_add_execution(run, &(struct execution_row){.wall_ns = 10000000000});
+	pairs_add(run, target, 500, (const double[]){ratio, ratio});
 	return run;
 }
 
@@ -543,6 +548,7 @@ static void an_experiment_that_contradicts_one_busy_thread_is_said_and_makes_it_
 	assert_int_equal(s.view.gain_source, GAIN_EXPERIMENT);
 	assert_non_null(strstr(s.view.gain_doubt, "one of them is wrong"));
 	assert_string_not_equal(s.view.confidence, "high");
+	assert_true(s.view.first->agree < s.view.first->asked);
 	flat.evidence.piece[EVIDENCE_CAUSAL] =
 		(struct evidence_piece){none, "causal.assay", "", ""};
 	scene_signal(&flat, "cpus_used", 1.0);
@@ -554,6 +560,24 @@ static void an_experiment_that_contradicts_one_busy_thread_is_said_and_makes_it_
 	run_close(none);
 	scene_done(&s);
 	scene_done(&flat);
+}
+
+static void a_level_whose_bounds_hold_nothing_is_not_the_one_that_is_shown(void **state)
+{
+	struct scene s = scene_of(PARSER, "parse:88");
+	struct run *causal = experiments_run("step", 0.05);
+
+	(void)state;
+	causal->experiments.count = 0;
+	causal->visits.count = 0;
+	pairs_add(causal, 1, 500, (const double[]){0.1, 1.6});
+	pairs_add(causal, 1, 1000, (const double[]){0.04, 0.05});
+	s.evidence.piece[EVIDENCE_CAUSAL] = (struct evidence_piece){causal, "causal.assay", "", ""};
+	scene_signal(&s, "cpus_used", 1.0);
+	scene_first(&s);
+	assert_true(s.view.gain_lo > 0);
+	run_close(causal);
+	scene_done(&s);
 }
 
 /* A promise by arithmetic is for half of the time; the change took away three quarters of it. */
@@ -646,6 +670,7 @@ int main(void)
 		cmocka_unit_test(an_experiment_is_believed_and_confirms_the_place_above_it),
 		cmocka_unit_test(
 			an_experiment_that_contradicts_one_busy_thread_is_said_and_makes_it_less_sure),
+		cmocka_unit_test(a_level_whose_bounds_hold_nothing_is_not_the_one_that_is_shown),
 		cmocka_unit_test(a_promise_by_arithmetic_is_held_against_what_the_place_got),
 		cmocka_unit_test(every_form_shows_the_chain_the_kinds_and_how_the_gain_is_known),
 	};

@@ -417,6 +417,25 @@ static void slow_memory_is_explained_where_the_time_is_not_at_a_few_page_faults(
 	scene_done(&scene);
 }
 
+static void page_faults_explain_a_place_only_where_they_are_most_of_it(void **state)
+{
+	struct scene few = scene_of("event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"
+				    "78 main;grow:10\n22 main;grow:11;mmap@libc.so.6\n");
+	struct scene most = scene_of("event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"
+				     "40 main;grow:10\n60 main;grow:11;mmap@libc.so.6\n");
+
+	(void)state;
+	scene_support(&few, "page_fault_storm", "fault", 0.22);
+	scene_answer(&few);
+	assert_string_equal(few.view.first->function, "grow");
+	assert_null(few.view.because);
+	scene_support(&most, "page_fault_storm", "fault", 0.6);
+	scene_answer(&most);
+	assert_string_equal(most.view.because->name, "page_fault_storm");
+	scene_done(&few);
+	scene_done(&most);
+}
+
 /* A server has no whole runs; its rates while it was watched are known. */
 static void a_program_without_an_end_tells_its_rates_all_the_same(void **state)
 {
@@ -663,6 +682,7 @@ int main(void)
 		cmocka_unit_test(a_lock_is_explained_at_the_work_that_is_done_under_it),
 		cmocka_unit_test(
 			slow_memory_is_explained_where_the_time_is_not_at_a_few_page_faults),
+		cmocka_unit_test(page_faults_explain_a_place_only_where_they_are_most_of_it),
 		cmocka_unit_test(a_program_without_an_end_tells_its_rates_all_the_same),
 		cmocka_unit_test(a_name_of_cpp_is_said_without_parameters_and_quoted_for_the_shell),
 		cmocka_unit_test(every_form_says_the_place_the_gain_and_what_was_not_measured),

@@ -162,6 +162,9 @@ static void gain_compare(
 		"samples says %.1f %% (%.1f to %.1f): one of them is wrong",
 		100 * spot->gain, 100 * spot->gain_lo, 100 * spot->gain_hi, 100 * spot->gain_at,
 		100 * told.gain, 100 * told.lo, 100 * told.hi);
+	for (uint32_t i = 0; i < spot->evidence_count; i++)
+		if (str_equal(draft->evidence[i].mechanism, "experiments"))
+			draft->evidence[i].agrees = false;
 	if (draft->flat) {
 		draft->flat = draft->tried = draft->pays = false;
 		gain_put(thread, draft);

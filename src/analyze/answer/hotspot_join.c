@@ -19,6 +19,7 @@
 #define LOW_GAIN 0.05
 #define PLACE_LEAST 0.9 /* of the time of the function that an explanation is about */
 #define HOLDER_LEAST 0.1
+#define FAULTS_LEAST 0.5
 #define INNER_LEAST 0.5 /* of a place's time: a function below it that stands for it */
 enum { TRIALS_LEAST = 4 };
 
@@ -167,11 +168,13 @@ void hotspots_join_simulation(const struct evidence_piece *counters,
 
 /* ---- experiments ---- */
 
-/* The level to show: half gone when it is known, else the one that is surest. */
+/* The level to show: half gone when it is known, else the one that is surest.  A gain that may be
+ * none is not shown where another level is known better. */
 static const struct causal_gain *gain_to_show(const struct causal_curve *curve)
 {
 	for (unsigned i = 0; i < CAUSAL_LEVELS; i++)
-		if (curve->gains[i].is_known && curve->gains[i].speedup == 0.5)
+		if (curve->gains[i].is_known && curve->gains[i].speedup == 0.5 &&
+			(curve->gains[i].lo > 0 || !curve->best))
 			return &curve->gains[i];
 	if (curve->best)
 		return curve->best;
@@ -366,8 +369,8 @@ static void target_join(const struct experiments *x, const struct causal_target_
 
 	if (target->curve.class == CAUSAL_NOISY)
 		gain = low_gain(target);
-	if (!gain)
-		return;
+	if (!gain || (causal_class_pays(target->curve.class) && gain->lo <= 0))
+		return; /* or its bounds at this level are open: it says nothing */
 	best = draft_of_target(target, drafts);
 	if (!best)
 		best = draft_new(target, arena, drafts);
@@ -495,6 +498,9 @@ static struct hotspot_draft *draft_of_category(
 		}
 	}
 	if (best && row->is_place && !best->pays && best->samples_share < PLACE_LEAST * row->share)
+		return NULL;
+	/* Page faults follow from what the place does, unless they are most of it. */
+	if (best && str_equal(row->category, "fault") && most < FAULTS_LEAST * best->samples_share)
 		return NULL;
 	return best;
 }

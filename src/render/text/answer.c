@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyze/algorithm.h"
+#include "base/arena.h"
 #include "render/shorten.h"
 
 enum { EXPLAINED_SHOWN = 4, LABEL_WIDTH = 12, FUNCTION_WIDTH = 32 };
@@ -70,16 +72,19 @@ void hotspot_kinds(struct str *out, const struct hotspot *spot)
 /* "S_inner() 95 % <- [parse() 97 %] <- main() 100 %": the place in brackets. */
 void hotspot_chain(struct str *out, const struct hotspot *spot)
 {
+	arena_auto struct arena arena = {0};
+
 	for (uint32_t i = 0; i < spot->chain_count; i++) {
 		const struct hotspot_link *link = &spot->chain[i];
 		bool here = i == spot->chain_place;
 
 		str_addf(out, "%s%s%s %.0f %%", i ? " <- " : "", here ? "[" : "", link->call,
 			100 * link->total);
-		if (link->entries >= 1e6)
-			str_addf(out, ", entered %.1f million times", link->entries / 1e6);
+		if (link->entries == 1)
+			str_add(out, ", entered once");
 		else if (!isnan(link->entries))
-			str_addf(out, ", entered %.0f times", link->entries);
+			str_addf(out, ", entered %s times",
+				algorithm_count_words(link->entries, &arena));
 		str_add(out, here ? "]" : "");
 	}
 }

@@ -33,7 +33,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { CROWD = 1000, ITERATIONS = 60000 };
+enum { CROWD = 1000, ITERATIONS = 600000 };
 
 static unsigned seconds;
 
