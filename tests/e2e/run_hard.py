@@ -58,7 +58,7 @@ def _():
 def kill_at(moment, file, skipped=""):
     """kill -9 of assay once `file` is there: the target lives on and ends by itself."""
     path = script("target", f"echo $$ >> {moment}.pids", "sleep 4", f"echo done >> {moment}.ends")
-    child = started("run", "-o", moment, "--skip", "causal,counters" + skipped, "--", path)
+    child = started("run", "-o", moment, "--skip", "causal,counters,calls" + skipped, "--", path)
     if file:
         wait_for(lambda: os.path.exists(f"{moment}/{file}"))
     count = 2 if file else 1  # of the program: the trial, then this phase

@@ -68,8 +68,8 @@ def _():
     why = no_kernel_engine()
     if why:
         skip(why)
-    r = assay("run", "--budget", "30s", "--phase", "profile,causal", "-o", "d", "--", "sh", "-c",
-              f"{SHAPES} split 8; true", limit_s=120)
+    r = assay("run", "--budget", "20s", "--phase", "profile,causal", "-o", "d", "--", "sh", "-c",
+              f"{SHAPES} split 3; true", limit_s=120)
     assert r.status in (0, 3), r
     row = phase("causal", "d")
     assert f"--follow {os.path.realpath(SHAPES)}" in row["command"], row
@@ -84,7 +84,7 @@ def _():
     why = no_kernel_engine()
     if why:
         skip(why)
-    follow = ("causal", "--follow", SHAPES, "-f", "work_a", "--budget", "8s", "--json", "--")
+    follow = ("causal", "--follow", SHAPES, "-f", "work_a", "--budget", "4s", "--json", "--")
     for words in (("env", "X=1", SHAPES, "split", "20"),
                   ("sh", "-c", f"exec {SHAPES} split 20"),
                   ("sh", "-c", f"sh -c '{SHAPES} split 20; true'; true"),

@@ -426,8 +426,9 @@ static void row_make(const struct judge *judge, const struct hypothesis *h, stru
 		witness_judge(judge, &h->witnesses[i], &row->witnesses[row->witness_count++]);
 	row->witness_count += claim_judge(judge, h, &row->witnesses[row->witness_count]);
 	verdict_settle(row, h->enough, arena);
-	row->is_impossible =
-		h->needs.count && condition_truth(&h->needs, judge->signals) == TRUTH_FALSE;
+	/* What a disputed number says is impossible may not be. */
+	row->is_impossible = h->needs.count && row->verdict != HYPOTHESIS_CONFLICT &&
+			     condition_truth(&h->needs, judge->signals) == TRUTH_FALSE;
 	if (row->is_impossible)
 		row->verdict = HYPOTHESIS_REJECTS;
 	row->untested = untested_make(h, row, arena);
