@@ -115,7 +115,7 @@ def _():
 def _():
     need("valgrind")  # which stops the program at its time limit
     r = assay("run", "--budget", "20s", "--phase", "counters,baseline", "-o", "d", "--", writer(),
-              "1200", limit_s=120)
+              "400", limit_s=120)
     assert r.status in (0, 3), r
     assert phase("counters", "d")["outcome"] == "watched", phase("counters", "d")
     assert phase("baseline", "d")["outcome"] in ("done", "watched"), phase("baseline", "d")
@@ -129,7 +129,7 @@ def _():
 def _():
     need("valgrind")
     path = script("beside", "(sleep 0.2; echo x >> mine.txt; : > empty.txt) &",
-                  f"exec {writer()} 1200")
+                  f"exec {writer()} 400")
     with open("mine.txt", "w", encoding="ascii") as file:
         file.write("1")
     r = assay("run", "--budget", "20s", "--phase", "counters", "-o", "d", "--", path, limit_s=120)
@@ -143,7 +143,7 @@ def _():
     need("valgrind")
     with open("data", "a+", encoding="ascii"):
         r = assay("run", "--budget", "20s", "--phase", "counters", "-o", "d", "--", writer(),
-                  "1200", limit_s=120)
+                  "400", limit_s=120)
     assert r.status in (0, 3), r
     assert "put back after" not in r.out, r
     assert "were not put back: another program writes " in " ".join(r.out.split()), r
