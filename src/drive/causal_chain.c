@@ -145,7 +145,7 @@ static struct chain_frame frame_of(struct chain *chain, const struct causal_plac
 	if (!place->path)
 		return frame;
 	str_addf(&key, "%s %llx", place->path, (unsigned long long)place->offset);
-	if (map_get(&chain->frame_by_place, key.at, key.len, &known))
+	if (map_get(&chain->frame_by_place, key.at, key.len, &known) && known < chain->frames.count)
 		return chain->frames.at[known];
 	frame_learn(chain, place);
 	frame.count = chain->ids.count - frame.first;

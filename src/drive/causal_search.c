@@ -221,6 +221,7 @@ static int stacks_watch(struct causal_runner *c, struct err *err)
 {
 	const struct causal_stack *stacks;
 	struct causal_result ignored;
+	struct err unheard = {0};
 	uint32_t count;
 	int r = causal_learn_files(c, err), taken;
 
@@ -233,7 +234,7 @@ static int stacks_watch(struct causal_runner *c, struct err *err)
 		causal_window_mark(c->causal);
 		causal_window_end(c->causal, &ignored);
 	}
-	taken = causal_stacks_end(c->causal, &stacks, &count, r < 0 ? &(struct err){0} : err);
+	taken = causal_stacks_end(c->causal, &stacks, &count, r < 0 ? &unheard : err);
 	if (r > 0 && taken >= 0)
 		c->options->search->take_stacks(c->options->context, stacks, count);
 	return r < 0 ? r : taken < 0 ? taken : r;

@@ -311,7 +311,7 @@ const struct run_variant *run_smaller_simulated(struct run_job *job, uint32_t sl
 
 	if (slower * job->run_ns <= SIMULATED_GOOD_NS)
 		return NULL;
-	for (unsigned i = 0; i < job->variant_count; i++) {
+	for (unsigned i = 0; i < RUN_VARIANTS && i < job->variant_count; i++) {
 		if (!variant_works(job, i))
 			continue;
 		best = &job->variants[i];

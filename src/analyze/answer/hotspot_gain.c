@@ -126,9 +126,9 @@ static struct gain_range range_of(const struct one_thread *thread, double share,
 	double scale = speedup * thread->busy;
 	double error = sqrt(share * (1 - share) / thread->samples +
 			    share * share * thread->spread * thread->spread);
+	double lo = fmax(0, share - Z * error), hi = fmin(1, share + Z * error);
 
-	return (struct gain_range){share * scale, fmax(0, (share - Z * error) * scale),
-		fmin(1, share + Z * error) * scale};
+	return (struct gain_range){share * scale, lo * scale, hi * scale};
 }
 
 static void gain_put(const struct one_thread *thread, struct hotspot_draft *draft)

@@ -68,14 +68,14 @@ static __always_inline void board_seal(struct wire_causal_board *b)
 
 /* ---- stacks ---- */
 
-struct stack_room {
+struct stack_pages {
 	__u64 low, high; /* the frame lies between */
 	__u64 limit;	 /* of a stack that grows */
 	__u32 is_there;
 };
 
 static long mapping_look(
-	struct task_struct *task, struct vm_area_struct *mapping, struct stack_room *room)
+	struct task_struct *task, struct vm_area_struct *mapping, struct stack_pages *room)
 {
 	__u64 start = BPF_CORE_READ(mapping, vm_start), end = BPF_CORE_READ(mapping, vm_end);
 	__u64 flags = BPF_CORE_READ(mapping, vm_flags);
@@ -90,7 +90,7 @@ static long mapping_look(
 }
 
 /* Without a look at the mappings: only what has been written to before is known to be there. */
-static __always_inline bool pages_are_there(const struct stack_room *room)
+static __always_inline bool pages_are_there(const struct stack_pages *room)
 {
 	__u8 byte;
 
@@ -114,7 +114,7 @@ static __noinline bool stack_has_room(struct assay_sample_context *context)
 	__u64 base = BPF_CORE_READ(task, sas_ss_sp), size = BPF_CORE_READ(task, sas_ss_size);
 	bool on = sp > base && sp - base <= size &&
 		  !(BPF_CORE_READ(task, sas_ss_flags) & STACK_AUTODISARM);
-	struct stack_room room = {.high = size && !on ? base + size : sp - RED_ZONE};
+	struct stack_pages room = {.high = size && !on ? base + size : sp - RED_ZONE};
 
 	room.low = room.high - need;
 	if (room.low > room.high ||

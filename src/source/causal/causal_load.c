@@ -204,8 +204,8 @@ static int maps_open(struct causal *causal, struct err *err)
 	if (causal->seats)
 		causal->steps = map_of(causal, "assay_steps", steps_bytes);
 	if (causal->steps)
-		causal->stack_room = map_of(causal, "assay_stacks", stacks_bytes);
-	if (!causal->stack_room)
+		causal->stack_pages = map_of(causal, "assay_stacks", stacks_bytes);
+	if (!causal->board || !causal->stack_pages)
 		return err_set(err, ERR_UNAVAILABLE, errno,
 			"cannot map the causal profiler's memory: %s", err_words(errno));
 	causal->board->magic = WIRE_CAUSAL_MAGIC;
@@ -473,8 +473,8 @@ static void unload(struct causal *causal)
 		munmap(causal->seats, sizeof(*causal->seats) * WIRE_CAUSAL_SEATS);
 	if (causal->steps)
 		munmap(causal->steps, steps_bytes);
-	if (causal->stack_room)
-		munmap(causal->stack_room, stacks_bytes);
+	if (causal->stack_pages)
+		munmap(causal->stack_pages, stacks_bytes);
 	bpf_object__close(causal->object);
 }
 

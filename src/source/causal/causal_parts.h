@@ -100,7 +100,7 @@ struct causal {
 	uint32_t emitted; /* points */
 	vec_of(struct causal_spot) spots;
 	struct arena spot_paths;
-	struct assay_causal_stack *stack_room; /* NULL: this engine keeps no stacks */
+	struct assay_causal_stack *stack_pages; /* NULL: this engine keeps no stacks */
 	vec_of(struct causal_stack) stacks;
 	struct arena stack_texts;
 	uint64_t probe_ns[2]; /* what a visit of a probe costs, of a cheap one; 0: not measured */

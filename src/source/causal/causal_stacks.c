@@ -12,7 +12,7 @@ void causal_stacks_begin(struct causal *causal)
 
 	settings->stacks = 0;
 	causal->kernel->counts.stacks = 0;
-	if (causal->stack_room)
+	if (causal->stack_pages)
 		settings->stacks = ASSAY_CAUSAL_STACKS;
 }
 
@@ -55,9 +55,9 @@ int causal_stacks_end(struct causal *causal, const struct causal_stack **ret_sta
 	arena_done(&causal->stack_texts);
 	causal->stacks.count = 0;
 	r = causal_map_code(causal->pid, &causal->stack_texts, &code, err);
-	for (uint64_t i = 0; r >= 0 && causal->stack_room && i < kept && i < ASSAY_CAUSAL_STACKS;
+	for (uint64_t i = 0; r >= 0 && causal->stack_pages && i < kept && i < ASSAY_CAUSAL_STACKS;
 		i++)
-		stack_add(causal, &code, &causal->stack_room[i]);
+		stack_add(causal, &code, &causal->stack_pages[i]);
 	vec_done(&code);
 	*ret_stacks = causal->stacks.at;
 	*ret_count = causal->stacks.count;

@@ -25,7 +25,7 @@ static void locks_one_thread(uint64_t rounds)
 
 WHOLE static double draw(void)
 {
-	return rand() / (double)RAND_MAX;
+	return rand() / (double)RAND_MAX; // NOLINT(cert-msc30-c,cert-msc50-cpp): the pattern
 }
 
 static void rand_lock(uint64_t rounds)
