@@ -274,7 +274,9 @@ int callgrind_loops_find(struct callgrind_loops *loops,
 		w.step_count = (uint32_t)(&loops->steps.at[i] - first);
 		while (way < loops->ways.count && by_way(&loops->ways.at[way], &least) < 0)
 			way++;
-		w.ways = loops->ways.at + way;
+		if (way == loops->ways.count)
+			break; /* no jumps from here on */
+		w.ways = &loops->ways.at[way];
 		while (way + w.way_count < loops->ways.count &&
 			w.ways[w.way_count].function == first->function &&
 			w.ways[w.way_count].object == first->object)
