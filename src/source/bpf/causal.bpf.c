@@ -53,56 +53,85 @@ struct sampled {
 	bool hit;    /* it, or code of others on the way to it, is the target's */
 };
 
-/* A place for the stack of this sample; 0: none is wanted, or there is no more room. */
-static __always_inline struct assay_causal_stack *stack_take(void)
+/* A place for the stack of this sample, plus one; 0: none is wanted, or all are taken. */
+static __always_inline __u32 stack_take(void)
 {
 	__u32 wanted = causal.settings.stacks, key;
-	struct assay_causal_stack *stack;
 
-	if (!wanted || causal.counts.stacks >= wanted)
+	if (!kernel_can.loop || !wanted || causal.counts.stacks >= wanted)
 		return 0;
 	key = (__u32)__sync_fetch_and_add(&causal.counts.stacks, 1);
-	if (key >= wanted)
-		return 0;
-	stack = bpf_map_lookup_elem(&assay_stacks, &key);
-	if (stack)
-		stack->weight_ns = 0;
-	return stack;
+	return key < wanted ? key + 1 : 0;
+}
+
+static __always_inline struct assay_causal_stack *stack_at(__u32 place)
+{
+	__u32 key = place - 1;
+
+	return place ? bpf_map_lookup_elem(&assay_stacks, &key) : 0;
+}
+
+/* A walk from the innermost frame out, and what was found on the way. */
+struct walking {
+	struct wire_causal_walk walk;
+	struct sampled sampled;
+	__u32 stack; /* see stack_take() */
+	__u32 own_at, count;
+	bool callees, own;
+};
+
+/* 1: the walk ends here. */
+static long frame_visit(__u32 i, void *context)
+{
+	struct walking *w = context;
+	struct wire_causal_step *step = step_at(w->walk.ip);
+	struct assay_causal_stack *stack = stack_at(w->stack);
+
+	if (stack && i < WIRE_CAUSAL_DEPTH)
+		stack->frame[i] = w->walk.ip;
+	w->count = i + 1;
+	if (!w->own && (!step || step->is_own)) {
+		w->sampled.place = w->walk.ip;
+		w->own = true;
+		w->own_at = i;
+	}
+	if (w->own ? !stack && (!w->callees || w->sampled.hit) : i + 1 >= WIRE_CAUSAL_FRAMES)
+		return 1;
+	if (!step || !walk_out(&w->walk, step))
+		return 1;
+	if (!w->own || w->callees)
+		w->sampled.hit = w->sampled.hit || range_has(w->walk.ip);
+	return !w->walk.ip;
 }
 
 /* To the first frame of the user's own; further only for a target with all it calls, or when whole
- * stacks are kept. */
+ * stacks are kept.  Where the kernel has no loops (before 5.17) it would verify each frame again,
+ * and refuse so many. */
 static __always_inline struct sampled sample_place(
-	struct assay_sample_context *context, struct assay_causal_stack *stack)
+	struct assay_sample_context *context, __u32 stack)
 {
-	struct wire_causal_walk walk = walk_begin(context);
-	struct sampled sampled = {walk.ip, walk.ip && range_has(walk.ip)};
-	bool callees = causal.settings.callees, own = false;
-	__u32 own_at = 0, count = 0;
+	struct walking w = {.walk = walk_begin(context),
+		.stack = stack,
+		.callees = kernel_can.loop && causal.settings.callees};
+	struct assay_causal_stack *kept = stack_at(stack);
 
-	for (int i = 0; walk.ip && i < WIRE_CAUSAL_DEPTH; i++) {
-		struct wire_causal_step *step = step_at(walk.ip);
-
-		if (stack)
-			stack->frame[i] = walk.ip;
-		count = i + 1;
-		if (!own && (!step || step->is_own)) {
-			sampled.place = walk.ip;
-			own = true;
-			own_at = i;
-		}
-		if (own ? !stack && (!callees || sampled.hit) : i + 1 >= WIRE_CAUSAL_FRAMES)
-			break;
-		if (!step || !walk_out(&walk, step))
-			break;
-		if (!own || callees)
-			sampled.hit = sampled.hit || range_has(walk.ip);
+	if (kept)
+		kept->weight_ns = 0; /* until it is written to its end */
+	w.sampled = (struct sampled){w.walk.ip, w.walk.ip && range_has(w.walk.ip)};
+	if (!w.walk.ip)
+		return w.sampled;
+	if (kernel_can.loop)
+		bpf_loop(WIRE_CAUSAL_DEPTH, frame_visit, &w, 0);
+	else
+		for (__u32 i = 0; i < WIRE_CAUSAL_FRAMES; i++)
+			if (frame_visit(i, &w))
+				break;
+	kept = stack_at(stack);
+	if (kept) {
+		kept->own = w.own_at;
+		kept->count = w.count;
 	}
-	if (stack) {
-		stack->own = own_at;
-		stack->count = count;
-	}
-	return sampled;
+	return w.sampled;
 }
 
 /* Only without a speed-up: pauses shift who is seen where. */
@@ -231,9 +260,10 @@ int assay_causal_sample(struct assay_sample_context *context)
 {
 	__u64 now = bpf_ktime_get_ns(), id = bpf_get_current_pid_tgid(), weight;
 	struct wire_causal_board *b = board();
-	struct assay_causal_stack *stack;
+	struct assay_causal_stack *kept;
 	struct wire_causal_seat *seat;
 	struct sampled sampled;
+	__u32 stack;
 
 	cpu_sampled(now);
 	if (!b || !is_target(id >> 32))
@@ -248,9 +278,10 @@ int assay_causal_sample(struct assay_sample_context *context)
 	weight = seat_weight(seat, now);
 	stack = stack_take();
 	sampled = sample_place(context, stack);
-	if (stack) {
-		stack->tid = (__u32)id;
-		stack->weight_ns = weight ? weight : 1;
+	kept = stack_at(stack);
+	if (kept) {
+		kept->tid = (__u32)id;
+		kept->weight_ns = weight ? weight : 1;
 	}
 	spot_count(sampled.place, weight);
 	if (!causal.settings.waits && sample_in_target(context, &sampled))

@@ -56,10 +56,10 @@ struct {
 	__type(value, struct assay_causal_stack);
 } assay_stacks SEC(".maps");
 
-/* Set by the loader: the kernel can tell with which registers a thread entered it (5.15), and find
- * the mapping of an address (5.17). */
+/* Set by the loader: the kernel can tell with which registers a thread entered it (5.15), find the
+ * mapping of an address and loop (5.17). */
 const volatile struct {
-	__u32 tell_registers, find_mappings;
+	__u32 tell_registers, find_mappings, loop;
 } kernel_can;
 
 struct assay_causal causal;

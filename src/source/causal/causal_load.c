@@ -92,6 +92,7 @@ static void constants_set(struct causal *causal)
 	const uint32_t values[] = {
 		helper_is_there(BPF_FUNC_task_pt_regs),
 		helper_is_there(BPF_FUNC_find_vma),
+		helper_is_there(BPF_FUNC_loop),
 	};
 	struct bpf_map *map;
 
