@@ -51,11 +51,14 @@ static struct run *calls_run(const char *text, uint32_t flags)
 	return run;
 }
 
-static const struct algorithm_function *found(
-	const struct algorithm_view *view, const char *function)
+/* The view of a run, and a function of it. */
+static const struct algorithm_function *found(const struct run *run, const char *function,
+	struct arena *arena, struct algorithm_view *ret_view)
 {
-	const struct algorithm_function *f = algorithm_find(view, function);
+	const struct algorithm_function *f;
 
+	assert_true(algorithm_view_make(run, NULL, arena, ret_view));
+	f = algorithm_find(ret_view, function);
 	assert_non_null(f);
 	return f;
 }
@@ -64,12 +67,10 @@ static void calls_stand_at_the_line_that_calls_and_loops_at_their_first(void **s
 {
 	run_auto struct run *run = calls_run(SEARCH, 0);
 	arena_auto struct arena arena = {0};
-	const struct algorithm_function *f;
 	struct algorithm_view view;
+	const struct algorithm_function *f = found(run, "find", &arena, &view);
 
 	(void)state;
-	assert_true(algorithm_view_make(run, NULL, &arena, &view));
-	f = found(&view, "find");
 	assert_int_equal(f->calls, 2000);
 	assert_int_equal(f->site_count, 1);
 	assert_int_equal(f->sites[0].line, 32);
@@ -95,12 +96,10 @@ static void a_loop_is_one_loop_wherever_its_parts_stand(void **state)
 		"*\n",
 		0);
 	arena_auto struct arena arena = {0};
-	const struct algorithm_function *f;
 	struct algorithm_view view;
+	const struct algorithm_function *f = found(run, "scan", &arena, &view);
 
 	(void)state;
-	assert_true(algorithm_view_make(run, NULL, &arena, &view));
-	f = found(&view, "scan");
 	assert_int_equal(f->loop_count, 1);
 	assert_int_equal(f->loops[0].entries, 4);
 	assert_int_equal(f->loops[0].trips, 4004); /* its test, which is its head */
@@ -114,12 +113,10 @@ static void nested_loops_are_told_apart(void **state)
 		"jcnd=99/100 0x30 11\n* *\n0x60 14 1\n",
 		0);
 	arena_auto struct arena arena = {0};
-	const struct algorithm_function *f;
 	struct algorithm_view view;
+	const struct algorithm_function *f = found(run, "both", &arena, &view);
 
 	(void)state;
-	assert_true(algorithm_view_make(run, NULL, &arena, &view));
-	f = found(&view, "both");
 	assert_int_equal(f->loop_count, 2);
 	assert_int_equal(f->loops[0].line, 12);
 	assert_int_equal(f->loops[0].entries, 100);

@@ -16,6 +16,7 @@
 #include "hotspot_parts.h"
 #include "hotspot_stacks.h"
 #include "model/run.h"
+#include "own_code.h"
 
 enum { CHAIN_UP = 12, CHAIN_DOWN = 6 };
 #define LEAST_SHARE 0.005
@@ -296,7 +297,8 @@ static void place_draft(struct placer *p, const struct hot_place *place, const c
 	struct hotspot_draft draft = {
 		.spot = {.function = function->name,
 			.call = call,
-			.library = own_is_of_library(function) ? label_base(function->module) : "",
+			.library = own_code_is_of_library(function) ? label_base(function->module)
+								    : "",
 			.has_no_name = function->flags & LABEL_UNNAMED,
 			.metric = "CPU time",
 			.value = share,

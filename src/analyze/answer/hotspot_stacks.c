@@ -20,9 +20,9 @@
 #include "analyze/hot_code.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "code/scope.h"
 #include "hotspot_parts.h"
 #include "model/run.h"
+#include "own_code.h"
 
 enum { FRAMES_MOST = 512 };
 
@@ -92,34 +92,12 @@ static unsigned strength(enum hotspot_category category)
 	return strengths[category];
 }
 
-/* Of a program, not of a library; a program's helpers may stand below /usr/lib. */
-static bool is_in_program(const struct label *function)
-{
-	return *function->module && !(function->flags & LABEL_KERNEL) &&
-	       !strstr(label_base(function->module), ".so") && *function->module != '[';
-}
-
-bool own_is_of_library(const struct label *function)
-{
-	return (str_starts(function->module, "/usr/lib") || str_starts(function->module, "/lib")) &&
-	       !is_in_program(function) && !(function->flags & LABEL_UNNAMED);
-}
-
-/* A library of the system is nobody's own code, even where its sources are known; a program is,
- * even where they are not: a script may start several. */
 static bool is_own(const struct own_stacks *s, const struct seen_frame *frame)
 {
-	static const struct scope everything;
 	const struct label *function = own_label(s, frame->function);
-	const char *file = frame->line ? s->lines.labels.at[frame->line - 1].file : function->file;
 
-	if (function->flags & (LABEL_KERNEL | LABEL_UNNAMED))
-		return false;
-	if (own_is_of_library(function))
-		return false;
-	if (!*file)
-		return !strstr(label_base(function->module), ".so");
-	return scope_has(&everything, file);
+	return own_code_has(
+		function, frame->line ? s->lines.labels.at[frame->line - 1].file : function->file);
 }
 
 /* Own code whose name says that it stands for something else: its caller is meant. */
@@ -210,7 +188,7 @@ static unsigned own_first(
 
 		if (is_own(s, &frames[i]) && (!*module || str_equal(module, function->module)))
 			return i;
-		if (!named && is_in_program(function) && nameless == UINT_MAX)
+		if (!named && own_code_is_in_program(function) && nameless == UINT_MAX)
 			nameless = i;
 		if (named && known == UINT_MAX && nameless == UINT_MAX)
 			known = i;
@@ -275,7 +253,7 @@ static enum own_loop own_loop_at(
 		if (inner == 0 && frames[i].site != frames[at].site)
 			continue;
 		if (frames[i].loop == OWN_LOOP_YES ||
-			(frames[i].loop == OWN_LOOP_UNKNOWN && own_is_of_library(function)))
+			(frames[i].loop == OWN_LOOP_UNKNOWN && own_code_is_of_library(function)))
 			loop = OWN_LOOP_YES;
 	}
 	return loop;

@@ -58,9 +58,6 @@ static inline const struct label *own_label(const struct own_stacks *stacks, uin
 	return &stacks->functions.labels.at[function - 1];
 }
 
-/* Of a library of the system, by name. */
-bool own_is_of_library(const struct label *function);
-
 /* What was sampled of a function of the program: each stack once, however often it recurs. */
 struct own_cost {
 	uint64_t total, self;	/* below it and in it; in it, or in what is not the program's */

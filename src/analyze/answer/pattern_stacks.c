@@ -8,8 +8,8 @@
 
 #include "base/mem.h"
 #include "code/names.h"
-#include "code/scope.h"
 #include "model/run.h"
+#include "own_code.h"
 #include "pattern_parts.h"
 
 enum { FRAMES_MOST = 512 };
@@ -86,26 +86,6 @@ void name_list_mark(const struct name_list *list, const struct stack_walk *walk,
 
 /* ---- the walk ---- */
 
-static bool module_is_library(const struct label *function)
-{
-	const char *base = label_base(function->module);
-
-	return strstr(base, ".so") || *base == '[';
-}
-
-static bool frame_is_own(
-	const struct label *function, const struct label *line, const bool *library, uint32_t id)
-{
-	static const struct scope everything;
-
-	if (function->flags & (LABEL_KERNEL | LABEL_UNNAMED) || library[id])
-		return false;
-	if (module_is_library(function) &&
-		(str_starts(function->module, "/usr/lib") || str_starts(function->module, "/lib")))
-		return false;
-	return *line->file ? scope_has(&everything, line->file) : !module_is_library(function);
-}
-
 static void stack_frames(
 	struct stack_walk *walk, const bool *library, const bool *wrappers, struct walked_stack *at)
 {
@@ -133,7 +113,7 @@ static void stack_frames(
 
 		if (!(function->flags & LABEL_KERNEL))
 			at->leaf = i;
-		if (!frame_is_own(function, line, library, id))
+		if (library[id] || !own_code_has(function, line->file))
 			continue;
 		at->own = i;
 		if (wrappers[id])

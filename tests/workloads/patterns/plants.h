@@ -9,11 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#if __has_attribute(noipa)
-#define WHOLE __attribute__((noipa))
-#else
-#define WHOLE __attribute__((noinline))
-#endif
+#include "../whole.h"
 
 struct plant {
 	const char *name;

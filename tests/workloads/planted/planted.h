@@ -6,12 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A function that stays as it is written, under its own name: gcc makes others of parts of it. */
-#if __has_attribute(noipa)
-#define WHOLE __attribute__((noipa))
-#else
-#define WHOLE __attribute__((noinline))
-#endif
+#include "../whole.h"
 
 /* The first word as a count of 1 to 10^12, `fallback` without one; ends the program otherwise. */
 static inline uint64_t count_of(int argc, char **argv, uint64_t fallback)

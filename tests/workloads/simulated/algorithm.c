@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../whole.h"
+
 enum { LINE_MOST = 64 }; /* so short that the lines stay in a cache */
 
-__attribute__((noipa)) static int find(const int *table, int count, int key)
+WHOLE static int find(const int *table, int count, int key)
 {
 	for (int i = 0; i < count; i++)
 		if (table[i] == key)
@@ -34,7 +36,7 @@ static int search(int entries, int times)
 	return 0;
 }
 
-__attribute__((noipa)) static char *text_end(char *text)
+WHOLE static char *text_end(char *text)
 {
 	while (*text)
 		text++;
@@ -57,7 +59,7 @@ struct lines {
 	int count, room;
 };
 
-__attribute__((noipa)) static int is_known(const struct lines *lines, const char *line)
+WHOLE static int is_known(const struct lines *lines, const char *line)
 {
 	for (int i = 0; i < lines->count; i++)
 		if (lines->at[i][0] == line[0] && !strcmp(lines->at[i], line))
@@ -84,7 +86,7 @@ static int unique(FILE *file)
 	return 0;
 }
 
-__attribute__((noipa)) static unsigned long mix(const char *line, int times)
+WHOLE static unsigned long mix(const char *line, int times)
 {
 	unsigned long sum = 5381;
 
