@@ -46,7 +46,7 @@ def experiments(engine, how, *options, rounds=ROUNDS):
     or by the SIGTERM that ends the last when the budget is used."""
     able(engine)
     assert run(GUARDED, how, "50").status == STATUS
-    r = assay("causal", "--engine", engine, "--budget", "3s", "-f", "work_c", "--speedup", "100",
+    r = assay("causal", "--engine", engine, "--budget", "2s", "-f", "work_c", "--speedup", "100",
               "-o", f"{how}.assay", *options, "--", GUARDED, how, rounds)
     all_ends = ends(f"{how}.assay")
     if not all_ends or any(end not in ((STATUS, 0), (0, 15)) for end in all_ends) or \
