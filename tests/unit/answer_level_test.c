@@ -423,7 +423,7 @@ static void one_busy_thread_gains_what_the_samples_say(void **state)
 	s.evidence.piece[EVIDENCE_BASELINE] = (struct evidence_piece){baseline, "b", "", ""};
 	scene_signal(&s, "cpus_used", 1.0);
 	scene_first(&s);
-	assert_int_equal(s.view.gain_source, GAIN_ARITHMETIC);
+	assert_int_equal(s.view.gain_source, GAIN_ONE_THREAD);
 	assert_near(s.view.gain, 0.485, 1e-9);
 	assert_near(s.view.gain_at, 0.5, 1e-9);
 	assert_near(s.view.gain_all, 0.97, 1e-9);
@@ -474,6 +474,47 @@ static void who_waits_half_of_the_time_gains_half_and_two_busy_threads_gain_nobo
 	scene_done(&two);
 	scene_done(&turns);
 	scene_done(&together);
+}
+
+/* Two threads that do the same shorten whatever the program waits for; two that do not may each
+ * wait for the other. */
+static void threads_that_do_the_same_gain_by_arithmetic_and_others_do_not(void **state)
+{
+	struct scene same = scene_of_two(50, true), half = scene_of_two(50, true);
+	struct scene apart =
+		scene_of(HEAD "50 main:1;hot:5\nthread 1 2 prog\n50 main:1;cold:9\n", "");
+
+	(void)state;
+	scene_signal(&same, "cpus_used", 1.9);
+	scene_signal(&same, "runnable", 2);
+	scene_first(&same);
+	assert_int_equal(same.view.gain_source, GAIN_EVEN_THREADS);
+	assert_near(same.view.gain_all, 1, 1e-9);
+	assert_near(same.view.gain_all_hi, 1, 1e-9);
+	assert_in_range((int)(1000 * same.view.gain_all_lo), 850, 999);
+	scene_signal(&half, "cpus_used", 1.2); /* they wait, and nobody knows for whom */
+	scene_first(&half);
+	assert_near(half.view.gain_all, 0.8, 1e-9);
+	assert_near(half.view.gain_all_hi, 1, 1e-9);
+	assert_in_range((int)(1000 * half.view.gain_all_lo), 500, 600);
+	scene_signal(&apart, "cpus_used", 1.9);
+	scene_first(&apart);
+	assert_true(isnan(apart.view.gain));
+	scene_done(&same);
+	scene_done(&half);
+	scene_done(&apart);
+}
+
+static void a_thread_that_is_nearly_always_busy_may_gain_all(void **state)
+{
+	struct scene s = scene_of(PARSER, "parse:88");
+
+	(void)state;
+	scene_signal(&s, "cpus_used", 0.95);
+	scene_first(&s);
+	assert_near(s.view.gain_all, 0.97 * 0.95, 1e-9);
+	assert_near(s.view.gain_all_hi, 1, 1e-9);
+	scene_done(&s);
 }
 
 static void pairs_add(struct run *run, row_id target, unsigned permille, const double ratios[2])
@@ -554,7 +595,7 @@ static void an_experiment_that_contradicts_one_busy_thread_is_said_and_makes_it_
 	scene_signal(&flat, "cpus_used", 1.0);
 	scene_first(&flat); /* one busy thread cannot hide what takes 97 % of its time */
 	assert_string_equal(flat.view.first->function, "parse");
-	assert_int_equal(flat.view.gain_source, GAIN_ARITHMETIC);
+	assert_int_equal(flat.view.gain_source, GAIN_ONE_THREAD);
 	assert_non_null(flat.view.gain_doubt);
 	run_close(low);
 	run_close(none);
@@ -667,6 +708,8 @@ int main(void)
 		cmocka_unit_test(one_busy_thread_gains_what_the_samples_say),
 		cmocka_unit_test(
 			who_waits_half_of_the_time_gains_half_and_two_busy_threads_gain_nobody_knows),
+		cmocka_unit_test(threads_that_do_the_same_gain_by_arithmetic_and_others_do_not),
+		cmocka_unit_test(a_thread_that_is_nearly_always_busy_may_gain_all),
 		cmocka_unit_test(an_experiment_is_believed_and_confirms_the_place_above_it),
 		cmocka_unit_test(
 			an_experiment_that_contradicts_one_busy_thread_is_said_and_makes_it_less_sure),

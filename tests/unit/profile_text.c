@@ -206,6 +206,15 @@ static bool text_fact(struct profile_text *t, const char *word, char *rest)
 	return true;
 }
 
+/* A thread that was named before is the same one. */
+static row_id text_thread(struct run *run, const struct thread_row *row)
+{
+	for (uint32_t i = 0; i < run->threads.count; i++)
+		if (run->threads.at[i].pid == row->pid && run->threads.at[i].tid == row->tid)
+			return i + 1;
+	return run_add_thread(run, row);
+}
+
 static void text_line(struct profile_text *t, char *line)
 {
 	char *rest = line, *word = text_word(&rest, ' ');
@@ -223,7 +232,7 @@ static void text_line(struct profile_text *t, char *line)
 
 		row.tid = (uint32_t)text_number(&rest);
 		row.name = run_intern(run, rest);
-		t->thread = run_add_thread(run, &row);
+		t->thread = text_thread(run, &row);
 	} else if (strcmp(word, "period") == 0) {
 		t->period = text_number(&rest);
 	} else if (strcmp(word, "step") == 0) {

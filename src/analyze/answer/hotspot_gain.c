@@ -1,14 +1,22 @@
-/* hotspot_gain.c - the gain by arithmetic, for a program with one busy thread, or one at a time.
+/* hotspot_gain.c - the gain by arithmetic, for a program with one busy thread, or one at a time, or
+ * with several that do the same.
  *
  * Nothing else can take over the time that one busy thread saves, so a place with a share p of the
  * samples that takes s less time saves p * s of the CPU time, and of the wall time as much of that
  * as the thread is busy (a program that waits half of the time gains half).  A thread that waits
- * for a CPU which others have is busy too: with less work it waits less.
+ * for a CPU which others have is busy too: with less work it waits less.  What is missing to a
+ * thread that is nearly always busy (its start, a host that takes its CPU) may shrink with the work
+ * or not: the upper bound takes it in.
  *
  * The interval is that of a share of n samples (the normal approximation of the binomial; samples
  * of different weight count as fewer), widened by how much runs differ in CPU time: what holds for
  * the sampled run holds for the next one to that accuracy only, and 2 % is what two runs of the
- * same program differ by on a quiet machine.  Wall times also differ by what other programs do. */
+ * same program differ by on a quiet machine.  Wall times also differ by what other programs do.
+ *
+ * Of several busy threads one may only wait for another.  But where each spends about the same
+ * share of its time at the place, whichever the program waits for gets shorter by that share: from
+ * the least share to the largest.  While they wait for each other the wait shrinks too, while they
+ * wait for anything else it does not: the lower bound has only the time that they are busy. */
 #include <math.h>
 
 #include "analyze/profile_filter.h"
@@ -21,6 +29,9 @@
 #define TOGETHER_MOST 0.1 /* of the time in which two threads of it run */
 #define ONE_CPU 1.1	  /* CPUs used; above it something runs beside it */
 #define BUSY_LEAST 0.05	  /* of the wall time: a program that only waits is another matter */
+#define BUSY_MOST 0.9	  /* from here on it does not wait for anything that it asked for */
+#define EVEN_MOST 0.25	  /* between the shares of two threads that do the same */
+#define EVEN_BUSY 0.3	  /* of the time that several threads run or are ready to */
 #define SPREAD_LEAST 0.02
 #define SPREAD_UNKNOWN 0.05 /* fewer than three runs */
 #define Z 1.96		    /* 95 % */
@@ -30,10 +41,23 @@ const char *gain_source_word(enum gain_source source)
 	static const char *const words[] = {
 		[GAIN_NONE] = NULL,
 		[GAIN_EXPERIMENT] = "experiment",
-		[GAIN_ARITHMETIC] = "arithmetic",
+		[GAIN_ONE_THREAD] = "arithmetic",
+		[GAIN_EVEN_THREADS] = "arithmetic",
 	};
 
 	return words[source];
+}
+
+const char *gain_source_note(enum gain_source source)
+{
+	static const char *const notes[] = {
+		[GAIN_NONE] = "",
+		[GAIN_EXPERIMENT] = "",
+		[GAIN_ONE_THREAD] = "by arithmetic: one thread",
+		[GAIN_EVEN_THREADS] = "by arithmetic: all threads do the same",
+	};
+
+	return notes[source];
 }
 
 struct one_thread {
@@ -108,10 +132,10 @@ static bool one_thread_find(
 	struct err ignored = {0};
 	bool is_one;
 
-	if (!profile || !(cpus <= ONE_CPU && cpus >= BUSY_LEAST) ||
+	if (!profile ||
 		profile_samples_take(profile, &(struct profile_filter){0}, &samples, &ignored) < 0)
 		return false;
-	is_one = is_one_at_a_time(profile, &samples);
+	is_one = cpus <= ONE_CPU && cpus >= BUSY_LEAST && is_one_at_a_time(profile, &samples);
 	ret_thread->samples = (double)samples.total.samples;
 	if (samples.weighted && samples.weight_squares > 0)
 		ret_thread->samples = (double)samples.total.weight * (double)samples.total.weight /
@@ -127,16 +151,14 @@ static struct gain_range range_of(const struct one_thread *thread, double share,
 	double error = sqrt(share * (1 - share) / thread->samples +
 			    share * share * thread->spread * thread->spread);
 	double lo = fmax(0, share - Z * error), hi = fmin(1, share + Z * error);
+	double most = thread->busy >= BUSY_MOST ? speedup : scale;
 
-	return (struct gain_range){share * scale, lo * scale, hi * scale};
+	return (struct gain_range){share * scale, lo * scale, hi * most};
 }
 
-static void gain_put(const struct one_thread *thread, struct hotspot_draft *draft)
+static void gain_put(struct hotspot *spot, enum gain_source source, struct gain_range half,
+	struct gain_range all)
 {
-	struct gain_range half = range_of(thread, draft->samples_share, 0.5);
-	struct gain_range all = range_of(thread, draft->samples_share, 1);
-	struct hotspot *spot = &draft->spot;
-
 	spot->gain = half.gain;
 	spot->gain_lo = half.lo;
 	spot->gain_hi = half.hi;
@@ -144,7 +166,45 @@ static void gain_put(const struct one_thread *thread, struct hotspot_draft *draf
 	spot->gain_all = all.gain;
 	spot->gain_all_lo = all.lo;
 	spot->gain_all_hi = all.hi;
-	spot->gain_source = GAIN_ARITHMETIC;
+	spot->gain_source = source;
+}
+
+static void gain_put_one(const struct one_thread *thread, struct hotspot_draft *draft)
+{
+	gain_put(&draft->spot, GAIN_ONE_THREAD, range_of(thread, draft->samples_share, 0.5),
+		range_of(thread, draft->samples_share, 1));
+}
+
+/* Several threads: `busy` is of the time of one. */
+static struct gain_range even_range_of(
+	const struct one_thread *thread, const struct hotspot_draft *draft, double speedup)
+{
+	struct one_thread all = *thread;
+	struct gain_range least, most;
+
+	least = range_of(thread, draft->thread_least, speedup);
+	all.busy = 1;
+	most = range_of(&all, draft->thread_most, speedup);
+	return (struct gain_range){
+		draft->samples_share * speedup * (1 + thread->busy) / 2, least.lo, most.hi};
+}
+
+static void even_threads_gain(
+	const struct signals *signals, struct one_thread *thread, struct hotspot_drafts *drafts)
+{
+	double cpus = signal_of(signals, "cpus_used"), ready = signal_of(signals, "runnable");
+
+	if (drafts->busy_threads < 2 || !(cpus > ONE_CPU))
+		return;
+	thread->samples /= drafts->busy_threads;
+	thread->busy = fmin(1, fmax(cpus, ready) / drafts->busy_threads);
+	if (thread->busy < EVEN_BUSY)
+		return;
+	vec_foreach (struct hotspot_draft, draft, &drafts->rows)
+		if (!draft->tried && draft->samples_share > 0 &&
+			draft->thread_most - draft->thread_least <= EVEN_MOST)
+			gain_put(&draft->spot, GAIN_EVEN_THREADS, even_range_of(thread, draft, 0.5),
+				even_range_of(thread, draft, 1));
 }
 
 /* What was tried is believed, unless both are apart.  One thread that is busy cannot hide anything:
@@ -167,24 +227,27 @@ static void gain_compare(
 			draft->evidence[i].agrees = false;
 	if (draft->flat) {
 		draft->flat = draft->tried = draft->pays = false;
-		gain_put(thread, draft);
+		gain_put_one(thread, draft);
 	}
 }
 
 void hotspots_gain(const struct evidence *evidence, const struct signals *signals,
 	struct arena *arena, struct hotspot_drafts *drafts)
 {
-	struct one_thread thread;
+	struct one_thread thread = {0};
+	bool is_one = one_thread_find(evidence->piece[EVIDENCE_PROFILE].run, signals, &thread);
 
-	if (!one_thread_find(evidence->piece[EVIDENCE_PROFILE].run, signals, &thread))
-		return;
 	thread.spread = spread_of(evidence->piece[EVIDENCE_BASELINE].run, arena);
+	if (!is_one) {
+		even_threads_gain(signals, &thread, drafts);
+		return;
+	}
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
 		if (draft->samples_share <= 0)
 			continue; /* not in the samples */
 		if (draft->tried)
 			gain_compare(&thread, arena, draft);
 		else
-			gain_put(&thread, draft);
+			gain_put_one(&thread, draft);
 	}
 }

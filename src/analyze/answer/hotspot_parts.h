@@ -15,13 +15,15 @@ enum { HOTSPOT_EVIDENCE_MAX = 6 };
 struct hotspot_draft {
 	struct hotspot spot;
 	struct hotspot_evidence evidence[HOTSPOT_EVIDENCE_MAX];
-	double experiment_share; /* of the experiments' samples; NAN: none was made here */
-	bool tried, flat, pays;	 /* experiments: made here, say flat, say that it pays */
-	double samples_share;	 /* 0: not in the samples */
+	double experiment_share;	  /* of the experiments' samples; NAN: none was made here */
+	bool tried, flat, pays;		  /* experiments: made here, say flat, say that it pays */
+	double samples_share;		  /* 0: not in the samples */
+	double thread_least, thread_most; /* shares of the busy threads' own samples */
 };
 
 struct hotspot_drafts {
 	vec_of(struct hotspot_draft) rows;
+	uint32_t busy_threads; /* that the samples of the rows are of; 0: not known */
 };
 
 struct algorithm_view;
@@ -52,7 +54,8 @@ void hotspots_join_algorithm(
 /* What the witnesses of the supported explanations say. */
 void hotspots_join_ledger(const struct ledger_view *ledger, struct hotspot_drafts *drafts);
 
-/* The gain of a program with one busy thread, where no experiment tells it. */
+/* The gain of a program with one busy thread, or with several that do the same, where no experiment
+ * tells it. */
 void hotspots_gain(const struct evidence *evidence, const struct signals *signals,
 	struct arena *arena, struct hotspot_drafts *drafts);
 

@@ -20,13 +20,16 @@
 
 enum { CHAIN_UP = 12, CHAIN_DOWN = 6 };
 #define LEAST_SHARE 0.005
-#define CUT_SHORT 0.05 /* of a place's weight */
+#define CUT_SHORT 0.05	/* of a place's weight */
+#define BUSY_LEAST 0.05 /* of all samples: a thread that counts */
+#define BUSY_ALL 0.9	/* of all samples, in all that count */
 
 struct hot_place {
 	uint32_t function; /* label */
 	uint64_t weight, samples;
 	uint64_t kinds[HOTSPOT_CATEGORIES];
 	vec_of(uint32_t) stacks; /* indexes */
+	double thread_least, thread_most;
 };
 
 struct placer {
@@ -218,6 +221,61 @@ static void chain_make(
 	spot->chain_place = CHAIN_DOWN - first;
 }
 
+/* ---- the threads ---- */
+
+/* Which threads have much of the samples, from 1 by their ids; 0 when all together have little. */
+static uint32_t threads_number(const struct placer *p, uint32_t *numbers)
+{
+	const struct profile_samples *samples = &p->own.samples;
+	double total = (double)samples->total.weight, sum = 0;
+	uint32_t count = 0;
+
+	for (uint32_t id = 1; id <= p->own.run->threads.count; id++)
+		if ((double)samples->by_thread[id].weight >= BUSY_LEAST * total) {
+			numbers[id] = ++count;
+			sum += (double)samples->by_thread[id].weight;
+		}
+	return sum >= BUSY_ALL * total ? count : 0;
+}
+
+/* How much of its own time each busy thread spends in each place; returns how many there are. */
+static uint32_t threads_compare(struct placer *p)
+{
+	const struct run *run = p->own.run;
+	mem_auto uint32_t *numbers = mem_new((size_t)run->threads.count + 1, sizeof(*numbers));
+	mem_auto uint32_t *place_of = mem_new((size_t)run->stacks.count + 1, sizeof(*place_of));
+	uint32_t threads = p->own.samples.merged ? 0 : threads_number(p, numbers);
+	size_t width = (size_t)p->places.count + 1; /* a column for all */
+	mem_auto uint64_t *weights = mem_new((threads + 1) * width, sizeof(*weights));
+
+	for (uint32_t i = 0; i < p->places.count; i++)
+		for (uint32_t k = 0; k < p->places.at[i].stacks.count; k++)
+			place_of[p->own.stacks.at[p->places.at[i].stacks.at[k]].at.stack] = i + 1;
+	vec_foreach (const struct sample_row, sample, &run->samples) {
+		uint64_t weight = p->own.samples.weighted ? sample->period : 1;
+		uint64_t *row = weights + numbers[sample->thread] * width;
+
+		if (sample->event != p->own.samples.event || !numbers[sample->thread])
+			continue;
+		row[0] += weight;
+		if (place_of[sample->stack])
+			row[place_of[sample->stack]] += weight;
+	}
+	for (uint32_t i = 0; i < p->places.count; i++) {
+		struct hot_place *place = &p->places.at[i];
+
+		place->thread_least = threads ? 1 : 0;
+		for (uint32_t t = 1; t <= threads; t++) {
+			const uint64_t *row = weights + t * width;
+			double share = (double)row[i + 1] / (double)row[0];
+
+			place->thread_least = fmin(place->thread_least, share);
+			place->thread_most = fmax(place->thread_most, share);
+		}
+	}
+	return threads;
+}
+
 /* ---- the row ---- */
 
 /* "stack = 1 OR stack BETWEEN 11 AND 14": ids in a row as ranges. */
@@ -307,6 +365,8 @@ static void place_draft(struct placer *p, const struct hot_place *place, const c
 			.gain_all_hi = (double)NAN},
 		.experiment_share = (double)NAN,
 		.samples_share = share,
+		.thread_least = place->thread_least,
+		.thread_most = place->thread_most,
 	};
 
 	kinds_make(p, place, arena, &draft.spot);
@@ -354,6 +414,7 @@ void hotspots_from_samples(const struct evidence_piece *profile, const struct ho
 	own_levels_choose(&p.own, p.costs);
 	for (uint32_t i = 0; i < p.own.stacks.count; i++)
 		stack_place(&p, i);
+	drafts->busy_threads = threads_compare(&p);
 	vec_foreach (const struct hot_place, place, &p.places)
 		if ((double)place->weight >= LEAST_SHARE * (double)p.own.samples.total.weight)
 			place_draft(&p, place, profile->path, arena, drafts);

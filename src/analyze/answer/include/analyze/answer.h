@@ -4,7 +4,7 @@
  * change something (hotspot_level.c), with the chain of functions that it is in and the kinds of
  * work there (running, allocating, faulting, in a system call, taking a lock).  Simulated counts
  * refine "CPU" into memory or branch; experiments add the gain, or say that it is hot and not worth
- * touching; for one busy thread the gain follows by arithmetic.
+ * touching; for one busy thread, or several that do the same, the gain follows by arithmetic.
  * Mechanisms are independent ways of knowing (clock samples, /proc and rusage, simulation, hardware
  * counters, experiments, the program's own spans); one mechanism counts once.
  * Pure.  Owns: everything is in the caller's arena; texts may be the runs'. */
@@ -55,9 +55,13 @@ struct hotspot_link {
 	double entries;	    /* how often it was entered; NAN: not counted */
 };
 
-enum gain_source { GAIN_NONE, GAIN_EXPERIMENT, GAIN_ARITHMETIC };
+/* The last two are arithmetic; even: each thread has about the same share of its time there. */
+enum gain_source { GAIN_NONE, GAIN_EXPERIMENT, GAIN_ONE_THREAD, GAIN_EVEN_THREADS };
 /* "experiment", "arithmetic"; NULL for none. */
 const char *gain_source_word(enum gain_source source);
+
+/* "by arithmetic: one thread"; "" for an experiment. */
+const char *gain_source_note(enum gain_source source);
 
 struct hotspot {
 	uint32_t rank;
