@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"runtime/debug"
 	"strconv"
+	"sync"
 )
 
 var sum int
@@ -154,6 +155,40 @@ func goDefer(rounds int) {
 	}
 }
 
+type counter struct {
+	mutex sync.Mutex
+	value int
+}
+
+//go:noinline
+func (c *counter) add(n int) {
+	c.mutex.Lock()
+	c.value += n
+	c.mutex.Unlock()
+}
+
+func goLock(rounds int) {
+	c := counter{}
+	for i := 0; i < rounds; i++ {
+		c.add(i)
+	}
+	sum += c.value
+}
+
+//go:noinline
+func dropFirst(queue []int) []int {
+	copy(queue, queue[1:])
+	return queue[:len(queue)-1]
+}
+
+func goCopy(rounds int) {
+	queue := make([]int, rounds)
+	for len(queue) > 0 {
+		sum += queue[0]
+		queue = dropFirst(queue)
+	}
+}
+
 func main() {
 	cases := []struct {
 		name   string
@@ -169,6 +204,8 @@ func main() {
 		{"go_format", goFormat, 1666666},
 		{"go_regexp", goRegexp, 66666},
 		{"go_defer", goDefer, 100000},
+		{"go_lock", goLock, 20000000},
+		{"go_copy", goCopy, 40000},
 	}
 	for _, c := range cases {
 		if len(os.Args) == 1 {
