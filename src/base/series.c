@@ -51,10 +51,11 @@ static double series_worth(const double *values, size_t count)
 size_t series_warm_after(const double *values, size_t count)
 {
 	size_t half = count / 2, rest = count - half, best = 0;
-	mem_auto double *settled = stats_sorted(values + half, rest);
+	const double *late = half ? values + half : values; /* which may be NULL */
+	mem_auto double *settled = stats_sorted(late, rest);
 	double median = stats_median_sorted(settled, rest);
 	double sigma = stats_robust_sigma_sorted(settled, rest);
-	double worth = series_worth(values + half, rest), sum = 0;
+	double worth = series_worth(late, rest), sum = 0;
 	double best_gain = WARM_GAIN * (1 + WARM_SHORT / (double)rest);
 
 	if (count < WARM_LEAST)
