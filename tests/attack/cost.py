@@ -49,6 +49,29 @@ class Cost:
                 f"{self.out[-2000:]}\n{self.err[-2000:]}")
 
 
+class Batch:
+    """Imports by one program that forks (import_many.c), where it was built; else None."""
+
+    def __init__(self):
+        path = os.path.join(os.path.dirname(ASSAY), "tests", "attack", "import-many")
+        self.child = subprocess.Popen(  # pylint: disable=consider-using-with
+            [path, str(TIME_MOST_S * SLOWER)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            text=True) if os.path.exists(path) else None
+
+    def cost(self, path):
+        """What the import of a file into x.assay took, in the working folder."""
+        self.child.stdin.write(f"{os.getcwd()}\t{path}\n")
+        self.child.stdin.flush()
+        status, kib, microseconds = map(int, self.child.stdout.readline().split())
+        cost = Cost.__new__(Cost)
+        cost.status, cost.memory = os.waitstatus_to_exitcode(status), kib << 10
+        cost.seconds = microseconds / 1e6
+        with open("out", errors="replace", encoding="utf-8") as out, \
+                open("err", errors="replace", encoding="utf-8") as err:
+            cost.out, cost.err = out.read(), err.read()
+        return cost
+
+
 def allowed(paths):
     """Bytes and seconds for files of this size."""
     size = sum(os.path.getsize(path) for path in paths)

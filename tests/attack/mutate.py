@@ -2,11 +2,13 @@
 fuzz targets with numbers, pieces and lengths exchanged.  Each is imported by itself, within the
 limits of cost.py and without a crash.
 
+    ninja -C build-asan tests/attack/import-many     ten times as fast
     ASSAY_MUTATIONS=100000 ASSAY=build-asan/assay tests/attack/mutate.py
     ASSAY_MUTATION=4711 ...   only that one, whose files are kept
 
 A mutation is made from ASSAY_TEST_SEED and its number alone."""
 import concurrent.futures
+import functools
 import glob
 import os
 import random
@@ -15,7 +17,7 @@ import struct
 import tempfile
 
 import hostile
-from cost import SLOWER, Cost, check
+from cost import SLOWER, Batch, Cost, check
 from tap import SEED, SOURCE, Crash, case, main
 
 COUNT = int(os.environ.get("ASSAY_MUTATIONS", str(500 // SLOWER)))
@@ -136,13 +138,23 @@ def made_apart(number):
         return file.read().split("\n")
 
 
+@functools.cache
+def batch():
+    """One for each process."""
+    return Batch()
+
+
 def tried(number):
     """None, or what is wrong with it.  In a process of its own: folders are the process's."""
     with tempfile.TemporaryDirectory(prefix="assay-mutation.") as folder:
         os.chdir(folder)
         try:
-            paths = made_apart(number)
-            cost = Cost("import", paths[0], "-o", "x.assay")
+            if batch().child:
+                paths = made(number)
+                cost = batch().cost(paths[0])
+            else:
+                paths = made_apart(number)
+                cost = Cost("import", paths[0], "-o", "x.assay")
             check(paths, cost)
             if cost.status not in (0, 2, 3):
                 return f"{number}: {cost}"
