@@ -26,8 +26,9 @@ static void own_work(unsigned unit)
 {
 	unsigned long left = UNIT / 100 * percent_b, x = unit;
 
-	while (left--)
-		x = x * 6364136223846793005UL + 1442695040888963407UL; /* work b */
+	/* On one line: with two, chance decides which one a sample is of. */
+	while (x = x * 6364136223846793005UL + 1442695040888963407UL, left--) /* work b */
+		;
 	sum ^= x;
 }
 
