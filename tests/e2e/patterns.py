@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import tempfile
 
-from tap import BUILD, SOURCE, case, main, need, run
+from tap import BUILD, SOURCE, case, main, measured, need, run
 
 FOLDER = tempfile.TemporaryDirectory()  # gone at the end
 STORED = os.path.join(SOURCE, "tests", "golden", "patterns")
@@ -98,7 +98,7 @@ def _():
             assert re.search(r"\d %", row["means"]), row["means"]
 
 
-@case("planted programs are recorded here, and each has its own pattern")
+@measured("planted programs are recorded here, and each has its own pattern")
 def _():
     module, built = planted(), {}
     for program, cases in REAL.items():
