@@ -8,7 +8,8 @@ import sqlite3
 import subprocess
 import time
 
-from tap import ASSAY, BUILD, assay, case, main, measured, no_kernel_engine, run, script, skip
+from tap import (ASSAY, BUILD, assay, case, chance, main, measured, no_kernel_engine, run, script,
+                 skip)
 
 GUARDED = os.path.join(BUILD, "tests/workloads/guarded")
 STATUS, ROUNDS = 7, "700"
@@ -140,6 +141,18 @@ def _():
             r = assay("causal", "-p", p.pid, "--progress", "progress", "--budget", "3s", "-f",
                       "work_c", "--speedup", "100")
             assert p.wait(timeout=60) == STATUS, (how, r)
+
+
+@case("a process that goes into its sandbox while it is attached to lives on")
+def _():
+    able("bpf")
+    for trial in range(12):
+        how = chance.choice(("late", "strict", "raw"))
+        with subprocess.Popen([GUARDED, how, "700"]) as p:
+            time.sleep(chance.uniform(0, 0.05))
+            r = assay("causal", "-p", p.pid, "--progress", "progress", "--budget", "0.2s", "-f",
+                      "work_c", "--speedup", "100")
+            assert p.wait(timeout=60) == STATUS, (trial, how, r)
 
 
 @case("a program that our signal or handler may have ended is named, with the way out")

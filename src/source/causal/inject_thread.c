@@ -51,6 +51,13 @@ int inject_stop_explain(pid_t pid, int r, struct err *err)
 {
 	if (r == -ESRCH)
 		return err_set(err, ERR_TARGET, ESRCH, "process %d has ended", (int)pid);
+	if (r == -ECANCELED) {
+		err_set(err, ERR_UNAVAILABLE, ENOTSUP, "process %d has set a seccomp filter",
+			(int)pid);
+		err_hint(err, "the filter could kill it for a system call of assay's; run it "
+			      "without the filter");
+		return -ENOTSUP;
+	}
 	if (r == -EPERM || r == -EACCES) {
 		err_set(err, ERR_UNAVAILABLE, EPERM, "not permitted to attach to process %d",
 			(int)pid);

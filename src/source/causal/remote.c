@@ -33,18 +33,20 @@
 #define GET_DISPATCH 0x4211
 #define EVENT_STOP 128
 
-enum { STOP_PATIENCE_MS = 500 };
+enum { STOP_PATIENCE_MS = 500, LOOK_TRIES = 500 };
 
 /* ---- stops ---- */
 
-/* The next stop of the thread, as waitpid() tells it; -ESRCH: it is gone, -ETIMEDOUT. */
+/* The next stop of the thread, as waitpid() tells it; -ESRCH: it is gone, -ETIMEDOUT.  waitpid()
+ * says nothing of a first thread that has ended before the others. */
 static int stop_wait(pid_t tid, uint64_t patience_ns)
 {
-	uint64_t until = clock_monotonic_ns() + patience_ns;
+	uint64_t until = clock_monotonic_ns() + patience_ns, address;
+	long call;
 	int status;
 
-	for (unsigned tries = 0;; tries++) {
-		pid_t r = waitpid(tid, &status, __WALL | (patience_ns ? WNOHANG : 0));
+	for (unsigned tries = 1;; tries++) {
+		pid_t r = waitpid(tid, &status, __WALL | WNOHANG);
 
 		if (r == tid)
 			return WIFSTOPPED(status) ? status >> 8 : -ESRCH;
@@ -52,6 +54,8 @@ static int stop_wait(pid_t tid, uint64_t patience_ns)
 			return -ESRCH;
 		if (patience_ns && clock_monotonic_ns() > until)
 			return -ETIMEDOUT;
+		if (tries % LOOK_TRIES == 0 && thread_look(tid, &call, &address) == THREAD_GONE)
+			return -ESRCH;
 		if (r == 0 && tries > 20)
 			usleep(20);
 	}
@@ -130,6 +134,13 @@ static bool calls_are_dispatched(pid_t tid)
 	       config[0];
 }
 
+/* It may have gone into a sandbox since it was looked at: a filter ends it for a call of ours.  Now
+ * that it is stopped only another thread can put it there. */
+static bool is_filtered(pid_t tid)
+{
+	return thread_status(tid, "Seccomp", 10, 0) != 0;
+}
+
 /* ---- stop, call, release ---- */
 
 /* The registers for a call that says EINTR for our stop are given back at once: till then, it would
@@ -153,6 +164,8 @@ static int stop_keep(struct remote *remote, const struct thread_wait *wait)
 		return -EAGAIN;
 	if (calls_are_dispatched(tid))
 		return -ENOTSUP;
+	if (is_filtered(tid))
+		return -ECANCELED;
 	r = registers_more_get(tid, &remote->saved_more);
 	return r;
 }
@@ -221,6 +234,8 @@ int remote_prepare(struct remote *remote, uint64_t at, uint64_t bytes)
 /* Have it do the call that stands in `registers`; it is left at the call's end. */
 static int call_make(struct remote *remote, struct user_regs_struct *registers)
 {
+	if (is_filtered(remote->tid))
+		return -ECANCELED;
 	if (registers_set(remote->tid, registers) == 0 && run_to_syscall(remote->tid) == 0 &&
 		run_to_syscall(remote->tid) == 0 && registers_get(remote->tid, registers) == 0)
 		return 0;
@@ -231,13 +246,15 @@ static int call_make(struct remote *remote, struct user_regs_struct *registers)
 long remote_call(struct remote *remote, long number, const uint64_t arguments[6])
 {
 	struct user_regs_struct registers = remote->saved;
+	int r;
 
 	if (!remote->traced)
 		return -ESRCH;
 	remote->plan.map_bytes = number == SYS_mmap ? arguments[1] : 0;
 	rescue_call(&registers, &remote->plan, number, arguments);
 	remote->plan.map_bytes = 0;
-	return call_make(remote, &registers) < 0 ? -ESRCH : registers_result(&registers);
+	r = call_make(remote, &registers);
+	return r < 0 ? r : registers_result(&registers);
 }
 
 int remote_steps(struct remote *remote, const struct rescue_step *steps, unsigned count)
