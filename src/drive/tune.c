@@ -172,9 +172,11 @@ int tune_apply(struct tune *tune, struct err *err)
 {
 	int r;
 
+	/* Consent may have taken minutes, and another tune may have reverted meanwhile: what was
+	 * set when it was planned need not be now. */
 	vec_foreach (struct tune_item, item, &tune->items)
-		if (item->chosen) /* consent may have taken minutes */
-			item->chosen = tune_item_look(tune, item) == TUNE_CHANGE;
+		if (item->chosen || item->state == TUNE_SET)
+			item->chosen = tune_item_look(tune, item) == TUNE_CHANGE && item->chosen;
 	vec_foreach (struct tune_item, item, &tune->items) {
 		item->held = item_is_held(tune, item);
 		if (item->held)

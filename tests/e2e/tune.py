@@ -144,7 +144,7 @@ def _():
             child.wait()
         r = assay("tune", "revert", env=env)
         assert r.status == 0 and "left" not in r.out and "stuck" not in r.out, (trial, str(r))
-        assert values(root) == before, trial
+        assert values(root) == before, (seed, statuses)
 
 
 @case("somebody else's change is left alone, and said")
@@ -532,7 +532,7 @@ def _():
         statuses = [child.wait() for child in children]
         assert set(statuses) <= {0, 6}, (seed, statuses)
         assert assay("tune", "revert", env=env).status == 0
-        assert values(root) == before, trial
+        assert values(root) == before, (seed, statuses)
 
 
 @case("a plan tells who uses the processors now")

@@ -519,6 +519,23 @@ static void a_knob_that_another_resets_is_held_with_it_only(void **state)
 	tree_expect(*state, "/sys/turbo", "0");
 }
 
+/* Another tune had set it when this one planned, and reverted before this one had the lock. */
+static void a_held_knob_that_was_reverted_meanwhile_is_not_held(void **state)
+{
+	tune_auto struct tune tune;
+	struct err err = {0};
+
+	tree_put(*state, "/sys/turbo", "1\n");
+	tune_begin(*state, &tune);
+	choose(&tune, "governor");
+	tree_put(*state, "/sys/turbo", "0\n");
+	assert_int_equal(tune_apply(&tune, &err), 0);
+	tree_expect(*state, "/sys/policy3/governor", "performance");
+	assert_int_equal(tune_revert(&tune, false, &err), 0);
+	tree_expect(*state, "/sys/turbo", "0");
+	tree_expect(*state, "/sys/policy3/governor", "powersave");
+}
+
 static void what_somebody_else_wrote_between_two_applies_is_what_comes_back(void **state)
 {
 	tune_auto struct tune tune;
@@ -724,6 +741,7 @@ int main(void)
 		tree_test(interrupts_are_kept_off_the_named_processors),
 		tree_test(without_other_processors_interrupts_stay),
 		tree_test(a_knob_that_another_resets_is_held_with_it_only),
+		tree_test(a_held_knob_that_was_reverted_meanwhile_is_not_held),
 		tree_test(what_somebody_else_wrote_between_two_applies_is_what_comes_back),
 		tree_test(a_session_inside_another_goes_back_to_the_outer_value),
 		tree_test(a_fingerprint_tells_what_is_tuned_and_still_so),
