@@ -373,12 +373,10 @@ def _():
     program = os.path.abspath("bare")
     shutil.copy(built("coz", "-g", "-DCOZ"), program)
     assert run(need("strip"), program).status == 0
-    r = assay("causal", "--json", "--budget", "3s", "--", program)
-    data = json.loads(r.out)["data"]
-    # A sample in code that is exported is rare, and becomes a target.
-    rare = data["targets"] + data["flat"]
-    assert r.status == (0 if rare else 3) and all(t["sample_share"] < .05 for t in rare), r
-    assert rare or ("-g" in data["no_answer"] and "strip" in data["no_answer"]), data
+    # perf keeps what it samples in ~/.debug, by build id: of the whole machine, this program too.
+    home = {"HOME": os.path.abspath("."), "XDG_CACHE_HOME": None}
+    data = answer("--budget", "3s", "--", program, status=3, env=home)["data"]
+    assert "-g" in data["no_answer"] and "strip" in data["no_answer"], data
 
 
 @measured("a program that ends too early, crashes or cannot be started is told apart")

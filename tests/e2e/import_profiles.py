@@ -52,7 +52,7 @@ def taken(name, *options):
     """A recording by the installed perf, made once; None when it refuses."""
     path = path_of(name)
     if not os.path.exists(path):
-        r = run(need("perf"), "record", "-q", "-o", path, *options, target())
+        r = run(need("perf"), "record", "-qN", "-o", path, *options, target())
         if r.status != 0:
             return None
     return path
@@ -65,7 +65,7 @@ def recorded(name, *options):
 
 def piped(*options):
     """What perf record sends through a pipe, or skip."""
-    with subprocess.Popen([need("perf"), "record", "-q", "-o", "-", *options, target()],
+    with subprocess.Popen([need("perf"), "record", "-qN", "-o", "-", *options, target()],
                           stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as perf:
         out = perf.communicate(timeout=60)[0]
     return out if perf.returncode == 0 else skip("perf record does not work here")
@@ -202,7 +202,7 @@ def _():
 def _():
     perf, program = need("perf"), target()
     with subprocess.Popen([program, "forever"]) as child:
-        r = run(perf, "record", "-q", "-o", path_of("attached"), "-F", "999", "-p", child.pid,
+        r = run(perf, "record", "-qN", "-o", path_of("attached"), "-F", "999", "-p", child.pid,
                 "--", "sleep", "0.5")
         child.kill()
     if r.status != 0 or not perf_samples(path_of("attached")):
