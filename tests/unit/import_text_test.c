@@ -58,7 +58,7 @@ static void fields_of_perf_script_may_be_left_out(void **state)
 		{"w 1/2  3.000000001: cycles: \n\t  1179 leaf (/tmp/w)\n  w.c:3\n\n",
 			"event 1 cycles \ntask 1/2 w\n"
 			"sample 1 1/2 3000000001 x1: leaf (/tmp/w) w.c:3\n"},
-		{"w 1/2  3.5: cycles: \n\t  1179 leaf (/tmp/w)\n  w[1179]\n  ??:0\n\n",
+		{"w 1/2  3.5: cycles: \n\t  1179 leaf (/tmp/w)\n  w[1179]\n  ??:0\n  :0\n\n",
 			"event 1 cycles \ntask 1/2 w\nsample 1 1/2 3500000000 x1: leaf (/tmp/w)\n"},
 		{"w 1  3.5: PERF_RECORD_COMM: w:1/1\nw 1  4.5: cycles: 7f0012 f (/b)\n",
 			"event 1 cycles \ntask 1/1 w\nsample 1 1/1 4500000000 x1: f (/b)\n"},

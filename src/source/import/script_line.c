@@ -308,7 +308,7 @@ static void head_read(struct import_text text, struct script_line *line)
 		line->kind = SCRIPT_HEAD;
 }
 
-/* "  main.c:12"; where perf knows no line it writes "  module[address]" or "  ??:0". */
+/* "  main.c:12"; where perf knows no line it writes "  module[address]", "  ??:0" or "  :0". */
 static bool source_read(struct import_text text, struct script_line *line)
 {
 	const char *mark;
@@ -319,11 +319,10 @@ static bool source_read(struct import_text text, struct script_line *line)
 	if (text.len && text.at[text.len - 1] == ']')
 		return true;
 	mark = text.at && text.len ? memrchr(text.at, ':', text.len) : NULL;
-	if (!mark || mark == text.at ||
-		!digits_read(text_from(text, (size_t)(mark - text.at) + 1), 10, &number) ||
+	if (!mark || !digits_read(text_from(text, (size_t)(mark - text.at) + 1), 10, &number) ||
 		number > UINT32_MAX)
 		return false;
-	if (!text_starts(text, "??:")) {
+	if (mark != text.at && !text_starts(text, "??:")) {
 		line->file = (struct import_text){text.at, (size_t)(mark - text.at)};
 		line->line = (uint32_t)number;
 	}
