@@ -1,5 +1,5 @@
 /* import_many.c - `assay import` again and again, without the start of a program each time: under
- * the sanitizers that start takes ten times as long as the import.
+ * the sanitizers that start takes longer than most imports.
  *
  * A line of stdin is a folder, a tab and a file to import there.  A child does it: its words are in
  * `out` and `err` of that folder, the run file in x.assay.  The line of stdout is its wait status,

@@ -2,7 +2,7 @@
 fuzz targets with numbers, pieces and lengths exchanged.  Each is imported by itself, within the
 limits of cost.py and without a crash.
 
-    ninja -C build-asan tests/attack/import-many     ten times as fast
+    ninja -C build-asan tests/attack/import-many     three times as fast and more
     ASSAY_MUTATIONS=100000 ASSAY=build-asan/assay tests/attack/mutate.py
     ASSAY_MUTATION=4711 ...   only that one, whose files are kept
 
