@@ -4,7 +4,6 @@
  * A line of stdin is a folder, a tab and a file to import there.  A child does it: its words are in
  * `out` and `err` of that folder, the run file in x.assay.  The line of stdout is its wait status,
  * its peak memory in KiB and its CPU time in microseconds. */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,15 +36,12 @@ static void import(const char *folder, char *file)
 }
 
 /* Ends it after `seconds` of real time: a read that waits takes no CPU time. */
-static int child_wait(pid_t pid, time_t seconds, struct rusage *ret_usage)
+static int child_wait(pid_t pid, const sigset_t *ended, time_t seconds, struct rusage *ret_usage)
 {
 	const struct timespec limit = {.tv_sec = seconds};
-	sigset_t ended;
 	int status = 0;
 
-	sigemptyset(&ended);
-	sigaddset(&ended, SIGCHLD);
-	if (sigtimedwait(&ended, NULL, &limit) < 0)
+	if (sigtimedwait(ended, NULL, &limit) < 0)
 		kill(pid, SIGKILL);
 	return wait4(pid, &status, 0, ret_usage) < 0 ? -1 : status;
 }
@@ -76,7 +72,7 @@ int main(int argc, char **argv)
 		}
 		if (pid < 0)
 			return 1;
-		printf("%d %ld %lld\n", child_wait(pid, seconds, &used), used.ru_maxrss,
+		printf("%d %ld %lld\n", child_wait(pid, &ended, seconds, &used), used.ru_maxrss,
 			1000000LL * (used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
 				used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 		fflush(stdout);

@@ -265,7 +265,7 @@ static const char *refute_of(const struct hotspot *spot, bool can_try, struct ar
 			100 * spot->gain_lo, 100 * spot->gain_at);
 	if (spot->has_no_name)
 		return "";
-	if (*gain_source_note(spot->gain_source))
+	if (gain_is_arithmetic(spot->gain_source))
 		return arena_format(arena,
 			"make it faster: if the program gains less than %.1f %% when it takes half "
 			"the time, this was wrong",
@@ -286,7 +286,8 @@ static const char *next_of(
 	if (spot->has_no_name)
 		return arena_format(arena, "assay doctor %s", word_quoted(spot->file, arena));
 	if (spot_pays(spot) || (!causal->run && spot->because) ||
-		(*gain_source_note(spot->gain_source) && spot->because && !spot->because->is_place))
+		(gain_is_arithmetic(spot->gain_source) && spot->because &&
+			!spot->because->is_place))
 		return arena_format(arena, "change it, then: %s", command_round(evidence, arena));
 	if (isnan(spot->gain) && !evidence->no_experiments)
 		return arena_format(arena, "assay causal --progress auto -f %s -- %s",

@@ -60,6 +60,11 @@ const char *gain_source_note(enum gain_source source)
 	return notes[source];
 }
 
+bool gain_is_arithmetic(enum gain_source source)
+{
+	return source == GAIN_ONE_THREAD || source == GAIN_EVEN_THREADS;
+}
+
 struct one_thread {
 	double samples; /* that count for an interval */
 	double busy;	/* of the wall time */

@@ -62,6 +62,7 @@ const char *gain_source_word(enum gain_source source);
 
 /* "by arithmetic: one thread"; "" for an experiment. */
 const char *gain_source_note(enum gain_source source);
+bool gain_is_arithmetic(enum gain_source source);
 
 struct hotspot {
 	uint32_t rank;
