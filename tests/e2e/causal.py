@@ -50,7 +50,7 @@ def calm(pairs, point):
     return gains(calm_pairs(pairs, .15, 3), point)
 
 
-@measured("a line that takes most of a thread promises most of the gain", alone=True)
+@measured("a line that takes most of a thread promises most of the gain")
 def _():
     pairs, _, r = experiment(SHAPES, "split", "5", targets=["work_a", "work_b"],
                              options=["--levels", "1000"])
@@ -59,7 +59,7 @@ def _():
     assert 35 < gain["work_a", 1000] < 95 and 5 < gain["work_b", 1000] < 60, (gain, r)
 
 
-@measured("both sides of a hand-off over raw futexes matter, the longer one more", alone=True)
+@measured("both sides of a hand-off over raw futexes matter, the longer one more")
 def _():
     pairs, _, r = experiment(SHAPES, "fping", "6", targets=["work_a", "work_b"],
                              options=["--levels", "1000"])
@@ -77,8 +77,7 @@ def _():
     assert sum(p["faster"]["pauses"] for p in pairs) > 0, r
 
 
-@measured("a wait for a device can be made shorter, and time on the CPU is not counted with it",
-          alone=True)
+@measured("a wait for a device can be made shorter, and time on the CPU is not counted with it")
 def _():
     pairs, _, r = experiment(SHAPES, "device", "4", targets=["wait_b"],
                              options=["--levels", "1000", "--wait"])
@@ -107,7 +106,7 @@ def _():
     assert abs(request[0] - tick[0]) <= 1 and request[2] <= 1 and request[3] <= 1, r
 
 
-@measured("assay.h counts the same, and nothing happens without assay", alone=True)
+@measured("assay.h counts the same, and nothing happens without assay")
 def _():
     assert "rounds" in run(POINTS, "assay", "0.2").out
     pairs, _, r = experiment(POINTS, "assay", "4", targets=["work"], options=["--levels", "500"])

@@ -81,8 +81,7 @@ def check_gains(document, r, a="work_a", b="work_b"):
     assert known and 0.02 < found[a] < 0.6 and found[a] + 0.05 < found[b] < 0.95, (found, bad, r)
 
 
-@measured("a running process: both sides of a hand-off gain, the longer more; it is left as it was",
-          alone=True)
+@measured("a running process: both sides of a hand-off gain, the longer more; it is left as it was")
 def _():
     able()
     with Process(SHAPES, "fping", "40") as p:
@@ -221,7 +220,7 @@ def _():
         assert p.state() == before
 
 
-@measured("a static program is started and measured, judged by a function", alone=True)
+@measured("a static program is started and measured, judged by a function")
 def _():
     able()
     if run("cc", "-static", "-O1", "-g", "-I", os.path.join(SOURCE, "include"),
@@ -265,7 +264,7 @@ def _():
         assert p.wait() == 0 and int(p.out.split()[0]) > 100, p.out
 
 
-@measured("a Rust program: std's channels hand delays over", alone=True)
+@measured("a Rust program: std's channels hand delays over")
 def _():
     able()
     rustc = shutil.which("rustc") or shutil.which(os.path.expanduser("~/.cargo/bin/rustc"))

@@ -239,7 +239,7 @@ def _():
     assert len(targets) >= 2 and share[-1] > share[-2] > .1, r
 
 
-@measured("a line that takes most of a thread promises most of the gain", alone=True)
+@measured("a line that takes most of a thread promises most of the gain")
 def _():
     pairs, r = experiment("shapes", "split", "5", targets=["work_a", "work_b"])
     gain = calm(pairs, "round")
@@ -263,7 +263,7 @@ def _():
     assert 10 < gain["work_a", 1000] < 65 and gain["work_b", 1000] < 20, (gain, r)
 
 
-@measured("both sides of a hand-off matter, the longer one more", alone=True)
+@measured("both sides of a hand-off matter, the longer one more")
 def _():
     pairs, r = experiment("shapes", "ping", "6", targets=["work_a", "work_b"])
     gain = calm(pairs, "round")
@@ -271,7 +271,7 @@ def _():
     assert gain["work_a", 1000] > 5 and gain["work_b", 1000] > 25, (gain, r)
 
 
-@measured("where perf events are forbidden the kernel's timers do", alone=True)
+@measured("where perf events are forbidden the kernel's timers do")
 def _():
     wrapper = compiled("noperf", NO_PERF)
     pairs, r = experiment("shapes", "split", "5", targets=["work_a", "work_b"], before=[wrapper])

@@ -322,7 +322,7 @@ def named_by_every_command(path):
 
 @case("kill -9 of assay leaves the target running to its own end and the file readable")
 def _():
-    child = subprocess.Popen([ASSAY, "record", "--", "sh", "-c", f"{SPIN} 14000; echo >mark"],
+    child = subprocess.Popen([ASSAY, "record", "--", "sh", "-c", f"{SPIN} 6000; echo >mark"],
                              stderr=subprocess.DEVNULL, start_new_session=True)
     time.sleep(2.5)
     child.kill()

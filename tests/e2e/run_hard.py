@@ -57,7 +57,7 @@ def _():
 
 def kill_at(moment, file, skipped=""):
     """kill -9 of assay once `file` is there: the target lives on and ends by itself."""
-    path = script("target", f"echo $$ >> {moment}.pids", "sleep 4", f"echo done >> {moment}.ends")
+    path = script("target", f"echo $$ >> {moment}.pids", "sleep 2", f"echo done >> {moment}.ends")
     child = started("run", "-o", moment, "--skip", "causal,counters,calls" + skipped, "--", path)
     if file:
         wait_for(lambda: os.path.exists(f"{moment}/{file}"))
