@@ -209,13 +209,17 @@ def _():
 
 @case("the least peak RSS that can be seen is below 1.4 MB, also with a run file open")
 def _():
-    # It varies by itself: the kernel counts pages per CPU, up to 32 before it adds them.
     for words in ((), ("-o", "x.assay"), ("--save", "x")):
-        small = bench("-n", "5", *words, f"{FAULTS} 25600", NOP)["data"]["commands"][1]["summary"]
-        if small["max_rss_floor_bytes"] > 4e6:
-            skip("a sanitizer makes the starter large")
-        assert small["max_rss_floor_bytes"] < 1.4e6, small
-        assert small["max_rss_bytes"]["max"] < 2e6, small
+        floors = []
+        # One start varies by itself: the kernel counts pages per CPU, up to 32 before it adds them.
+        for _ in range(5):
+            small = bench("-n", "5", *words, f"{FAULTS} 25600", NOP)["data"]["commands"][1][
+                "summary"]
+            if small["max_rss_floor_bytes"] > 4e6:
+                skip("a sanitizer makes the starter large")
+            assert small["max_rss_bytes"]["max"] < 2e6, small
+            floors.append(small["max_rss_floor_bytes"])
+        assert statistics.median(floors) < 1.4e6, floors
 
 
 @measured("the peak RSS of a 1.4 MB child after one of 100 MB is what a bare loop sees, within 5 %")
