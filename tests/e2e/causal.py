@@ -59,7 +59,7 @@ def _():
     assert 35 < gain["work_a", 1000] < 95 and 5 < gain["work_b", 1000] < 60, (gain, r)
 
 
-@measured("both sides of a hand-off over raw futexes matter, the longer one more")
+@measured("both sides of a hand-off over raw futexes matter, the longer one more", alone=True)
 def _():
     pairs, _, r = experiment(SHAPES, "fping", "6", targets=["work_a", "work_b"],
                              options=["--levels", "1000"])

@@ -81,7 +81,8 @@ def check_gains(document, r, a="work_a", b="work_b"):
     assert known and 0.02 < found[a] < 0.6 and found[a] + 0.05 < found[b] < 0.95, (found, bad, r)
 
 
-@measured("a running process: both sides of a hand-off gain, the longer more; it is left as it was")
+@measured("a running process: both sides of a hand-off gain, the longer more; it is left as it was",
+          alone=True)
 def _():
     able()
     with Process(SHAPES, "fping", "40") as p:
