@@ -4,7 +4,9 @@
 
 CPU time of the recorder beside a program, the program's own CPU time under it, rounds that a
 program makes under experiments at speed-up 0, CPU time of imports.  Each round runs both builds
-in a turning order; the ratios are of a round."""
+in a turning order; the ratios are of a round.  Imports also in instructions, which no neighbour
+changes: once each, in the simulator."""
+import json
 import os
 import re
 import statistics
@@ -27,6 +29,14 @@ def cpu_s(argv):
     """CPU time of a command and its children."""
     _, usage = side.once(argv)
     return usage.ru_utime + usage.ru_stime
+
+
+def instructions(argv):
+    """Of a command, simulated."""
+    done = subprocess.run([os.path.join(BUILDS["after"], "assay"), "stat", "--engine", "sim", "-e",
+                           "instructions", "--json", "--", *argv],
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+    return json.loads(done.stdout)["data"]["events"][0]["value"]
 
 
 def made(argv):
@@ -89,8 +99,10 @@ def main():
                      engines(shape, engine), made)
         for what, file in (("folded stacks", path), ("perf.data", perf_data),
                            ("perf script", script)):
-            show(f"import {what} of {os.path.getsize(file) / 1e6:.0f} MB, CPU time",
-                 assays("import", file, "-o", out), cpu_s)
+            both = assays("import", file, "-o", out)
+            show(f"import {what} of {os.path.getsize(file) / 1e6:.0f} MB, CPU time", both, cpu_s)
+            print(f"{'    instructions':44} "
+                  f"{instructions(both['after']) / instructions(both['before']):6.3f}", flush=True)
 
 
 main()

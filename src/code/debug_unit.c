@@ -96,16 +96,21 @@ static bool is_wanted(unsigned name)
 	}
 }
 
-static bool walk_goes_on(struct walk *walk)
+/* An attribute may have no bytes at all: thousands of them are an entry of one byte. */
+static bool attributes_charge(struct walk *walk, const struct debug_abbrev *abbrev)
 {
-	return !walk->cursor.broken && quota_step(walk->unit->file->quota, 1);
+	if (!quota_step(walk->unit->file->quota, abbrev->count))
+		cursor_break(&walk->cursor);
+	return !walk->cursor.broken;
 }
 
 static struct entry_said entry_read(struct walk *walk, const struct debug_abbrev *abbrev)
 {
 	struct entry_said said = {0};
 
-	for (uint32_t i = 0; i < abbrev->count && walk_goes_on(walk); i++) {
+	if (!attributes_charge(walk, abbrev))
+		return said;
+	for (uint32_t i = 0; i < abbrev->count && !walk->cursor.broken; i++) {
 		const struct debug_spec *spec = &walk->abbrevs->specs.at[abbrev->first + i];
 		struct debug_value value;
 
@@ -125,7 +130,9 @@ static void entry_skip(struct walk *walk, const struct debug_abbrev *abbrev)
 		cursor_skip(&walk->cursor, (uint64_t)abbrev->bytes);
 		return;
 	}
-	for (uint32_t i = 0; i < abbrev->count && walk_goes_on(walk); i++)
+	if (!attributes_charge(walk, abbrev))
+		return;
+	for (uint32_t i = 0; i < abbrev->count && !walk->cursor.broken; i++)
 		debug_form_skip(
 			&walk->cursor, walk->unit, walk->abbrevs->specs.at[abbrev->first + i].form);
 }
@@ -214,7 +221,13 @@ static void entry_walk(struct walk *walk, const struct debug_abbrev *abbrev, uin
 		vec_push(&walk->levels, level);
 }
 
-/* What is kept of an entry. */
+/* Most entries are variables, members and parameters. */
+static bool is_kept(const struct debug_abbrev *abbrev)
+{
+	return abbrev->children || abbrev->tag == DW_TAG_subprogram ||
+	       abbrev->tag == DW_TAG_inlined_subroutine;
+}
+
 static size_t entry_bytes(const struct debug_abbrev *abbrev)
 {
 	size_t level = abbrev->children ? sizeof(struct level) : 0;
@@ -235,8 +248,10 @@ static void entries_walk(struct walk *walk)
 	const uint8_t *info = walk->unit->file->info.at;
 	struct quota *quota = walk->unit->file->quota;
 
+	if (!quota_step(quota, cursor_left(&walk->cursor))) /* an entry has a byte or more */
+		return;
 	vec_push(&walk->levels, (struct level){SPAN_NONE, SPAN_NONE});
-	while (walk->cursor.at < walk->cursor.end && quota_step(quota, 1)) {
+	while (walk->cursor.at < walk->cursor.end) {
 		uint64_t offset = (uint64_t)(walk->cursor.at - info);
 		uint64_t code = cursor_uleb(&walk->cursor);
 		const struct debug_abbrev *abbrev;
@@ -247,7 +262,7 @@ static void entries_walk(struct walk *walk)
 			continue;
 		}
 		abbrev = debug_abbrev_find(walk->abbrevs, code);
-		if (!abbrev || !quota_take(quota, entry_bytes(abbrev)))
+		if (!abbrev || (is_kept(abbrev) && !quota_take(quota, entry_bytes(abbrev))))
 			break;
 		entry_walk(walk, abbrev, offset);
 	}
