@@ -140,6 +140,23 @@ static void more_and_less_than_promised_are_told_apart(void **state)
 	end(&f);
 }
 
+static void runs_that_cannot_tell_do_not_say_that_a_gain_arrived(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, 5, 100, 99);
+	promise(&f, 0.05, 0.005, 0.1);
+	make(&f);
+	assert_int_equal(f.view.verdict.outcome, COMPARE_INCONCLUSIVE);
+	assert_true(f.view.gained_lo < 0.005 && f.view.gained_hi > 0.005);
+	assert_int_equal(f.view.promise, ROUND_PROMISE_OPEN);
+	promise(&f, 0.5, 0.4, 0.6); /* that one they exclude */
+	make(&f);
+	assert_int_equal(f.view.promise, ROUND_PROMISE_LESS);
+	end(&f);
+}
+
 static void ratios_are_multiplied_never_added(void **state)
 {
 	struct fixture f;
@@ -332,6 +349,7 @@ int main(void)
 		cmocka_unit_test(a_promised_gain_that_comes_has_arrived),
 		cmocka_unit_test(a_line_of_the_history_has_ratios_not_gains),
 		cmocka_unit_test(more_and_less_than_promised_are_told_apart),
+		cmocka_unit_test(runs_that_cannot_tell_do_not_say_that_a_gain_arrived),
 		cmocka_unit_test(ratios_are_multiplied_never_added),
 		cmocka_unit_test(a_slower_program_is_told_to_be_undone),
 		cmocka_unit_test(it_says_when_to_stop),

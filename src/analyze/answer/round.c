@@ -96,9 +96,11 @@ static void promise_judge(const struct round_input *input, struct round_view *vi
 		return;
 	lo = view->gained_lo;
 	hi = view->gained_hi;
-	view->promise = hi < view->promised_lo	 ? ROUND_PROMISE_LESS
-			: lo > view->promised_hi ? ROUND_PROMISE_MORE
-						 : ROUND_PROMISE_ARRIVED;
+	/* Runs that cannot tell a gain from none can still exclude the promised one. */
+	if (hi < view->promised_lo)
+		view->promise = ROUND_PROMISE_LESS;
+	else if (view->verdict.outcome == COMPARE_IMPROVED && lo > 0)
+		view->promise = lo > view->promised_hi ? ROUND_PROMISE_MORE : ROUND_PROMISE_ARRIVED;
 }
 
 /* On the straight line through what was promised, for the part of the time below the place that is

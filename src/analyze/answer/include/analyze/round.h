@@ -22,7 +22,7 @@ struct run;
 
 enum round_promise {
 	ROUND_PROMISE_NONE,    /* the run before promised nothing that can be measured */
-	ROUND_PROMISE_ARRIVED, /* the intervals meet */
+	ROUND_PROMISE_ARRIVED, /* improved, the interval is above 0 and meets the promised one */
 	ROUND_PROMISE_LESS,
 	ROUND_PROMISE_MORE,
 	ROUND_PROMISE_OPEN, /* too few or too noisy runs to tell */
