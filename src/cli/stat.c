@@ -33,8 +33,9 @@ static int watch_choose(const struct cli *cli, struct stat_options *options, str
 	uint64_t id;
 	int r;
 
-	if (cli_has(cli, "time-limit")) {
-		err_set(err, ERR_USAGE, EINVAL, "--time-limit needs --engine sim");
+	if (cli_has(cli, "time-limit") || cli_has(cli, "delay")) {
+		err_set(err, ERR_USAGE, EINVAL, "--%s needs --engine sim",
+			cli_has(cli, "delay") ? "delay" : "time-limit");
 		return err_hint(err, "add --engine sim, or remove it");
 	}
 	if (chosen > 1) {
@@ -142,6 +143,8 @@ static int options_read(struct cli *cli, struct stat_options *options, struct er
 		r = cli_number(cli, "repeat", 1, 1000000, 1, &repeat, err);
 	if (r >= 0)
 		r = cli_duration(cli, "time-limit", 0, &options->limit_ns, err);
+	if (r >= 0)
+		r = cli_duration(cli, "delay", 0, &options->delay_ns, err);
 	options->count.repeat = (uint32_t)repeat;
 	return r;
 }
@@ -199,6 +202,8 @@ static const struct option_spec options[] = {
 		"times slower"},
 	{"time-limit", 0, "TIME", false, NULL,
 		"with --engine sim: stop a run after TIME and keep the counts so far"},
+	{"delay", 0, "TIME", false, NULL,
+		"with --engine sim and calls: count from TIME on; until then it simulates faster"},
 	{"output", 'o', "RUN", false, NULL, "store the run in this file (*.assay)"},
 	{"target-status", 0, NULL, false, NULL, "exit with the program's own status"},
 	{0},

@@ -44,6 +44,8 @@ struct simulation {
 	vec_of(char *) argv;
 	struct execution execution;
 	bool timed_out;
+	bool counting;	     /* what was to be left out is over */
+	const char *setting; /* "NAME=VALUE" that the program needs there; NULL: none */
 	struct map commands; /* of the processes whose counts were read */
 	bool forked;	     /* one of them twice: the second began as a copy of the first */
 	unsigned stops;	     /* signals sent because of the limit */
@@ -96,6 +98,22 @@ static void tool_words(struct simulation *s)
 	word_add(s, "--callgrind-out-file=", file_pattern(s, "out"));
 	word_add(s, "--dump-instr=yes", "");
 	word_add(s, "--collect-jumps=yes", "");
+	if (s->options->delay_ns)
+		word_add(s, "--instr-atstart=no", "");
+}
+
+/* Who may speak to it while it runs: nobody, or we. */
+static void vgdb_words(struct simulation *s)
+{
+	str_auto struct str prefix = {0};
+
+	if (!s->options->delay_ns) {
+		word_add(s, "--vgdb=no", "");
+		return;
+	}
+	str_addf(&prefix, "%s/vgdb", s->folder.path);
+	word_add(s, "--vgdb=yes", "");
+	word_add(s, "--vgdb-prefix=", prefix.at);
 }
 
 static void words_make(struct simulation *s)
@@ -105,7 +123,7 @@ static void words_make(struct simulation *s)
 	word_add(s, "valgrind", "");
 	word_add(s, "--command-line-only=yes", ""); /* no ~/.valgrindrc, no $VALGRIND_OPTS */
 	tool_words(s);
-	word_add(s, "--vgdb=no", "");
+	vgdb_words(s);
 	word_add(s, "--demangle=no", ""); /* ingest does it, with the names of the samples */
 	word_add(s, "--trace-children=yes", "");
 	word_add(s, "--cache-sim=", caches ? "yes" : "no");
@@ -129,6 +147,7 @@ static int spawner_make(struct simulation *s, struct err *err)
 		.argv = s->argv.at,
 		.input_path = o->input_path,
 		.stdout_to_stderr = o->stdout_to_stderr,
+		.variables = (const struct spawner_variable[]){{.text = s->setting}, {0}},
 		.mode = COUNTERS_CHILDREN,
 		.interrupted = o->interrupted,
 	};
@@ -137,6 +156,7 @@ static int spawner_make(struct simulation *s, struct err *err)
 	if (before >= 0)
 		(void)personality((unsigned long)before | ADDR_NO_RANDOMIZE);
 	r = execution_open(&how, &s->execution, err);
+	s->execution.options.variables = NULL;
 	if (before >= 0)
 		(void)personality((unsigned long)before);
 	return r;
@@ -212,13 +232,25 @@ static void limit_check(struct simulation *s, uint64_t now_ns)
 	spawner_end(s->execution.spawner, signals[s->stops++]);
 }
 
+static void delay_check(struct simulation *s, uint64_t now_ns)
+{
+	if (s->counting || !s->options->delay_ns ||
+		now_ns - s->execution.start_ns < s->options->delay_ns)
+		return;
+	s->counting = true;
+	(void)simulate_delay_end(s->folder.path);
+}
+
 static uint64_t next_wake(const struct simulation *s, uint64_t now_ns)
 {
 	uint64_t limit = s->options->limit_ns, wake = TICK_NS;
 	uint64_t end = s->execution.start_ns + limit + s->stops * (uint64_t)PATIENCE_NS;
+	uint64_t begin = s->execution.start_ns + s->options->delay_ns;
 
 	if (limit && end > now_ns && end - now_ns < wake)
 		wake = end - now_ns;
+	if (!s->counting && begin > now_ns && begin - now_ns < wake)
+		wake = begin - now_ns;
 	return wake;
 }
 
@@ -241,6 +273,7 @@ static void wait_for_end(struct simulation *s)
 			break;
 		execution_pass_on_signals(x);
 		now = clock_monotonic_ns();
+		delay_check(s, now);
 		limit_check(s, now);
 		if (got == 0 && o->progress)
 			o->progress(o->context, x->number, now - x->start_ns);
@@ -312,6 +345,8 @@ static int emit_execution(const struct simulation *s)
 		e.flags |= WIRE_EXECUTION_TIMED_OUT;
 	if (s->execution.stopped)
 		e.flags |= WIRE_EXECUTION_INTERRUPTED;
+	if (s->options->delay_ns)
+		e.flags |= WIRE_EXECUTION_LATE;
 	if (result->leftovers)
 		e.flags |= WIRE_EXECUTION_LEFTOVERS;
 	return s->sink->take(s->sink->context, &e.head);
@@ -337,21 +372,31 @@ static int refuse_nothing(
 	if (s->timed_out || s->execution.stopped)
 		return err_set(
 			err, ERR_TARGET, ETIME, "the simulation ended before it wrote its results");
+	if (s->options->delay_ns && !s->counting) {
+		err_set(err, ERR_TARGET, ETIME, "the program ended before the delay was over");
+		return err_hint(err, "use a shorter --delay");
+	}
 	if (result->signal)
 		err_set(err, ERR_TARGET, EIO,
 			"the program was killed by signal %d (%s) in the simulator, and nothing "
-			"was "
-			"counted",
+			"was counted",
 			result->signal, strsignal(result->signal));
 	else
 		err_set(err, ERR_UNAVAILABLE, EIO, "valgrind could not simulate %s%s%s",
 			s->options->path, *log->complaint ? ": " : "", log->complaint);
-	err_hint(err, "`valgrind --tool=cachegrind %s` shows the reason", s->options->path);
+	err_hint(err, "`valgrind --tool=%s %s` shows the reason",
+		cachegrind_events_need_calls(s->events) ? "callgrind" : "cachegrind",
+		s->options->path);
 	return -EIO;
 }
 
 static int note_partial(const struct simulation *s)
 {
+	if (s->options->delay_ns && !s->timed_out && !s->execution.stopped)
+		return emit_note(s->sink, "partial-simulation",
+			"partial simulation: counting began after a delay, so the counts cover a "
+			"part of the run; use only their ratios",
+			NULL);
 	if (!s->timed_out && !s->execution.stopped)
 		return 0;
 	return emit_note(s->sink, "partial-simulation",
@@ -409,6 +454,7 @@ static int run_once(struct simulation *s, struct err *err)
 
 	if (r < 0)
 		return r;
+	s->counting = false;
 	wait_for_end(s);
 	r = execution_finish(&s->execution, err);
 	if (r < 0)
@@ -445,6 +491,16 @@ static int simulation_run(struct simulation *s, struct err *err)
 	return r < 0 ? r : s->execution.stopped;
 }
 
+/* callgrind gives up when a signal handler returns on another stack than it came on, as those do by
+ * which Go takes a CPU from a goroutine; without them a goroutine gives it up when it calls. */
+static const char *go_setting(struct arena *arena)
+{
+	const char *own = getenv("GODEBUG");
+
+	return arena_format(
+		arena, "GODEBUG=%s%sasyncpreemptoff=1", own ? own : "", own && *own ? "," : "");
+}
+
 /* Valgrind is a shell to files without a #! line, and complains of a missing interpreter in its own
  * words: what exec would refuse is refused here, as by the other commands. */
 static int program_check(struct simulation *s, struct err *err)
@@ -454,6 +510,8 @@ static int program_check(struct simulation *s, struct err *err)
 	struct stat file;
 	int r = binary_inspect(s->options->path, &options, &s->arena, &facts, err);
 
+	if (r >= 0 && facts.language == LANGUAGE_GO)
+		s->setting = go_setting(&s->arena);
 	if (r < 0 || facts.script || stat(s->options->path, &file) < 0 ||
 		!(file.st_mode & (S_ISUID | S_ISGID)))
 		return r;
@@ -463,11 +521,31 @@ static int program_check(struct simulation *s, struct err *err)
 	return -EPERM;
 }
 
+static int delay_possible(struct simulation *s, struct err *err)
+{
+	struct err ignored = {0};
+	const char *vgdb;
+
+	if (!s->options->delay_ns)
+		return 0;
+	if (!cachegrind_events_need_calls(s->events)) {
+		err_set(err, ERR_USAGE, EINVAL, "--delay needs calls or loops among the events");
+		return err_hint(err, "add -e calls, or remove it");
+	}
+	if (binary_find("vgdb", &s->arena, &vgdb, &ignored) >= 0)
+		return 0;
+	err_set(err, ERR_UNAVAILABLE, ENOENT,
+		"--delay needs vgdb, a part of valgrind, which is not in PATH");
+	return err_hint(err, "sudo apt install valgrind, or remove --delay");
+}
+
 static int simulation_open(struct simulation *s, struct err *err)
 {
 	struct cache_sizes sizes;
 	int r = valgrind_find(&s->arena, &s->valgrind, err);
 
+	if (r >= 0)
+		r = delay_possible(s, err);
 	if (r >= 0)
 		r = program_check(s, err);
 	if (r >= 0)

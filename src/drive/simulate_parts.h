@@ -23,3 +23,6 @@ struct simulate_folder {
 /* Make it, and remove what killed simulations of this user left there. */
 int simulate_folder_make(struct arena *arena, struct simulate_folder *ret_folder, struct err *err);
 void simulate_folder_remove(struct simulate_folder *folder);
+
+/* Tell all processes of the simulation in `folder` to count from now on; how many do. */
+unsigned simulate_delay_end(const char *folder);

@@ -143,7 +143,8 @@ static int stat_count(struct stat_job *job, struct err *err)
 			(struct simulate_options){.path = options->path,
 				.argv = options->argv,
 				.repeat = options->repeat,
-				.limit_ns = job->options.limit_ns},
+				.limit_ns = job->options.limit_ns,
+				.delay_ns = job->options.delay_ns},
 			&job->events, &sink, err);
 	options->stdout_to_stderr = job->host->json_on_stdout;
 	options->interrupted = job->host->interrupted;

@@ -11,6 +11,7 @@ import subprocess
 import time
 
 import outside
+from golang import go_build
 from tap import (ASSAY, BUILD, SOURCE, assay, case, chance, main, measured, need,
                  no_kernel_engine, run, skip)
 
@@ -250,12 +251,10 @@ def _():
           alone=True)
 def _():
     able()
-    shutil.copy(os.path.join(WORKLOADS, "handoff.go"), ".")
-    r = run(need("go"), "build", "-o", "handoff", "handoff.go",
-            env={"GOCACHE": os.path.abspath("cache"), "GO111MODULE": "off"}, limit_s=200)
-    assert r.status == 0, r
+    with open(os.path.join(WORKLOADS, "handoff.go"), encoding="ascii") as file:
+        program = go_build(file.read())
     # One P: goroutines that change threads hand over nothing that the kernel could see.
-    with Process("./handoff", "10", env={**os.environ, "GOMAXPROCS": "1"}) as p:
+    with Process(program, "10", env={**os.environ, "GOMAXPROCS": "1"}) as p:
         before = p.state()[1]
         document, r = attach(p.pid, "-f", "main.workA", "-f", "main.workB", *GONE,
                              progress="main.progress", budget="7s")

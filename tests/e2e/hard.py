@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 
+from golang import go_build
 from tap import ASSAY, assay, case, cpu_s_below, main, need, run, skip, wait_for
 
 RECURSE = r"""
@@ -188,18 +189,11 @@ def _():
 
 @case("a Go program, also stripped, has the names of its functions")
 def _():
-    go = need("go")
-    with open("hot.go", "w", encoding="ascii") as f:
-        f.write("package main\n\nimport \"fmt\"\n\n//go:noinline\nfunc spinHere(n int) int {\n"
-                "\ts := 0\n\tfor i := 0; i < n; i++ {\n\t\ts = s*31 + i\n\t}\n\treturn s\n}\n\n"
-                "func main() { fmt.Println(spinHere(600000000)) }\n")
+    source = ("package main\n\nimport \"fmt\"\n\n//go:noinline\nfunc spinHere(n int) int {\n"
+              "\ts := 0\n\tfor i := 0; i < n; i++ {\n\t\ts = s*31 + i\n\t}\n\treturn s\n}\n\n"
+              "func main() { fmt.Println(spinHere(600000000)) }\n")
     for flags in ((), ("-ldflags=-s -w",)):
-        r = run(go, "build", *flags, "-o", "hotgo", "hot.go", limit_s=180,
-                env={"GOCACHE": os.path.abspath("cache"), "GOFLAGS": "-mod=mod",
-                     "HOME": os.getcwd()})
-        if r.status:
-            skip("go cannot build here: " + r.err.splitlines()[0][:80])
-        record(os.path.abspath("hotgo"))
+        record(go_build(source, *flags))
         assert sum(r["self_share"] for r in report()["rows"] if "spinHere" in r["name"]) > 0.7, \
             report()["rows"][:5]
 

@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 
+from golang import go_build
 from tap import (ASSAY, BUILD, assay, below, case, cpu_s_below, main, measured, need, run, script,
                  skip, wait_for)
 
@@ -251,6 +252,39 @@ def _():
              "100000", "1000000", limit_s=180)
     assert d["partial"] and "partial-simulation" in codes(d), d
     assert places("calls", "find")[0][2] > 1, places("calls", "find")
+
+
+@case("a delay leaves the start of a program out, and the counts are of a part")
+def _():
+    need("vgdb")
+    words = ("-e", LOOPS, "--time-limit", "9s", "-o", "run.assay")
+    d = stat(*words, "--delay", "4s", "--", ALGORITHM, "later", "100000", "1000000", limit_s=180)
+    assert d["partial"] and "partial-simulation" in codes(d), d
+    assert places("calls", "find")[0][2] > 1, places("calls", "find")
+    assert not places("calls", "begin"), places("calls", "begin")
+    # One that ends by itself after the delay is partial all the same.
+    d = stat(*words, "--delay", "0.1s", "--", ALGORITHM, "later", "1000", "100", limit_s=180)
+    assert "partial-simulation" in codes(d), d
+    r = assay("stat", "--delay", "1s", "--", "true")
+    assert r.status == 2 and "--delay needs --engine sim" in r.err, r
+    r = assay("stat", "--engine", "sim", "-e", "instructions", "--delay", "1s", "--", "true")
+    assert r.status == 2 and "--delay needs calls or loops" in r.err, r
+    r = assay("stat", "--engine", "sim", "-e", LOOPS, "--delay", "60s", "--", ALGORITHM, "later",
+              "1000", "100", limit_s=180)
+    assert r.status == 5 and "ended before the delay" in r.err, r
+
+
+@case("the calls and loops of a Go program that takes its goroutines off the CPU")
+def _():
+    program = go_build("package main\n\n//go:noinline\nfunc step(s, n int) int {\n"
+                       "\tfor i := 0; i < 10; i++ {\n\t\ts = s*31 + n\n\t}\n\treturn s\n}\n\n"
+                       "func main() {\n\ts := 0\n\tfor i := 0; i < 1000000; i++ {\n"
+                       "\t\ts = step(s, i)\n\t}\n\tprintln(s)\n}\n")
+    d = stat("-e", LOOPS, "-o", "run.assay", "--", program, limit_s=180,
+             env={"GODEBUG": "madvdontneed=1"})
+    assert not d["partial"], d
+    assert sum(row[2] for row in places("calls", "main.step")) == 1000000, \
+        places("calls", "main.step")
 
 
 @case("a stored run and an imported cachegrind.out hold the cost of each line")

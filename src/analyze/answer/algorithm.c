@@ -180,8 +180,7 @@ bool algorithm_view_make(const struct run *calls, const struct run *profile, str
 		times_take(&c, profile, arena);
 	drafts_keep(&c, arena, ret_view);
 	vec_foreach (const struct execution_packed, e, &calls->executions)
-		ret_view->partial |=
-			(e->flags & (EXECUTION_TIMED_OUT | EXECUTION_INTERRUPTED)) != 0;
+		ret_view->partial |= (e->flags & EXECUTION_OF_A_PART) != 0;
 	ret_view->is_start_only =
 		c.any && profile && simulated_is_start_only(calls, profile, arena);
 	map_done(&c.index);

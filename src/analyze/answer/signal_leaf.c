@@ -165,8 +165,7 @@ static bool run_is_cut(const struct run *run)
 	bool cut = run->partial;
 
 	for (uint32_t i = 0; i < run->executions.count; i++)
-		cut |= (run_execution(run, i + 1).flags &
-			       (EXECUTION_TIMED_OUT | EXECUTION_INTERRUPTED)) != 0;
+		cut |= (run_execution(run, i + 1).flags & EXECUTION_OF_A_PART) != 0;
 	return cut;
 }
 

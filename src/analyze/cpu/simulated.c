@@ -186,7 +186,7 @@ static void totals_take(
 		ret->totals[count] = row->value;
 	}
 	vec_foreach (const struct execution_packed, e, &run->executions)
-		ret->partial |= (e->flags & (EXECUTION_TIMED_OUT | EXECUTION_INTERRUPTED)) != 0;
+		ret->partial |= (e->flags & EXECUTION_OF_A_PART) != 0;
 }
 
 int simulated_take(const struct run *run, enum simulated_by by, struct arena *arena,

@@ -4,6 +4,7 @@
  *     algorithm append TIMES           a text that grows by its end, looked for from its start
  *     algorithm unique FILE            distinct lines: each line is compared with those before it
  *     algorithm sum FILE TIMES         each byte of the file TIMES times: linear
+ *     algorithm later ENTRIES TIMES    the same search, after 20 million rounds of another loop
  *
  * FILE "-" is stdin. */
 #include <stdio.h>
@@ -34,6 +35,15 @@ static int search(int entries, int times)
 	free(table);
 	printf("%ld\n", sum);
 	return 0;
+}
+
+WHOLE static unsigned long begin(unsigned long rounds)
+{
+	unsigned long x = rounds;
+
+	while (rounds--)
+		x = x * 6364136223846793005UL + 1442695040888963407UL;
+	return x;
 }
 
 WHOLE static char *text_end(char *text)
@@ -112,7 +122,9 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "";
 	FILE *file = argc < 3 || !strcmp(argv[2], "-") ? stdin : fopen(argv[2], "r");
 
-	if (argc == 4 && !strcmp(what, "search"))
+	if (argc == 4 && !strcmp(what, "later") && !begin(20000000))
+		return 3; /* never: it has to be computed */
+	if (argc == 4 && (!strcmp(what, "search") || !strcmp(what, "later")))
 		return search(atoi(argv[2]), atoi(argv[3]));
 	if (argc == 3 && !strcmp(what, "append"))
 		return append(atoi(argv[2]));

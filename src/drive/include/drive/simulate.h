@@ -38,6 +38,7 @@ struct simulate_options {
 	bool stdout_to_stderr;
 	uint32_t repeat;    /* 0 means 1 */
 	uint64_t limit_ns;  /* of one run; 0: none.  What was simulated until then is kept */
+	uint64_t delay_ns;  /* calls and loops: of real time until counting begins; 0: none */
 	uint64_t native_ns; /* what a run takes without the simulator; 0: not known */
 	struct interrupt (*interrupted)(void);
 	/* What it will cost, before the first run; may be NULL. */

@@ -22,6 +22,7 @@ struct stat_options {
 	const char *const *events, *const *sets, *const *metrics;
 	bool simulated;	    /* in valgrind's model of a CPU: a program only, no intervals */
 	uint64_t limit_ns;  /* of one simulated run; 0: none */
+	uint64_t delay_ns;  /* before calls and loops are counted in it; 0: none */
 	const char *output; /* the run file; NULL: none */
 	bool fingerprint;   /* wanted also without a file */
 	/* Called after each execution and interval; may be NULL. */

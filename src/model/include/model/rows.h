@@ -66,14 +66,15 @@ enum {
 	EXECUTION_STEAL = 32,	 /* steal_ns was measured */
 	EXECUTION_PRESSURE = 64, /* pressure_ns was measured */
 	/* Of imports, known although EXECUTION_NO_USAGE: */
-	EXECUTION_EXIT = 128,	    /* exit_status */
-	EXECUTION_FAILED = 256,	    /* that it failed, not how */
-	EXECUTION_RSS = 512,	    /* max_rss_bytes */
-	EXECUTION_RSS_BOUND = 1024, /* max_rss_bytes of all runs so far, an upper bound */
-	EXECUTION_CPU = 2048,	    /* user_ns, user and system together */
-	/* Of ours again: */
-	EXECUTION_WRONG_OUTPUT = 4096,
-	EXECUTION_THROTTLED = 8192, /* its control group used up its CPU quota */
+	EXECUTION_EXIT = 128,	       /* exit_status */
+	EXECUTION_FAILED = 256,	       /* that it failed, not how */
+	EXECUTION_RSS = 512,	       /* max_rss_bytes */
+	EXECUTION_RSS_BOUND = 1024,    /* max_rss_bytes of all runs so far, an upper bound */
+	EXECUTION_CPU = 2048,	       /* user_ns, user and system together */
+	EXECUTION_WRONG_OUTPUT = 4096, /* of ours again */
+	EXECUTION_THROTTLED = 8192,    /* its control group used up its CPU quota */
+	EXECUTION_LATE = 16384,	       /* its counts begin after its start */
+	EXECUTION_OF_A_PART = EXECUTION_TIMED_OUT | EXECUTION_INTERRUPTED | EXECUTION_LATE,
 };
 
 /* One execution of the target, as it is handed in and out (run.h). */

@@ -150,6 +150,7 @@ enum {
 	WIRE_EXECUTION_CPU = 2048,	    /* user_ns, which then is user and system together */
 	WIRE_EXECUTION_WRONG_OUTPUT = 4096, /* its stdout is not what was expected */
 	WIRE_EXECUTION_THROTTLED = 8192,    /* its control group used up its CPU quota */
+	WIRE_EXECUTION_LATE = 16384,	    /* counting began after its start */
 };
 
 struct wire_count {
