@@ -34,6 +34,11 @@ def _():
     lines_write(14000)
     d = answer("--", ALGORITHM, "unique", "lines.txt")
     assert d["answer"]["function"] == "is_known", d["answer"]
+    chain = d["answer"]["chain"]
+    assert set(chain[0]) >= {"function", "location", "total_share", "calls"}, chain
+    assert chain[0]["function"] == "is_known" and chain[-1]["function"] == "main", chain
+    assert chain[0]["location"] == d["answer"]["location"], d["answer"]
+    assert d["answer"]["gain_basis"] in ("arithmetic", "experiment"), d["answer"]
     growth = d["growth"]
     assert [round(s["size_share"], 1) for s in growth["sizes"]] == [1, 0.5, 0.2], growth
     assert growth["power"] > 1.5 and growth["law"].startswith("n^"), growth

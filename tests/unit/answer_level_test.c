@@ -653,6 +653,7 @@ static void every_form_shows_the_chain_the_kinds_and_how_the_gain_is_known(void 
 	str_auto struct str text = {0}, agent = {0}, json_text = {0}, report = {0}, table = {0};
 	struct paper paper = {.out = &text}, plain = {.out = &agent, .ascii = true};
 	struct jsonw json = {.out = &json_text};
+	const char *chain, *below;
 	struct answer_page page = {.view = &s.view,
 		.evidence = &s.evidence,
 		.target = "./prog 1",
@@ -672,9 +673,14 @@ static void every_form_shows_the_chain_the_kinds_and_how_the_gain_is_known(void 
 	jsonw_begin_object(&json);
 	answer_json(&json, &page);
 	jsonw_end_object(&json);
-	assert_non_null(strstr(json_text.at, "\"gain_source\": \"arithmetic\""));
+	assert_non_null(strstr(json_text.at, "\"gain_basis\": \"arithmetic\""));
 	assert_non_null(strstr(json_text.at, "\"total_share\""));
-	assert_non_null(strstr(json_text.at, "\"is_place\": true"));
+	chain = strstr(json_text.at, "\"chain\""); /* the place first, what it calls is below */
+	below = strstr(json_text.at, "\"below\"");
+	assert_true(chain && below && strstr(chain, "\"parse\"") < below);
+	assert_true(strstr(chain, "\"run\"") > strstr(chain, "\"parse\""));
+	assert_true(strstr(chain, "\"run\"") < below && strstr(chain, "\"step\"") > below);
+	assert_non_null(strstr(chain, "\"calls\": null"));
 	answer_markdown(&report, &page);
 	assert_non_null(strstr(report.at, "- Chain: `step() 95 % <- [parse() 95 %]"));
 	hotspot_markdown(&table, &page);

@@ -167,14 +167,26 @@ static double entries_of(const struct algorithm_view *view, const char *function
 	return counted && counted->calls ? (double)counted->calls : (double)NAN;
 }
 
+static const char *location_text(struct arena *arena, const struct label *function,
+	const char *call, const char *file, uint32_t line)
+{
+	if (function->flags & LABEL_UNNAMED)
+		return arena_format(arena, "[%s]", label_base(function->module));
+	return *file && line ? arena_format(arena, "%s:%u", label_base(file), line) : call;
+}
+
 static struct hotspot_link link_make(
 	struct placer *p, const struct walk *walk, uint32_t function, struct arena *arena)
 {
 	const struct label *label = own_label(&p->own, function), *line = walk_line(p, walk);
 
+	const char *call = hotspot_call(arena, label->name),
+		   *file = line ? line->file : label->file;
+
 	return (struct hotspot_link){.function = label->name,
-		.call = hotspot_call(arena, label->name),
-		.file = line ? line->file : label->file,
+		.call = call,
+		.location = location_text(arena, label, call, file, line ? line->line : 0),
+		.file = file,
 		.line = line ? line->line : 0,
 		.total = share_of(p, p->costs[function].total),
 		.self = share_of(p, p->costs[function].self),
@@ -312,16 +324,6 @@ static const char *place_query(
 	return arena_str(arena, &sql);
 }
 
-static const char *location_text(struct arena *arena, const struct label *function,
-	const char *call, const struct hotspot_link *link)
-{
-	if (function->flags & LABEL_UNNAMED)
-		return arena_format(arena, "[%s]", label_base(function->module));
-	return *link->file && link->line
-		       ? arena_format(arena, "%s:%u", label_base(link->file), link->line)
-		       : call;
-}
-
 static int by_share(const void *a, const void *b)
 {
 	const struct hotspot_kind *x = a, *y = b;
@@ -372,7 +374,7 @@ static void place_draft(struct placer *p, const struct hot_place *place, const c
 	kinds_make(p, place, arena, &draft.spot);
 	chain_make(p, place, arena, &draft.spot);
 	link = &draft.spot.chain[draft.spot.chain_place];
-	draft.spot.location = location_text(arena, function, call, link);
+	draft.spot.location = link->location;
 	draft.spot.line = link->line;
 	draft.spot.file = function->flags & LABEL_UNNAMED ? function->module
 			  : link->line			  ? link->file

@@ -40,23 +40,29 @@ static void kinds_json(struct jsonw *json, const struct hotspot *spot)
 	jsonw_end_array(json);
 }
 
-/* The innermost function first; the place is one of them. */
+static void link_json(struct jsonw *json, const struct hotspot_link *link)
+{
+	jsonw_begin_object(json);
+	jsonw_put_text(json, "function", link->function);
+	jsonw_put_text(json, "location", link->location);
+	jsonw_put_text(json, "file", str_or_null(link->file));
+	jsonw_put_count(json, "line", link->line, "line unknown: no debug information");
+	jsonw_put_double(json, "total_share", link->total);
+	jsonw_put_double(json, "self_share", link->self);
+	jsonw_put_number(json, "calls", link->entries, "not counted");
+	jsonw_end_object(json);
+}
+
+/* The chain goes from the place outwards to main(), what is below from the place inwards. */
 static void chain_json(struct jsonw *json, const struct hotspot *spot)
 {
 	jsonw_open_array(json, "chain");
-	for (uint32_t i = 0; i < spot->chain_count; i++) {
-		const struct hotspot_link *link = &spot->chain[i];
-
-		jsonw_begin_object(json);
-		jsonw_put_text(json, "function", link->function);
-		jsonw_put_text(json, "file", str_or_null(link->file));
-		jsonw_put_count(json, "line", link->line, "line unknown: no debug information");
-		jsonw_put_bool(json, "is_place", i == spot->chain_place);
-		jsonw_put_double(json, "total_share", link->total);
-		jsonw_put_double(json, "self_share", link->self);
-		jsonw_put_number(json, "entries", link->entries, "not counted");
-		jsonw_end_object(json);
-	}
+	for (uint32_t i = spot->chain_place; i < spot->chain_count; i++)
+		link_json(json, &spot->chain[i]);
+	jsonw_end_array(json);
+	jsonw_open_array(json, "below");
+	for (uint32_t i = spot->chain_count ? spot->chain_place : 0; i > 0; i--)
+		link_json(json, &spot->chain[i - 1]);
 	jsonw_end_array(json);
 }
 
@@ -69,7 +75,7 @@ static void gain_json(struct jsonw *json, const struct hotspot *spot, const char
 	jsonw_put_number(json, "gain_all", spot->gain_all, reason);
 	jsonw_put_number(json, "gain_all_lo", spot->gain_all_lo, reason);
 	jsonw_put_number(json, "gain_all_hi", spot->gain_all_hi, reason);
-	jsonw_put_text(json, "gain_source", gain_source_word(spot->gain_source));
+	jsonw_put_text(json, "gain_basis", gain_source_word(spot->gain_source));
 	jsonw_put_text(json, "gain_doubt", spot->gain_doubt);
 }
 
@@ -142,6 +148,7 @@ static void first_json(struct jsonw *json, const struct answer_view *view)
 			.gain_doubt = view->gain_doubt},
 		view->gain_reason);
 	jsonw_put_text(json, "confidence", view->confidence);
+	jsonw_put_text(json, "confidence_reason", view->confidence_reason);
 	jsonw_put_text(json, "refuted_by", view->refute);
 	jsonw_put_text(json, "pattern",
 		view->first && view->first->pattern ? view->first->pattern->name : NULL);

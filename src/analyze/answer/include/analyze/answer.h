@@ -49,8 +49,8 @@ struct hotspot_kind {
 
 /* A function on the way from the innermost one to the root. */
 struct hotspot_link {
-	const char *function, *call, *file; /* file "" unknown */
-	uint32_t line;			    /* of the work in it, or of the call; 0: unknown */
+	const char *function, *call, *file, *location; /* file "" unknown; as in struct hotspot */
+	uint32_t line;	    /* of the work in it, or of the call; 0: unknown */
 	double total, self; /* shares of the CPU time: with all it calls, and alone */
 	double entries;	    /* how often it was entered; NAN: not counted */
 };
@@ -145,9 +145,10 @@ struct answer_view {
 	const struct ledger_row *because;
 	const char *cause; /* why it is slow there, by the ledger or counters; NULL: not known */
 	const char *why, *confidence, *refute, *next; /* confidence: high, medium, low */
-	const char *again;			      /* the command of the next round */
-	double gain, gain_lo, gain_hi, gain_at;	      /* NAN: not known */
-	double gain_all, gain_all_lo, gain_all_hi;    /* when all of the work is gone */
+	const char *confidence_reason; /* why it is lower than by the methods alone; or NULL */
+	const char *again;	       /* the command of the next round */
+	double gain, gain_lo, gain_hi, gain_at;	   /* NAN: not known */
+	double gain_all, gain_all_lo, gain_all_hi; /* when all of the work is gone */
 	enum gain_source gain_source;
 	const char *gain_doubt;	 /* or NULL */
 	const char *gain_reason; /* why it is not */
