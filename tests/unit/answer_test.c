@@ -312,6 +312,24 @@ static void noise_is_the_answer_only_when_nothing_else_is(void **state)
 	scene_done(&scene);
 }
 
+static void a_machine_that_was_not_quiet_takes_a_step_off(void **state)
+{
+	static const char *const quiet = "high", *const busy = "medium";
+
+	(void)state;
+	for (unsigned noisy = 0; noisy < 2; noisy++) {
+		struct scene scene = scene_of(TWO_PLACES);
+
+		scene_put(&scene, EVIDENCE_CAUSAL, experiments_run());
+		experiments_add(scene.runs[EVIDENCE_CAUSAL], "cool", 20, 0.7, 12);
+		if (noisy)
+			scene_support(&scene, "noise", "noise", (double)NAN);
+		assert_string_equal(scene_answer(&scene)->confidence, noisy ? busy : quiet);
+		assert_int_equal(scene.view.confidence_reason != NULL, noisy);
+		scene_done(&scene);
+	}
+}
+
 static void code_without_lines_is_named_by_its_function(void **state)
 {
 	struct scene scene = scene_of("event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"
@@ -674,6 +692,7 @@ int main(void)
 		cmocka_unit_test(without_samples_it_is_not_measured_because),
 		cmocka_unit_test(the_next_command_can_be_typed),
 		cmocka_unit_test(noise_is_the_answer_only_when_nothing_else_is),
+		cmocka_unit_test(a_machine_that_was_not_quiet_takes_a_step_off),
 		cmocka_unit_test(code_without_lines_is_named_by_its_function),
 		cmocka_unit_test(a_program_without_names_is_said_to_have_none),
 		cmocka_unit_test(a_library_of_the_system_is_not_what_to_change),

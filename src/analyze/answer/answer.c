@@ -178,9 +178,18 @@ static const char *place_words(const struct hotspot *spot, struct arena *arena)
 	return spot->location;
 }
 
-static const char *confidence_word(double confidence)
+/* Samples and experiments of the same busy minutes are wrong together: however many agree, a step
+ * is taken off. */
+static void confidence_say(double confidence, struct answer_view *view)
 {
-	return confidence >= 0.8 ? "high" : confidence >= 0.5 ? "medium" : "low";
+	static const char *const words[] = {"low", "medium", "high"};
+	unsigned step = confidence >= 0.8 ? 2 : confidence >= 0.5 ? 1 : 0;
+
+	if (step && ledger_find(view->ledger, "noise")) {
+		step--;
+		view->confidence_reason = "a step lower, because the machine was not quiet";
+	}
+	view->confidence = words[step];
 }
 
 static const char *share_words(const struct hotspot *spot, struct arena *arena)
@@ -307,7 +316,7 @@ static void answer_place(const struct hotspot *spot, const struct evidence *evid
 	view->sentence = sentence_of(spot, arena);
 	view->cause = spot->cause;
 	view->why = spot->why;
-	view->confidence = confidence_word(spot->confidence);
+	confidence_say(spot->confidence, view);
 	view->refute = refute_of(spot, !evidence->no_experiments, arena);
 	view->next = next_of(spot, evidence, arena);
 	view->gain = spot->gain;
@@ -332,7 +341,7 @@ static void answer_row(const struct ledger_row *row, const struct evidence *evid
 	view->sentence =
 		arena_format(arena, "%s: no single line is worth changing first", row->title);
 	view->cause = view->why = row->why;
-	view->confidence = "high";
+	confidence_say(1, view);
 	view->refute = row->falsifier;
 	view->next = command_fill(
 		evidence, *row->next ? row->next : "assay scale --threads auto -- PROGRAM", arena);

@@ -117,6 +117,8 @@ static void summary(struct str *out, const struct answer_page *page)
 		hotspot_mechanisms(out, view->first);
 		str_add(out, ")");
 	}
+	if (view->confidence_reason)
+		str_addf(out, "; %s", view->confidence_reason);
 	if (*view->refute)
 		markdown_add(out, "\n- Refuted by: %s", view->refute);
 	str_add(out, "\n- Next: ");

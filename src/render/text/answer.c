@@ -160,6 +160,8 @@ static void sure_words(const struct answer_view *view, struct str *out)
 		hotspot_agreement(out, view->first);
 		str_addf(out, " independent methods agree (%s)", str_text(&mechanisms));
 	}
+	if (view->confidence_reason)
+		str_addf(out, "; %s", view->confidence_reason);
 }
 
 static void answer_words(struct paper *paper, const struct answer_view *view)
@@ -369,7 +371,9 @@ void answer_agent(struct paper *paper, const struct answer_page *page)
 	if (*view->why)
 		paper_add(paper, "why: %s\n", view->why);
 	agent_gain(paper, view);
-	paper_add(paper, "confidence: %s\n", view->confidence ? view->confidence : "low");
+	paper_add(paper, "confidence: %s%s%s\n", view->confidence ? view->confidence : "low",
+		view->confidence_reason ? "; " : "",
+		view->confidence_reason ? view->confidence_reason : "");
 	if (*view->refute)
 		paper_add(paper, "refuted by: %s\n", view->refute);
 	agent_rows(paper, view);
