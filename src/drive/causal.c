@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/str.h"
 #include "causal_parts.h"
 #include "drive/urgency.h"
 #include "source/emit.h"
@@ -397,6 +398,24 @@ static int sealed_tell(const struct causal_runner *c)
 			: "use --engine bpf (as root), which uses another signal");
 }
 
+static int no_progress_tell(struct causal_runner *c)
+{
+	str_auto struct str text = {0};
+
+	if (c->options->follows && !c->begun) {
+		str_addf(&text, "the command did not start %s", c->options->follows);
+		return emit_note(c->sink, "not-followed", text.at,
+			"`assay record` shows which programs used the time");
+	}
+	return emit_note(c->sink, "no-progress",
+		"the program never reached a progress point, so no experiment was possible",
+		c->summary->preload
+			? "put ASSAY_PROGRESS (assay.h) where a unit of work is done; counting "
+			  "functions needs the BPF engine"
+			: "name one with --progress, or put ASSAY_PROGRESS (assay.h) where a unit "
+			  "of work is done");
+}
+
 static int run(struct causal_runner *c, struct err *err)
 {
 	/* A stdin that is a file is shared with the target: the next one reads it from the same
@@ -427,13 +446,7 @@ static int run(struct causal_runner *c, struct err *err)
 			"gains read too low; give these threads larger stacks, or a larger "
 			"sigaltstack");
 	if (r >= 0 && !c->summary->progressed && !c->summary->sealed)
-		r = emit_note(c->sink, "no-progress",
-			"the program never reached a progress point, so no experiment was possible",
-			c->summary->preload
-				? "put ASSAY_PROGRESS (assay.h) where a unit of work is done; "
-				  "counting functions needs the BPF engine"
-				: "name one with --progress, or put ASSAY_PROGRESS (assay.h) where "
-				  "a unit of work is done");
+		r = no_progress_tell(c);
 	return r < 0 ? r : c->execution.stopped;
 }
 

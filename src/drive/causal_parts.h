@@ -37,6 +37,7 @@ struct causal_runner {
 	uint32_t targets;	/* emitted */
 	struct map files_known; /* whose code was looked at */
 	bool ended;		/* the program has */
+	bool begun;		/* the one to experiment on was there */
 	bool looked;		/* where the program is, for a while */
 	bool searched;		/* for a progress point */
 	struct causal_searching searching;

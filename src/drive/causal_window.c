@@ -42,6 +42,7 @@ static int runtime_answer(struct causal_runner *c, struct err *err)
 		target = spawner_target(c->execution.spawner);
 	}
 	r = causal_admit(c->causal, target, err);
+	c->begun |= r >= 0 && causal_target_process(c);
 	return r < 0 ? r : 0;
 }
 

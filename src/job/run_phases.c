@@ -522,8 +522,9 @@ const struct run *run_phase_file(struct run_job *job, enum evidence_kind kind, s
 /* Notes that say why there was no experiment, the best reason last. */
 static unsigned note_weight(const char *code)
 {
-	static const char *const codes[] = {"target-failed", "progress-not-found", "no-progress",
-		"probe-distorts", "target-crashed", "signal-taken", "sandboxed", "ended-by-assay"};
+	static const char *const codes[] = {"target-failed", "not-followed", "progress-not-found",
+		"no-progress", "probe-distorts", "target-crashed", "signal-taken", "sandboxed",
+		"ended-by-assay"};
 
 	for (unsigned i = 0; i < sizeof(codes) / sizeof(*codes); i++)
 		if (str_equal(code, codes[i]))

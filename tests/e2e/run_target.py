@@ -83,6 +83,16 @@ def _():
     assert base["pairs"] > 3, base
 
 
+@case("a program to follow that is never started is told as that")
+def _():
+    why = no_kernel_engine()
+    if why:
+        skip(why)
+    r = assay("causal", "--follow", SHAPES, "--budget", "4s", "--", "sh", "-c", "sleep 1")
+    assert r.status == 3 and "the command did not start" in r.err, r
+    assert "progress" not in r.err and "which programs used the time" in r.err, r
+
+
 @measured("a child of a child is followed, and the next one after it; an exec too")
 def _():
     why = no_kernel_engine()

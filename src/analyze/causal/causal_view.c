@@ -267,13 +267,19 @@ static struct causal_trial *trials_read(const struct run *run, uint32_t point, s
 	return trials;
 }
 
-/* Counting changed the program: the runner has said so. */
-static const char *refusal_of(const struct run *run)
+/* What the runner has said under this code; NULL: nothing. */
+static const char *told(const struct run *run, const char *code)
 {
 	vec_foreach (const struct note_row, note, &run->notes)
-		if (str_equal(run_text(run, note->code), "probe-distorts"))
+		if (str_equal(run_text(run, note->code), code))
 			return run_text(run, note->text);
 	return NULL;
+}
+
+/* Counting changed the program. */
+static const char *refusal_of(const struct run *run)
+{
+	return told(run, "probe-distorts");
 }
 
 int causal_trials_of_run(const struct run *run, const char *point, struct arena *arena,
@@ -448,11 +454,7 @@ const char *const causal_not_seen[] = {
 /* Experiments show it; without any the runner has said so. */
 static bool was_unvisited(const struct run *run)
 {
-	bool told = false;
-
-	vec_foreach (const struct note_row, note, &run->notes)
-		told |= str_equal(run_text(run, note->code), "no-progress");
-	return told || run->experiments.count;
+	return told(run, "no-progress") || run->experiments.count;
 }
 
 int causal_view_make(const struct run *run, const char *point, struct arena *arena,
@@ -473,6 +475,7 @@ int causal_view_make(const struct run *run, const char *point, struct arena *are
 	if (r < 0)
 		return r;
 	ret_view->refused = refusal_of(run);
+	ret_view->unstarted = told(run, "not-followed");
 	ret_view->unvisited = !ret_view->point && !ret_view->refused && was_unvisited(run);
 	if (ret_view->point && !ret_view->refused)
 		trials = trials_read(run, (uint32_t)(ret_view->point - ret_view->points) + 1, arena,
