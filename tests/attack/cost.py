@@ -22,31 +22,39 @@ SLOWER = 4 if sanitized() else 1
 
 
 class Cost:
-    """What a command took: seconds of CPU, bytes of memory, its status and words."""
+    """What a command took: its status, bytes of memory, seconds of CPU, and its words."""
 
-    def __init__(self, *words, env=None):
-        limit = None if SLOWER > 1 else (lambda: resource.setrlimit(
-            resource.RLIMIT_AS, (MEMORY_MOST, MEMORY_MOST)))
-        with open("out", "w+b") as out, open("err", "w+b") as err:
-            with subprocess.Popen([ASSAY, *map(str, words)], stdin=subprocess.DEVNULL, stdout=out,
-                                  stderr=err, preexec_fn=limit,
-                                  env={**os.environ, **(env or {})}) as child:
-                until, pid = time.monotonic() + TIME_MOST_S * SLOWER, 0
-                while not pid:
-                    pid, status, used = os.wait4(child.pid, os.WNOHANG)
-                    if not pid and time.monotonic() > until:
-                        child.kill()
-                        pid, status, used = os.wait4(child.pid, 0)
-                    time.sleep(0 if pid else 0.005)
-                child.returncode = os.waitstatus_to_exitcode(status)
-            out.seek(0), err.seek(0)
-            self.out, self.err = (f.read().decode(errors="replace") for f in (out, err))
-        self.status, self.memory = child.returncode, used.ru_maxrss << 10
-        self.seconds = used.ru_utime + used.ru_stime
+    def __init__(self, status, memory, seconds):
+        self.status, self.memory, self.seconds = os.waitstatus_to_exitcode(status), memory, seconds
+        self.out, self.err = (text_of(name) for name in ("out", "err"))
 
     def __repr__(self):
         return (f"exit status {self.status}, {self.seconds:.2f} s, {self.memory / 2**20:.0f} MiB\n"
                 f"{self.out[-2000:]}\n{self.err[-2000:]}")
+
+
+def text_of(path):
+    with open(path, encoding="utf-8", errors="replace") as file:
+        return file.read()
+
+
+def cost_of(*words, env=None):
+    """Run assay; its output is in the files `out` and `err` of the working folder."""
+    limit = None if SLOWER > 1 else (lambda: resource.setrlimit(
+        resource.RLIMIT_AS, (MEMORY_MOST, MEMORY_MOST)))
+    with open("out", "wb") as out, open("err", "wb") as err:
+        with subprocess.Popen([ASSAY, *map(str, words)], stdin=subprocess.DEVNULL, stdout=out,
+                              stderr=err, preexec_fn=limit,
+                              env={**os.environ, **(env or {})}) as child:
+            until, pid = time.monotonic() + TIME_MOST_S * SLOWER, 0
+            while not pid:
+                pid, status, used = os.wait4(child.pid, os.WNOHANG)
+                if not pid and time.monotonic() > until:
+                    child.kill()
+                    pid, status, used = os.wait4(child.pid, 0)
+                time.sleep(0 if pid else 0.005)
+            child.returncode = status
+    return Cost(status, used.ru_maxrss << 10, used.ru_utime + used.ru_stime)
 
 
 class Batch:
@@ -63,13 +71,7 @@ class Batch:
         self.child.stdin.write(f"{os.getcwd()}\t{path}\n")
         self.child.stdin.flush()
         status, kib, microseconds = map(int, self.child.stdout.readline().split())
-        cost = Cost.__new__(Cost)
-        cost.status, cost.memory = os.waitstatus_to_exitcode(status), kib << 10
-        cost.seconds = microseconds / 1e6
-        with open("out", errors="replace", encoding="utf-8") as out, \
-                open("err", errors="replace", encoding="utf-8") as err:
-            cost.out, cost.err = out.read(), err.read()
-        return cost
+        return Cost(status, kib << 10, microseconds / 1e6)
 
 
 def allowed(paths):

@@ -6,7 +6,7 @@ import os
 import re
 
 import hostile
-from cost import Cost, check
+from cost import check, cost_of
 from tap import case, main
 
 # Those that fit, or are damaged besides.
@@ -21,7 +21,7 @@ def add(name, make):
     @case(f"limits: {name} cost what their size allows")
     def _():
         paths = make()
-        cost = Cost("import", paths[0], "-o", "x.assay")
+        cost = cost_of("import", paths[0], "-o", "x.assay")
         check(paths, cost)
         print(f"# {name}: {sum(map(os.path.getsize, paths))} bytes, {cost.seconds:.2f} s, "
               f"{cost.memory >> 20} MiB", flush=True)
@@ -38,8 +38,8 @@ for NAME, MAKE in hostile.CASES.items():
 @case("limits: what was read before a limit is there, and the limit can be raised")
 def _():
     path, = hostile.pprof_lines(lines=60, samples=100000)
-    small = Cost("import", "--json", path)
-    large = Cost("import", "--json", path, env={"ASSAY_LIMITS": "100"})
+    small = cost_of("import", "--json", path)
+    large = cost_of("import", "--json", path, env={"ASSAY_LIMITS": "100"})
     assert "stopped after" in small.out and "stopped after" not in large.out, (small, large)
     kept = json.loads(small.out)["data"]["samples"]
     assert 0 < kept < 100000 == json.loads(large.out)["data"]["samples"], (kept, large)
@@ -48,12 +48,14 @@ def _():
 @case("limits: an export that is a thousand times its run is refused, unless it is allowed")
 def _():
     path = hostile.deep_profile(depth=1500, name=600)
-    assert Cost("import", path, "-o", "deep.assay").status == 0
+    assert cost_of("import", path, "-o", "deep.assay").status == 0
     before = os.listdir(".")
-    r = Cost("export", "deep.assay", "--format", "folded", "-o", "deep.txt", "--max-size", "100M")
+    r = cost_of("export", "deep.assay", "--format", "folded", "-o", "deep.txt", "--max-size",
+                "100M")
     assert r.status == 7 and "the folded export is larger than 100" in r.err, r
     assert "--max-size" in r.err and os.listdir(".") == before, (r, os.listdir("."))
-    r = Cost("export", "deep.assay", "--format", "folded", "-o", "deep.txt", "--max-size", "2G")
+    r = cost_of("export", "deep.assay", "--format", "folded", "-o", "deep.txt", "--max-size",
+                "2G")
     assert r.status == 0 and os.path.getsize("deep.txt") > 500e6, r
     assert os.path.getsize("deep.assay") < 3e6
 
@@ -61,7 +63,7 @@ def _():
 @case("limits: a size has a number and a unit")
 def _():
     for size in ("", "x", "0", "12Q", "1GG", "99999999999T", "-1"):
-        r = Cost("export", "none.assay", "--format", "folded", "--max-size", size)
+        r = cost_of("export", "none.assay", "--format", "folded", "--max-size", size)
         assert r.status == 2, (size, r)
 
 

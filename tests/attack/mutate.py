@@ -17,7 +17,7 @@ import struct
 import tempfile
 
 import hostile
-from cost import SLOWER, Batch, Cost, check
+from cost import SLOWER, Batch, check, cost_of
 from tap import SEED, SOURCE, Crash, case, main
 
 COUNT = int(os.environ.get("ASSAY_MUTATIONS", str(500 // SLOWER)))
@@ -154,7 +154,7 @@ def tried(number):
                 cost = batch().cost(paths[0])
             else:
                 paths = made_apart(number)
-                cost = Cost("import", paths[0], "-o", "x.assay")
+                cost = cost_of("import", paths[0], "-o", "x.assay")
             check(paths, cost)
             if cost.status not in (0, 2, 3):
                 return f"{number}: {cost}"
@@ -171,7 +171,7 @@ def _():
         os.chdir(tempfile.mkdtemp(prefix="assay-mutation."))  # stays, to be looked at
         paths = made(int(os.environ["ASSAY_MUTATION"]))
         print(f"# {paths}", flush=True)
-        check(paths, Cost("import", paths[0]))
+        check(paths, cost_of("import", paths[0]))
         return
     first = int(os.environ.get("ASSAY_MUTATION_FIRST", "0"))
     numbers = range(first, first + COUNT)

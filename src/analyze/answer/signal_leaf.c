@@ -15,6 +15,14 @@
 
 const char leaf_start_only[] = "the simulation ended before the program reached its hot code";
 
+const char *leaf_literal(const struct leaf_reader *reader, const char *name)
+{
+	str_auto struct str text = {0};
+
+	str_add_sql(&text, name);
+	return arena_str(reader->arena, &text);
+}
+
 struct leaf leaf_known(double value, const char *sql)
 {
 	return (struct leaf){value, "", sql};
@@ -209,9 +217,9 @@ static struct leaf count_leaf(
 	const struct count_sum sum = count_sum_make(reader, name, simulated);
 	const char *sql = arena_format(reader->arena,
 		"(SELECT 1.0 * sum(value) / max(count(DISTINCT execution), 1) FROM counts WHERE "
-		"event = '%s' AND at_ns IS NULL AND status = 'counted' AND value IS NOT NULL AND "
+		"event = %s AND at_ns IS NULL AND status = 'counted' AND value IS NOT NULL AND "
 		"event IN (SELECT name FROM events WHERE simulated = %d))",
-		name, simulated);
+		leaf_literal(reader, name), simulated);
 
 	if (!sum.found)
 		return leaf_unknown(sum.reason, sql);

@@ -41,6 +41,9 @@ void profile_facts_close(struct profile_facts *facts);
 /* Why what was simulated says nothing about the program. */
 extern const char leaf_start_only[];
 
+/* A name out of the run as a literal: names of events are anybody's. */
+const char *leaf_literal(const struct leaf_reader *reader, const char *name);
+
 struct leaf leaf_known(double value, const char *sql);
 struct leaf leaf_unknown(const char *reason, const char *sql);
 

@@ -352,9 +352,9 @@ static struct leaf top_leaf(struct leaf_reader *reader, const struct profile_fac
 	const struct profile_options by_function = {.by = PROFILE_FUNCTION};
 	profile_auto struct profile_view view = {0};
 	const char *sql = arena_format(reader->arena,
-		"(SELECT max(self_share) FROM top_functions WHERE event = '%s' AND function NOT "
+		"(SELECT max(self_share) FROM top_functions WHERE event = %s AND function NOT "
 		"IN ('[unknown]', '[no stack]') AND ifnull(module, '') <> '[kernel]')",
-		facts->samples.name);
+		leaf_literal(reader, facts->samples.name));
 	struct err err = {0};
 
 	if (profile_make(reader->run, &by_function, &view, &err) < 0)
@@ -381,12 +381,12 @@ static struct leaf threads_leaf(
 	if (most)
 		return leaf_known(
 			largest, arena_format(reader->arena,
-					 "(SELECT max(share) FROM top_threads WHERE event = '%s')",
-					 facts->samples.name));
-	return leaf_known(busy,
-		arena_format(reader->arena,
-			"(SELECT count(*) FROM top_threads WHERE event = '%s' AND share >= %g)",
-			facts->samples.name, BUSY_THREAD));
+					 "(SELECT max(share) FROM top_threads WHERE event = %s)",
+					 leaf_literal(reader, facts->samples.name)));
+	return leaf_known(
+		busy, arena_format(reader->arena,
+			      "(SELECT count(*) FROM top_threads WHERE event = %s AND share >= %g)",
+			      leaf_literal(reader, facts->samples.name), BUSY_THREAD));
 }
 
 /* Of all that should have been taken. */
