@@ -67,6 +67,26 @@ void str_addv(struct str *str, const char *format, va_list args)
 	va_end(again);
 }
 
+void str_add_grouped(struct str *str, double value)
+{
+	char digits[32];
+	size_t len;
+
+	if (!(fabs(value) < 1e15)) {
+		str_addf(str, "%.4g", value);
+		return;
+	}
+	snprintf(digits, sizeof(digits), "%.0f", fabs(value));
+	len = strlen(digits);
+	if (value < 0 && !str_equal(digits, "0"))
+		str_add_char(str, '-');
+	for (size_t i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			str_add_char(str, ',');
+		str_add_char(str, digits[i]);
+	}
+}
+
 void str_addf(struct str *str, const char *format, ...)
 {
 	va_list args;

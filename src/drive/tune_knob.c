@@ -53,6 +53,8 @@ int tune_value_write(struct tune *tune, const char *path, const char *value)
 
 	if (fd < 0)
 		return -errno;
+	if ((size_t)len >= sizeof(line))
+		return -EINVAL;
 	return write(fd, line, (size_t)len) == len ? 0 : -(errno ? errno : EIO);
 }
 

@@ -665,9 +665,28 @@ static void a_full_disk_leaves_the_old_file_and_nothing_else(void **state)
 	assert_int_equal(umount("small"), 0);
 }
 
+static void counts_are_grouped_by_thousands_whatever_their_size(void **state)
+{
+	static const struct {
+		double value;
+		const char *text;
+	} cases[] = {{0, "0"}, {999, "999"}, {1000, "1,000"}, {-1234567.4, "-1,234,567"},
+		{-0.2, "0"}, {999999999999999, "999,999,999,999,999"}, {1e15, "1e+15"},
+		{5.5e110, "5.5e+110"}, {-1e300, "-1e+300"}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		str_auto struct str text = {0};
+
+		str_add_grouped(&text, cases[i].value);
+		assert_string_equal(text.at, cases[i].text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counts_are_grouped_by_thousands_whatever_their_size),
 		cmocka_unit_test(a_str_grows_and_stays_terminated),
 		cmocka_unit_test(text_questions_have_the_plain_answers),
 		cmocka_unit_test(a_number_is_whole_or_refused),

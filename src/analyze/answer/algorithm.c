@@ -8,7 +8,6 @@
 #include "analyze/algorithm.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -253,8 +252,7 @@ const struct algorithm_loop *algorithm_loop_near(
 
 const char *algorithm_count_words(double count, struct arena *arena)
 {
-	char digits[32], grouped[48];
-	size_t len, at = 0;
+	str_auto struct str text = {0};
 
 	if (count >= 1e13)
 		return arena_format(arena, "%.3g", count);
@@ -264,14 +262,8 @@ const char *algorithm_count_words(double count, struct arena *arena)
 		return arena_format(arena, "%.*f million", count < 1e8 ? 1 : 0, count / 1e6);
 	if (count < 100 && count != (double)(uint64_t)count)
 		return arena_format(arena, "%.1f", count);
-	snprintf(digits, sizeof(digits), "%.0f", count);
-	len = strlen(digits);
-	for (size_t i = 0; i < len; i++) {
-		if (i && (len - i) % 3 == 0)
-			grouped[at++] = ',';
-		grouped[at++] = digits[i];
-	}
-	return arena_text(arena, grouped, at);
+	str_add_grouped(&text, count);
+	return arena_str(arena, &text);
 }
 
 static const char *place_words(const char *file, uint32_t line, struct arena *arena)

@@ -3,31 +3,14 @@
  * What a rule `says` has the signals in braces: "{runq_share} of its runnable time" becomes "17 %
  * of its runnable time". */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "hypothesis_parts.h"
 
-static void grouped_add(struct str *out, double value)
-{
-	char digits[40], *at = digits;
-	size_t len = (size_t)snprintf(digits, sizeof(digits), "%.0f", value);
-
-	if (*at == '-') {
-		str_add_char(out, *at++);
-		len--;
-	}
-	for (; len; len--, at++) {
-		str_add_char(out, *at);
-		if (len % 3 == 1 && len > 1)
-			str_add_char(out, ',');
-	}
-}
-
 static void number_add(struct str *out, double value)
 {
 	if (fabs(value) >= 1000)
-		grouped_add(out, value);
+		str_add_grouped(out, value);
 	else
 		str_addf(out, "%.3g", value);
 }

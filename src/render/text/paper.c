@@ -257,23 +257,10 @@ void table_done(struct table *table)
 
 char *paper_count(char *buf, size_t capacity, double value)
 {
-	char digits[64];
-	size_t len, out = 0;
+	str_auto struct str text = {0};
 
-	if (fabs(value) >= 1e15) {
-		snprintf(buf, capacity, "%.4g", value);
-		return buf;
-	}
-	snprintf(digits, sizeof(digits), "%.0f", fabs(value));
-	len = strlen(digits);
-	if (value < 0 && out + 1 < capacity)
-		buf[out++] = '-';
-	for (size_t i = 0; i < len && out + 2 < capacity; i++) {
-		if (i && (len - i) % 3 == 0)
-			buf[out++] = ',';
-		buf[out++] = digits[i];
-	}
-	buf[out] = '\0';
+	str_add_grouped(&text, value);
+	snprintf(buf, capacity, "%s", text.at);
 	return buf;
 }
 

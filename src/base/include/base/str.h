@@ -24,6 +24,8 @@ void str_addv(struct str *str, const char *format, va_list args)
 	__attribute__((format(printf, 2, 0)));
 /* A number in base 10 or 16, blanks before it up to `width`: ten times faster than str_addf(). */
 void str_add_number(struct str *str, uint64_t value, unsigned base, unsigned width);
+/* 1234567.8 as "1,234,568"; from 1e15 on as "1.23e+15". */
+void str_add_grouped(struct str *str, double value);
 /* The text as SQL writes it, in '...'; one that is not plain by its bytes. */
 void str_add_sql(struct str *str, const char *text);
 void str_clear(struct str *str); /* empty, keeps its memory */
