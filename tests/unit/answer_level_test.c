@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -55,8 +56,7 @@ static bool location_is(const struct run *run, row_id location, const char *func
 static struct scene scene_of(const char *profile, const char *loops)
 {
 	struct scene s = {0};
-	unsigned line;
-	char function[64];
+	char word[64], *line;
 	int len;
 
 	for (unsigned i = 0; i < EVIDENCE_KINDS; i++)
@@ -69,10 +69,13 @@ static struct scene scene_of(const char *profile, const char *loops)
 	s.callee = arena_take(&s.arena, s.code.count * sizeof(*s.callee));
 	for (uint32_t i = 1; i < s.code.count; i++)
 		s.loops[i] = HOT_CODE_KNOWN;
-	for (; loops && sscanf(loops, " %63[^:]:%u%n", function, &line, &len) == 2; loops += len)
+	for (; loops && sscanf(loops, " %63s%n", word, &len) == 1; loops += len) {
+		line = strrchr(word, ':');
+		*line++ = '\0';
 		for (uint32_t i = 1; i < s.code.count; i++)
-			if (location_is(s.run, i, function, line))
+			if (location_is(s.run, i, word, (unsigned)atoi(line)))
 				s.loops[i] |= 1;
+	}
 	if (!loops)
 		s.code.count = 0;
 	return s;
@@ -163,6 +166,33 @@ static void a_function_that_has_the_loop_itself_is_the_place_and_so_it_is_when_n
 	assert_string_equal(scene_first(&blind)->function, "step");
 	scene_done(&s);
 	scene_done(&blind);
+}
+
+static void who_makes_copies_and_destroys_values_is_the_place(void **state)
+{
+	static const char *const values[][2] = {
+		{"ns::Value::Value(ns::Value&)", "ns::Value::~Value()"},
+		{"ns::V<a::b>::V", "ns::V<a::b>::operator=="}, {"operator<<", "a::operator->"},
+		{"a::T::clone", "b::U::clone"}};
+	static const char *const others[][2] = {{"ns::Value::value", "Value"},
+		{"a::main::{lambda()#1}::operator()", "ns::Val::Value"}};
+	char profile[512], loops[256];
+
+	(void)state;
+	for (unsigned i = 0; i < 6; i++) {
+		const char *const *names = i < 4 ? values[i] : others[i - 4];
+		struct scene s;
+
+		(void)snprintf(profile, sizeof(profile),
+			HEAD "45 main:1;run:5;scan:88;%s:10\n25 main:1;run:5;scan:90;%s:12\n"
+			     "20 main:1;run:5;scan:95\n10 main:1;run:7;other:3\n",
+			names[0], names[1]);
+		(void)snprintf(
+			loops, sizeof(loops), "%s:10 %s:12 run:5 main:1", names[0], names[1]);
+		s = scene_of(profile, loops);
+		assert_string_equal(scene_first(&s)->function, i < 4 ? "scan" : names[0]);
+		scene_done(&s);
+	}
 }
 
 /* An interpreter: its loop does everything, so it is not why one thing is slow. */
@@ -693,6 +723,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_small_function_without_a_loop_means_its_caller_that_has_one),
 		cmocka_unit_test(experiments_are_about_the_place_with_what_it_calls),
+		cmocka_unit_test(who_makes_copies_and_destroys_values_is_the_place),
 		cmocka_unit_test(
 			a_function_that_has_the_loop_itself_is_the_place_and_so_it_is_when_nobody_looked),
 		cmocka_unit_test(a_loop_that_does_many_things_is_not_why_one_of_them_is_slow),

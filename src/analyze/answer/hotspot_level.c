@@ -7,7 +7,8 @@
  *     place.  So is one that calls itself.
  *   - A small one without a loop (a comparison, a step of a hash table, a byte to a buffer) is
  *     called often or would not be hot: its caller is asked.  So is one that has a loop and spends
- *     much of its time outside, or few rounds where they were counted: its calls are many.
+ *     much of its time outside, or few rounds where they were counted: its calls are many.  And so
+ *     is a small one that makes, copies or destroys a value, loop or not.
  *   - On the way up, a function with other costs beside this one is the place, loop or not: what
  *     they have in common is there.
  *   - A large one without a loop that has the time itself is the place: there is enough in it to
@@ -18,9 +19,11 @@
  *
  * Whoever is chosen, the chain is shown: the level is the tool's opinion, the samples are not. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "hotspot_stacks.h"
 
 /* Bytes of machine code.  Compiled with -O2, comparisons, probes and accessors have 30 to 300, what
@@ -66,12 +69,60 @@ struct own_cost *own_costs_make(const struct own_stacks *stacks)
 	return costs;
 }
 
+/* The last part of a qualified name, and the one before it: "b(int)" and "a<x::y>" of
+ * "ns::a<x::y>::b(int)". */
+static const char *last_part(const char *name, const char **ret_before, size_t *ret_before_len)
+{
+	static const char unnamed[] = "(anonymous namespace)";
+	const char *last = name;
+	unsigned depth = 0;
+
+	*ret_before = name;
+	*ret_before_len = 0;
+	for (const char *at = name; *at; at++) {
+		if (at == last && str_starts(at, "operator")) /* its < and > are no brackets */
+			break;
+		if (str_starts(at, unnamed))
+			at += sizeof(unnamed) - 1;
+		depth += *at == '<' || *at == '{';
+		depth -= depth && (*at == '>' || *at == '}');
+		if (!depth && *at == '(')
+			break;
+		if (depth || at[0] != ':' || at[1] != ':')
+			continue;
+		*ret_before = last;
+		*ret_before_len = (size_t)(at - last);
+		last = at + 2;
+		at++;
+	}
+	return last;
+}
+
+/* To make, copy or destroy a value is what its user decides: constructors, destructors and
+ * operators of C++, but the call of an object, which is any function; clone() of Rust. */
+static bool is_of_value(const char *name)
+{
+	const char *before, *last;
+	size_t len;
+
+	last = last_part(name, &before, &len);
+	if (*last == '~' || str_equal(last, "clone"))
+		return true;
+	if (str_starts(last, "operator"))
+		return !str_starts(last, "operator()");
+	len = memchr(before, '<', len) ? (size_t)((const char *)memchr(before, '<', len) - before)
+				       : len;
+	return len && strncmp(last, before, len) == 0 && (!last[len] || strchr("<(", last[len]));
+}
+
 static bool holds_loop(const struct own_stacks *stacks, const struct own_cost *cost, uint32_t f)
 {
 	uint32_t size = stacks->size_of[f];
 	bool has_self = (double)cost->self >= MOST * (double)cost->total;
 	bool is_tiny = size <= TINY_BYTES && has_self;
 
+	if (size <= SMALL_BYTES && is_of_value(own_label(stacks, f)->name))
+		return false;
 	if (size <= SMALL_BYTES && has_self && stacks->trips_of[f] < FEW_TRIPS) /* false for NAN */
 		return false;
 	return (double)cost->loop >= (is_tiny ? LONG_LOOP : MOST) * (double)cost->total;
