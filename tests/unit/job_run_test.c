@@ -15,6 +15,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
+#include "code/binary.h"
 #include "folder.h"
 #include "job/status.h"
 #include "job_host.h"
@@ -204,9 +205,27 @@ static void counters_are_counted_by_a_pmu_or_simulated_for_their_share_of_the_ti
 	assert_non_null(
 		strstr(words_of(f, "counters", step), "stat --engine sim --time-limit 7000ms -o"));
 	f->job.has_pmu = true; /* which counts no calls */
+	f->job.run_ns = S / 1000;
 	assert_non_null(strstr(words_of(f, "calls", step),
 		"stat --engine sim -e instructions,calls,loop-entries,loop-trips --time-limit "
 		"7000ms -o"));
+}
+
+static void calls_are_counted_from_the_middle_of_a_run_that_is_too_long(void **state)
+{
+	const struct plan_step step = {.share_ns = 7 * S};
+	struct fixture *f = *state;
+	struct err err = {0};
+	const char *vgdb;
+
+	if (binary_find("vgdb", &f->job.arena, &vgdb, &err) < 0)
+		skip();
+	run_phases_plan(&f->job);
+	f->job.run_ns = S;
+	assert_non_null(strstr(
+		words_of(f, "calls", step), "loop-trips --time-limit 7000ms --delay 1000ms -o"));
+	f->job.run_ns = 60 * S; /* half of its time, at most */
+	assert_non_null(strstr(words_of(f, "calls", step), "--delay 3500ms -o"));
 }
 
 static void add_fact(struct run *run, const char *name, double value)
@@ -440,6 +459,7 @@ int main(void)
 		TEST(the_baseline_compares_the_output_unless_it_varies),
 		TEST(one_word_alone_is_quoted_for_the_command_that_splits_it),
 		TEST(counters_are_counted_by_a_pmu_or_simulated_for_their_share_of_the_time),
+		TEST(calls_are_counted_from_the_middle_of_a_run_that_is_too_long),
 		TEST(threads_that_live_shortly_are_sampled_more_often),
 		TEST(experiments_are_made_on_hot_functions_that_the_program_has),
 		TEST(a_phase_is_done_when_its_command_says_so_and_its_file_is_there),

@@ -18,6 +18,7 @@ enum { ROWS_MOST = 20 };
 #define OPINION_MOST 0.7 /* confidence */
 #define DOUBTED_MOST 0.5
 #define OFTEN 10
+#define LOOP_LEAST 0.3 /* of the CPU time in one loop, to be told as what it is */
 
 const char *hotspot_category_word(enum hotspot_category category)
 {
@@ -134,10 +135,17 @@ static const char *cause_of(const struct hotspot *spot, struct arena *arena)
 	return *algorithm ? algorithm : NULL;
 }
 
-static const char *why_of(const struct hotspot_draft *draft)
+/* A loop that was seen in the code and not counted is no cause yet, and more than that it is hot.
+ */
+static const char *why_of(const struct hotspot_draft *draft, struct arena *arena)
 {
 	if (draft->spot.cause)
 		return draft->spot.cause;
+	if (draft->loop_share >= LOOP_LEAST && *draft->spot.call)
+		return arena_format(arena,
+			"%.0f %% of the CPU time is in a loop of %s, at %s; how often it runs was "
+			"not counted",
+			100 * draft->loop_share, draft->spot.call, draft->spot.location);
 	if (draft->spot.because)
 		return draft->spot.because->why;
 	return draft->tried ? "unknown: samples and experiments show where, and no explanation is "
@@ -162,7 +170,7 @@ static void draft_score(struct hotspot_draft *draft, struct arena *arena)
 	spot->effort = effort_of(spot);
 	spot->score = spot->impact * spot->confidence / spot->effort;
 	spot->cause = cause_of(spot, arena);
-	spot->why = why_of(draft);
+	spot->why = why_of(draft, arena);
 }
 
 /* Proven gains first, then by what the program would gain and how sure that is; the effort only

@@ -18,6 +18,7 @@ struct hotspot_draft {
 	double experiment_share;	  /* of the experiments' samples; NAN: none was made here */
 	bool tried, flat, pays;		  /* experiments: made here, say flat, say that it pays */
 	double samples_share;		  /* 0: not in the samples */
+	double loop_share;		  /* in a loop of its own; 0: none, or nobody looked */
 	double thread_least, thread_most; /* shares of the busy threads' own samples */
 };
 

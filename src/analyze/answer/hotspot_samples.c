@@ -367,6 +367,7 @@ static void place_draft(struct placer *p, const struct hot_place *place, const c
 			.gain_all_hi = (double)NAN},
 		.experiment_share = (double)NAN,
 		.samples_share = share,
+		.loop_share = share_of(p, p->costs[place->function].loop),
 		.thread_least = place->thread_least,
 		.thread_most = place->thread_most,
 	};

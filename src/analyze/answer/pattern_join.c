@@ -1,8 +1,8 @@
 /* pattern_join.c - what the patterns say about the places of an answer.
  *
- * A pattern is one witness.  Where the ledger has an explanation that two support, it stays the
- * cause and the pattern is said behind it; where there is none, the pattern is the cause.  Its
- * advice is about what was seen there, so it is given in both cases. */
+ * A pattern is one witness.  Where the ledger has an explanation that two support, both are said,
+ * the pattern first, because it names what was seen there; where there is none, the pattern is the
+ * cause.  Its advice is given in both cases. */
 #include "analyze/answer.h"
 #include "analyze/label.h"
 #include "base/str.h"
@@ -26,7 +26,7 @@ static void row_join(const struct pattern_row *row, struct arena *arena, struct 
 {
 	spot->pattern = row;
 	spot->why =
-		spot->cause ? arena_format(arena, "%s; %s", spot->cause, row->means) : row->means;
+		spot->cause ? arena_format(arena, "%s; %s", row->means, spot->cause) : row->means;
 	spot->cause = spot->why;
 }
 
