@@ -336,10 +336,10 @@ static void path_add(struct str *path, const char *piece)
 		str_add_char(path, '/');
 	while (*piece) {
 		size_t len = strcspn(piece, "/");
-		const char *slash = path->len ? strrchr(path->at, '/') : NULL;
+		bool is_up = len == 2 && piece[0] == '.' && piece[1] == '.';
+		const char *slash = is_up && path->len ? memrchr(path->at, '/', path->len) : NULL;
 
-		if (len == 2 && piece[0] == '.' && piece[1] == '.' && slash &&
-			!str_equal(slash, "/..")) {
+		if (slash && !str_equal(slash, "/..")) {
 			path->len = slash == path->at ? 1 : (size_t)(slash - path->at);
 			path->at[path->len] = '\0';
 		} else if (len && !(len == 1 && *piece == '.')) {

@@ -176,9 +176,10 @@ def dwarf_names(functions=4000, length=500000):
                          [BASE + i * 16 + 1 for i in range(functions)]), program]
 
 
-def dwarf_paths(files=4000, length=400000):
-    """A line each in files whose folder is one long text."""
-    tables = b"\1" + uleb(1) + uleb(0x08) + uleb(2) + b"x\0" + b"f/" * (length // 2) + b"\0"
+def dwarf_paths(files=4000, length=400000, up=0):
+    """A line each in files whose folder is one long text, of which `up` parts are left again."""
+    folder = b"f/" * (length // 2) + b"../" * up
+    tables = b"\1" + uleb(1) + uleb(0x08) + uleb(2) + b"x\0" + folder + b"\0"
     tables += b"\2" + uleb(1) + uleb(0x08) + uleb(2) + uleb(0x0B) + uleb(files)
     for i in range(files):
         tables += b"%d\0\1" % i
@@ -379,6 +380,7 @@ CASES = {
     "units that share a table of lines": dwarf_units,
     "DWARF names that are ends of one text": dwarf_names,
     "paths in one long folder": dwarf_paths,
+    "a path that goes up a million times": lambda: dwarf_paths(2, 2000000, up=1000000),
     "Go's table with names that are ends of one text": go_table,
     "symbols whose names are ends of one text": symbol_names,
     "packed sections": packed_sections,

@@ -38,12 +38,15 @@ static void import(const char *folder, char *file)
 /* Ends it after `seconds` of real time: a read that waits takes no CPU time. */
 static int child_wait(pid_t pid, const sigset_t *ended, time_t seconds, struct rusage *ret_usage)
 {
-	const struct timespec limit = {.tv_sec = seconds};
+	const struct timespec limit = {.tv_sec = seconds}, none = {0};
 	int status = 0;
 
 	if (sigtimedwait(ended, NULL, &limit) < 0)
 		kill(pid, SIGKILL);
-	return wait4(pid, &status, 0, ret_usage) < 0 ? -1 : status;
+	if (wait4(pid, &status, 0, ret_usage) < 0)
+		status = -1;
+	(void)sigtimedwait(ended, NULL, &none); /* of one that was killed: not the next one's */
+	return status;
 }
 
 int main(int argc, char **argv)

@@ -33,7 +33,7 @@ DRAWN = {
     hostile.dwarf_flags: {"specs": (1, 9000), "entries": (1, 30000)},
     hostile.dwarf_units: {"units": (1, 3000), "files": (1, 9000)},
     hostile.dwarf_names: {"functions": (1, 4000), "length": (1, 200000)},
-    hostile.dwarf_paths: {"files": (1, 4000), "length": (2, 200000)},
+    hostile.dwarf_paths: {"files": (1, 4000), "length": (2, 200000), "up": (0, 50000)},
     hostile.go_table: {"functions": (1, 8000), "length": (1, 200000)},
     hostile.symbol_names: {"functions": (1, 9000), "length": (2, 65000)},
     hostile.packed_sections: {"each": (1 << 20, 40 << 20), "old": (0, 1)},
