@@ -21,7 +21,7 @@ enum { PAIRS_BETWEEN_LOOKS = 16, SEARCHES_MOST = 6 };
  */
 static const uint64_t look_ns = 5000000, watch_ns = 350000000;
 static const uint64_t runtime_patience_ns = 3000000000, stop_patience_ns = 2000000000;
-static const uint64_t hope_ns = 2000000000, check_ns = 100000000;
+static const uint64_t hope_ns = 2000000000;
 
 /* ---- starting ---- */
 
@@ -111,23 +111,6 @@ static int handler_put(struct causal_runner *c, pid_t pid, struct err *err)
 	return r;
 }
 
-/* A signal could end the program: no more experiments, and it runs on.  It is not ended before its
- * time either. */
-static bool is_sealed(struct causal_runner *c)
-{
-	pid_t pid = causal_target_process(c);
-	enum causal_seal sealed = causal_sealed(c->causal);
-	uint64_t now = clock_monotonic_ns();
-
-	if (!sealed && pid && now > c->checked_ns + check_ns) {
-		c->checked_ns = now;
-		sealed = causal_process_is_sandboxed(pid) ? CAUSAL_SEAL_SANDBOX : CAUSAL_SEAL_NONE;
-	}
-	if (sealed)
-		c->summary->sealed = sealed;
-	return c->summary->sealed;
-}
-
 /* The program that we started has not asked for the memory yet: it may be static, where that is
  * clear at once, or ignore LD_PRELOAD for another reason. */
 static int runtime_replace(struct causal_runner *c, uint64_t since, struct err *err)
@@ -136,7 +119,8 @@ static int runtime_replace(struct causal_runner *c, uint64_t since, struct err *
 	uint64_t now = clock_monotonic_ns();
 	int r;
 
-	if (!pid || c->options->follows || is_sealed(c)) /* a driver is not the one to hold up */
+	if (!pid || c->options->follows ||
+		causal_is_sealed(c, false)) /* a driver is not the one to hold up */
 		return 0;
 	if (causal_is_ready(c->causal) ||
 		(now < since + runtime_patience_ns && !causal_process_is_static(pid)))
@@ -272,9 +256,11 @@ static int experiments_make(struct causal_runner *c, struct err *err)
 	int r = wait_for_progress(c, err);
 
 	while (r > 0 && !time_is_up(c)) {
-		if (is_sealed(c) && !c->options->path)
+		bool sealed = causal_is_sealed(c, true);
+
+		if (sealed && !c->options->path)
 			return 1;
-		if (is_sealed(c)) {
+		if (sealed) {
 			r = causal_wait_ns(c, look_ns, err);
 			continue;
 		}
@@ -297,7 +283,7 @@ static int experiments_make(struct causal_runner *c, struct err *err)
 			r = causal_wait_ns(c, look_ns, err);
 		}
 		if (r == 0 && !c->ended && !c->execution.stopped)
-			r = c->options->follows ? 1 : is_sealed(c);
+			r = c->options->follows ? 1 : causal_is_sealed(c, false);
 	}
 	return r < 0 ? r : time_is_up(c) || (!c->ended && is_hopeless(c));
 }
@@ -363,7 +349,7 @@ static int execution_run(struct causal_runner *c, struct err *err)
 	c->ended = false;
 	c->summary->executions++;
 	enough = experiments_make(c, err);
-	(void)is_sealed(c);
+	(void)causal_is_sealed(c, true);
 	if (c->options->path) {
 		bool stop = enough < 0 || (enough && c->options->stop_target);
 
@@ -405,7 +391,7 @@ static int no_progress_tell(struct causal_runner *c)
 	if (c->options->follows && !c->begun) {
 		str_addf(&text, "the command did not start %s", c->options->follows);
 		return emit_note(c->sink, "not-followed", text.at,
-			"`assay record` shows which programs used the time");
+			"give --follow the program that does the work; `assay record` shows which used the time");
 	}
 	return emit_note(c->sink, "no-progress",
 		"the program never reached a progress point, so no experiment was possible",

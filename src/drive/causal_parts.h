@@ -52,6 +52,10 @@ struct causal_runner {
 /* The process that is experimented on; 0: it is not there yet, or no more. */
 pid_t causal_target_process(const struct causal_runner *c);
 
+/* A signal could end the program: no more experiments, and it runs on.  It is not ended before its
+ * time either.  Looked at again every now and then, or at once. */
+bool causal_is_sealed(struct causal_runner *c, bool at_once);
+
 /* Sleep, and answer the target's runtime and the user meanwhile.  1: all of the time is over,
  * 0: the program ended, or the user or the budget stopped it; or a negative errno. */
 int causal_wait_ns(struct causal_runner *c, uint64_t ns, struct err *err);

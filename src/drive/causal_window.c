@@ -16,6 +16,7 @@
 #include "wire/record.h"
 
 static const uint64_t warm_up_ns = 30000000, rest_ns = 5000000, shuffle_ns = 15000000;
+static const uint64_t check_ns = 100000000;
 static const uint64_t window_least_ns = 200000000, window_most_ns = 2000000000;
 enum { PAIRS_QUICK = 6 };
 
@@ -29,6 +30,21 @@ pid_t causal_target_process(const struct causal_runner *c)
 	if (c->options->follows)
 		return causal_process(c->causal);
 	return c->options->path ? spawner_target(c->execution.spawner) : c->options->id;
+}
+
+bool causal_is_sealed(struct causal_runner *c, bool at_once)
+{
+	pid_t pid = causal_target_process(c);
+	enum causal_seal sealed = causal_sealed(c->causal);
+	uint64_t now = clock_monotonic_ns();
+
+	if (!sealed && pid && (at_once || now > c->checked_ns + check_ns)) {
+		c->checked_ns = now;
+		sealed = causal_process_is_sandboxed(pid) ? CAUSAL_SEAL_SANDBOX : CAUSAL_SEAL_NONE;
+	}
+	if (sealed)
+		c->summary->sealed = sealed;
+	return c->summary->sealed;
 }
 
 static int runtime_answer(struct causal_runner *c, struct err *err)
@@ -127,7 +143,7 @@ static int half_measure(
 		return whole;
 	/* A program that was left alone meanwhile did not take its delays; one that is followed may
 	 * have ended. */
-	half->result.cut |= !whole || causal_sealed(c->causal) || !causal_target_process(c);
+	half->result.cut |= !whole || causal_is_sealed(c, true) || !causal_target_process(c);
 	half_keep(c, half);
 	c->summary->cut += half->result.cut;
 	if (half->result.wall_ns) {

@@ -90,7 +90,7 @@ def _():
         skip(why)
     r = assay("causal", "--follow", SHAPES, "--budget", "4s", "--", "sh", "-c", "sleep 1")
     assert r.status == 3 and "the command did not start" in r.err, r
-    assert "progress" not in r.err and "which programs used the time" in r.err, r
+    assert "progress" not in r.err and "shows which used the time" in r.err, r
 
 
 @measured("a child of a child is followed, and the next one after it; an exec too")

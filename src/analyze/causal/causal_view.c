@@ -451,6 +451,17 @@ const char *const causal_not_seen[] = {
 	NULL,
 };
 
+/* The program was never there, or had to be left alone. */
+static const char *unable_of(const struct run *run)
+{
+	static const char *const codes[] = {"not-followed", "sandboxed", "signal-taken"};
+	const char *text = NULL;
+
+	for (unsigned i = 0; i < sizeof(codes) / sizeof(*codes) && !text; i++)
+		text = told(run, codes[i]);
+	return text;
+}
+
 /* Experiments show it; without any the runner has said so. */
 static bool was_unvisited(const struct run *run)
 {
@@ -475,7 +486,7 @@ int causal_view_make(const struct run *run, const char *point, struct arena *are
 	if (r < 0)
 		return r;
 	ret_view->refused = refusal_of(run);
-	ret_view->unstarted = told(run, "not-followed");
+	ret_view->unable = unable_of(run);
 	ret_view->unvisited = !ret_view->point && !ret_view->refused && was_unvisited(run);
 	if (ret_view->point && !ret_view->refused)
 		trials = trials_read(run, (uint32_t)(ret_view->point - ret_view->points) + 1, arena,

@@ -109,10 +109,8 @@ void causal_nothing(struct str *out, const struct causal_view *view)
 			"%s: name a progress point that is visited less often, or use "
 			"--progress auto",
 			view->refused);
-	else if (view->unstarted)
-		str_addf(out,
-			"%s, so there is no result: give --follow the program that does the work",
-			view->unstarted);
+	else if (view->unable && !view->pairs)
+		str_addf(out, "%s, so there is no result", view->unable);
 	else if (view->unvisited)
 		str_add(out,
 			"no progress point was visited, so there is no result: name one with "

@@ -66,7 +66,7 @@ struct causal_view {
 	const struct causal_point_view *point; /* the judge; NULL: nothing was visited or tried */
 	bool unvisited;			       /* there is no judge because no point was visited */
 	const char *refused;		       /* why no experiment is believed; NULL: they are */
-	const char *unstarted; /* the program to follow was not started, in words; or NULL */
+	const char *unable; /* why none was possible, at all or from some time on; or NULL */
 	uint32_t experiments, pairs, cut;
 	uint32_t disturbed; /* pairs that other programs disturbed: not used */
 	uint32_t alone;	    /* sped-up ones without a baseline of the same target */
