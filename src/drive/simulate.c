@@ -31,6 +31,7 @@
 #include "source/emit.h"
 
 enum { NS_PER_S = 1000000000, TICK_NS = 1000000000, PATIENCE_NS = 2000000000, TEXT_MOST = 1 << 30 };
+enum { BEGIN_NS = 20000000 }; /* until a process can be told to count */
 
 struct simulation {
 	const struct simulate_options *options;
@@ -44,12 +45,12 @@ struct simulation {
 	vec_of(char *) argv;
 	struct execution execution;
 	bool timed_out;
-	bool counting;	     /* what was to be left out is over */
-	const char *setting; /* "NAME=VALUE" that the program needs there; NULL: none */
-	struct map commands; /* of the processes whose counts were read */
-	bool forked;	     /* one of them twice: the second began as a copy of the first */
-	unsigned stops;	     /* signals sent because of the limit */
-	uint64_t last_ns;    /* of the last run, for the cost of the others */
+	struct simulate_begun begun; /* after what was to be left out */
+	const char *setting;	     /* "NAME=VALUE" that the program needs there; NULL: none */
+	struct map commands;	     /* of the processes whose counts were read */
+	bool forked;	  /* one of them twice: the second began as a copy of the first */
+	unsigned stops;	  /* signals sent because of the limit */
+	uint64_t last_ns; /* of the last run, for the cost of the others */
 };
 
 static int valgrind_find(struct arena *arena, const char **ret_path, struct err *err)
@@ -234,11 +235,10 @@ static void limit_check(struct simulation *s, uint64_t now_ns)
 
 static void delay_check(struct simulation *s, uint64_t now_ns)
 {
-	if (s->counting || !s->options->delay_ns ||
-		now_ns - s->execution.start_ns < s->options->delay_ns)
-		return;
-	s->counting = true;
-	(void)simulate_delay_end(s->folder.path);
+	uint64_t delay = s->options->delay_ns;
+
+	if (delay && now_ns - s->execution.start_ns >= delay)
+		simulate_begin(s->folder.path, &s->begun);
 }
 
 static uint64_t next_wake(const struct simulation *s, uint64_t now_ns)
@@ -247,9 +247,11 @@ static uint64_t next_wake(const struct simulation *s, uint64_t now_ns)
 	uint64_t end = s->execution.start_ns + limit + s->stops * (uint64_t)PATIENCE_NS;
 	uint64_t begin = s->execution.start_ns + s->options->delay_ns;
 
+	if (s->options->delay_ns && !s->begun.count && begin <= now_ns)
+		wake = BEGIN_NS;
 	if (limit && end > now_ns && end - now_ns < wake)
 		wake = end - now_ns;
-	if (!s->counting && begin > now_ns && begin - now_ns < wake)
+	if (s->options->delay_ns && begin > now_ns && begin - now_ns < wake)
 		wake = begin - now_ns;
 	return wake;
 }
@@ -372,7 +374,7 @@ static int refuse_nothing(
 	if (s->timed_out || s->execution.stopped)
 		return err_set(
 			err, ERR_TARGET, ETIME, "the simulation ended before it wrote its results");
-	if (s->options->delay_ns && !s->counting) {
+	if (s->options->delay_ns && !s->begun.count) {
 		err_set(err, ERR_TARGET, ETIME, "the program ended before the delay was over");
 		return err_hint(err, "use a shorter --delay");
 	}
@@ -454,7 +456,7 @@ static int run_once(struct simulation *s, struct err *err)
 
 	if (r < 0)
 		return r;
-	s->counting = false;
+	s->begun.count = 0;
 	wait_for_end(s);
 	r = execution_finish(&s->execution, err);
 	if (r < 0)

@@ -3,16 +3,17 @@
  * A simulation that counts calls reaches a hundredth of the program in its time, which is often its
  * start: reading its input.  callgrind runs a program ten times as fast while it does not count,
  * and vgdb, which comes with valgrind, tells it when to begin.  The two meet at files whose names
- * we choose: below the folder of the simulation, one set for each process. */
+ * we choose: below the folder of the simulation, one set for each process.  One that has just
+ * started has none yet, and may start others: so it is looked for again and again. */
 #include <dirent.h>
-#include <stdlib.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/helper.h"
 #include "base/str.h"
 #include "simulate_parts.h"
 
-enum { ASK_NS = 2000000000, PROCESSES_MOST = 64 };
+#define ASK_NS UINT64_C(2000000000)
 #define TO_PROCESS "vgdb-from-vgdb-to-"
 
 static int process_begin(const char *folder, const char *pid)
@@ -33,25 +34,32 @@ static int process_begin(const char *folder, const char *pid)
 		&ignored);
 }
 
-unsigned simulate_delay_end(const char *folder)
+static bool is_begun(const struct simulate_begun *begun, const char *pid)
 {
+	for (unsigned i = 0; i < begun->count; i++)
+		if (str_equal(begun->pids[i], pid))
+			return true;
+	return false;
+}
+
+void simulate_begin(const char *folder, struct simulate_begun *begun)
+{
+	enum { MOST = sizeof(begun->pids) / sizeof(*begun->pids) };
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
-	unsigned begun = 0, asked = 0;
 
-	while (dir && asked < PROCESSES_MOST && (entry = readdir(dir))) {
+	while (dir && begun->count < MOST && (entry = readdir(dir))) {
 		const char *at = strstr(entry->d_name, TO_PROCESS);
-		char pid[16] = "";
+		char *pid = begun->pids[begun->count]; /* for the time being */
+		size_t len = at ? strspn(at + strlen(TO_PROCESS), "0123456789") : 0;
 
-		if (!at)
+		if (!len || len >= sizeof(begun->pids[0]))
 			continue;
-		at += strlen(TO_PROCESS);
-		for (size_t i = 0; i + 1 < sizeof(pid) && at[i] >= '0' && at[i] <= '9'; i++)
-			pid[i] = at[i];
-		asked++;
-		begun += process_begin(folder, pid) == 0;
+		memcpy(pid, at + strlen(TO_PROCESS), len);
+		pid[len] = '\0';
+		if (!is_begun(begun, pid) && process_begin(folder, pid) == 0)
+			begun->count++;
 	}
 	if (dir)
 		closedir(dir);
-	return begun;
 }

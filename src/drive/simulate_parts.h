@@ -24,5 +24,11 @@ struct simulate_folder {
 int simulate_folder_make(struct arena *arena, struct simulate_folder *ret_folder, struct err *err);
 void simulate_folder_remove(struct simulate_folder *folder);
 
-/* Tell all processes of the simulation in `folder` to count from now on; how many do. */
-unsigned simulate_delay_end(const char *folder);
+/* The processes that count already. */
+struct simulate_begun {
+	char pids[64][12];
+	unsigned count;
+};
+
+/* Tell those of the simulation in `folder` that do not count yet to do so from now on. */
+void simulate_begin(const char *folder, struct simulate_begun *begun);

@@ -263,7 +263,7 @@ def _():
     assert places("calls", "find")[0][2] > 1, places("calls", "find")
     assert not places("calls", "begin"), places("calls", "begin")
     # One that ends by itself after the delay is partial all the same.
-    d = stat(*words, "--delay", "0.1s", "--", ALGORITHM, "later", "1000", "100", limit_s=180)
+    d = stat(*words, "--delay", "0.05s", "--", ALGORITHM, "later", "1000", "100", limit_s=180)
     assert "partial-simulation" in codes(d), d
     r = assay("stat", "--delay", "1s", "--", "true")
     assert r.status == 2 and "--delay needs --engine sim" in r.err, r
