@@ -391,7 +391,8 @@ static int no_progress_tell(struct causal_runner *c)
 	if (c->options->follows && !c->begun) {
 		str_addf(&text, "the command did not start %s", c->options->follows);
 		return emit_note(c->sink, "not-followed", text.at,
-			"give --follow the program that does the work; `assay record` shows which used the time");
+			"give --follow the program that does the work; `assay record` shows which "
+			"used the time");
 	}
 	return emit_note(c->sink, "no-progress",
 		"the program never reached a progress point, so no experiment was possible",
