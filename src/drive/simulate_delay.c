@@ -44,16 +44,15 @@ static bool is_begun(const struct simulate_begun *begun, const char *pid)
 
 void simulate_begin(const char *folder, struct simulate_begun *begun)
 {
-	enum { MOST = sizeof(begun->pids) / sizeof(*begun->pids) };
 	DIR *dir = opendir(folder);
 	struct dirent *entry;
 
-	while (dir && begun->count < MOST && (entry = readdir(dir))) {
+	while (dir && begun->count < SIMULATE_BEGUN_MOST && (entry = readdir(dir))) {
 		const char *at = strstr(entry->d_name, TO_PROCESS);
 		char *pid = begun->pids[begun->count]; /* for the time being */
 		size_t len = at ? strspn(at + strlen(TO_PROCESS), "0123456789") : 0;
 
-		if (!len || len >= sizeof(begun->pids[0]))
+		if (!len || len >= SIMULATE_PID_SIZE)
 			continue;
 		memcpy(pid, at + strlen(TO_PROCESS), len);
 		pid[len] = '\0';

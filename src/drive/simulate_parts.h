@@ -24,9 +24,11 @@ struct simulate_folder {
 int simulate_folder_make(struct arena *arena, struct simulate_folder *ret_folder, struct err *err);
 void simulate_folder_remove(struct simulate_folder *folder);
 
+enum { SIMULATE_BEGUN_MOST = 64, SIMULATE_PID_SIZE = 12 };
+
 /* The processes that count already. */
 struct simulate_begun {
-	char pids[64][12];
+	char pids[SIMULATE_BEGUN_MOST][SIMULATE_PID_SIZE];
 	unsigned count;
 };
 
