@@ -53,7 +53,7 @@ def cost_of(*words, env=None):
                     child.kill()
                     pid, status, used = os.wait4(child.pid, 0)
                 time.sleep(0 if pid else 0.005)
-            child.returncode = status
+            child.returncode = os.waitstatus_to_exitcode(status)
     return Cost(status, used.ru_maxrss << 10, used.ru_utime + used.ru_stime)
 
 

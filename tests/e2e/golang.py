@@ -11,6 +11,7 @@ def go_build(source, *flags):
         file.write(source)
     r = run(need("go"), "build", *flags, "-o", name, name + ".go", limit_s=240,
             env={"GOCACHE": os.path.abspath("cache"), "GO111MODULE": "off", "HOME": os.getcwd()})
+    assert "go-program.go:" not in r.err, r  # the text itself is wrong
     if r.status:
         skip("go cannot build here: " + r.err.splitlines()[0][:80])
     return name

@@ -24,6 +24,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "hotspot_parts.h"
 #include "hotspot_stacks.h"
 
 /* Bytes of machine code.  Compiled with -O2, comparisons, probes and accessors have 30 to 300, what
@@ -69,50 +70,23 @@ struct own_cost *own_costs_make(const struct own_stacks *stacks)
 	return costs;
 }
 
-/* The last part of a qualified name, and the one before it: "b(int)" and "a<x::y>" of
- * "ns::a<x::y>::b(int)". */
-static const char *last_part(const char *name, const char **ret_before, size_t *ret_before_len)
-{
-	static const char unnamed[] = "(anonymous namespace)";
-	const char *last = name;
-	unsigned depth = 0;
-
-	*ret_before = name;
-	*ret_before_len = 0;
-	for (const char *at = name; *at; at++) {
-		if (at == last && str_starts(at, "operator")) /* its < and > are no brackets */
-			break;
-		if (str_starts(at, unnamed))
-			at += sizeof(unnamed) - 1;
-		depth += *at == '<' || *at == '{';
-		depth -= depth && (*at == '>' || *at == '}');
-		if (!depth && *at == '(')
-			break;
-		if (depth || at[0] != ':' || at[1] != ':')
-			continue;
-		*ret_before = last;
-		*ret_before_len = (size_t)(at - last);
-		last = at + 2;
-		at++;
-	}
-	return last;
-}
-
 /* To make, copy or destroy a value is what its user decides: constructors, destructors and
  * operators of C++, but the call of an object, which is any function; clone() of Rust. */
 static bool is_of_value(const char *name)
 {
-	const char *before, *last;
-	size_t len;
+	arena_auto struct arena arena = {0};
+	const char *last = hotspot_call(&arena, name), *before = last, *at;
 
-	last = last_part(name, &before, &len);
-	if (*last == '~' || str_equal(last, "clone"))
-		return true;
+	while (!str_starts(last, "operator") && (at = strstr(last, "::"))) {
+		before = last;
+		last = at + 2;
+	}
 	if (str_starts(last, "operator"))
 		return !str_starts(last, "operator()");
-	len = memchr(before, '<', len) ? (size_t)((const char *)memchr(before, '<', len) - before)
-				       : len;
-	return len && strncmp(last, before, len) == 0 && (!last[len] || strchr("<(", last[len]));
+	if (*last == '~' || str_equal(last, "clone()"))
+		return true;
+	return last > before && strncmp(last, before, (size_t)(last - before) - 2) == 0 &&
+	       str_equal(last + (last - before) - 2, "()");
 }
 
 static bool holds_loop(const struct own_stacks *stacks, const struct own_cost *cost, uint32_t f)
