@@ -67,6 +67,10 @@ static int options_read(struct cli *cli, struct causal_job_options *options, str
 	if (cli_has(cli, "pid") && cli->program)
 		return err_refuse(err, "-p and a program exclude each other",
 			"attach to the process, or start the program under assay");
+	if ((cli_has(cli, "pid") || options->run.follows) && options->progress &&
+		str_equal(options->progress, CAUSAL_END_NAME))
+		return err_refuse(err, "--progress end needs the program itself, to start it again",
+			"start it under assay, without -p and --follow");
 	if (cli_number(cli, "pid", 1, INT32_MAX, 0, &pid, err) < 0 ||
 		cli_duration(cli, "budget", 0, &options->run.budget_ns, err) < 0 ||
 		cli_number(cli, "period", 50, 100000, 0, &period_us, err) < 0 ||
@@ -212,7 +216,7 @@ static const struct option_spec options[] = {
 		"attach to a running process and leave it unchanged (needs --progress)"},
 	{"progress", 0, "POINT", false, NULL,
 		"progress point: a counter's name, FILE:LINE, FUNCTION, syscall:NAME, "
-		"usdt:PROVIDER:NAME, or auto"},
+		"usdt:PROVIDER:NAME, auto, or end (of the program: whole runs are compared)"},
 	{"follow", 0, "FILE", false, NULL,
 		"experiment on the child that runs this file: PROGRAM is a script or a driver"},
 	{"scope", 's', "SCOPE", false, NULL,
@@ -251,17 +255,20 @@ const struct command causal_command = {
 		"half a minute, with the curves",
 		"assay causal -p 1234 --progress handle_request --budget 30s",
 		"a running process, for half a minute",
+		"assay causal --progress end --budget 60s -f 'pack+' -- ./archive-all",
+		"a program with no regular event: whole runs, with and without the speed-up",
 		"assay causal --show gain.assay --markdown gain.md",
 		"show the result again without running anything", NULL},
 	.details =
 		"Slows everything except one line for a moment, in proportion, and measures the "
 		"program's progress: the difference is the gain from making that line faster. "
 		"Progress is counted by ASSAY_PROGRESS (assay.h), by coz's macros, or at a "
-		"function, line or system call given with --progress.\nA program that ends early "
-		"is started again within the budget. Exit status 3 when no experiment was "
-		"possible, 5 when the program failed, 6 when this machine or user cannot run "
-		"experiments.\nWithout permission for BPF the program samples itself and waits are "
-		"seen through interposed pthread functions; the output names the engine and what "
+		"function, line or system call given with --progress. Without any of these, whole "
+		"runs are compared if the program is short.\nA program that ends early is started "
+		"again within the budget. Exit status 3 when no experiment was possible, 5 "
+		"when the program failed, 6 when this machine or user cannot run experiments."
+		"\nWithout permission for BPF the program samples itself and waits are seen "
+		"through interposed pthread functions; the output names the engine and what "
 		"it does not see.",
 	.options = options,
 	.program = PROGRAM_REQUIRED,

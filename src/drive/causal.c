@@ -159,6 +159,21 @@ static bool is_hopeless(const struct causal_runner *c)
 	       clock_monotonic_ns() >= c->hopeless_ns + hope_ns;
 }
 
+int causal_await_ready(struct causal_runner *c, struct err *err)
+{
+	uint64_t since = c->checked_ns = clock_monotonic_ns();
+	int r = 1;
+
+	while (r > 0 && !causal_is_ready(c->causal) && !causal_is_sealed(c, false)) {
+		r = runtime_replace(c, since, err);
+		if (r >= 0 && !causal_is_ready(c->causal))
+			r = causal_wait_ns(c, look_ns, err);
+		else if (r >= 0)
+			r = 1;
+	}
+	return r;
+}
+
 /* 1: it can be asked to pause and has made progress, 0: it or we ended first. */
 static int wait_for_progress(struct causal_runner *c, struct err *err)
 {
@@ -184,7 +199,7 @@ static int wait_for_progress(struct causal_runner *c, struct err *err)
 
 /* ---- running ---- */
 
-static int spots_show(struct causal_runner *c, struct err *err)
+int causal_spots_show(struct causal_runner *c, struct err *err)
 {
 	const struct causal_spot *spots;
 	uint32_t count;
@@ -221,7 +236,7 @@ static int look(struct causal_runner *c, struct err *err)
 	r = c->looked ? 1 : watch(c, err);
 	if (r < 0)
 		return r;
-	shown = spots_show(c, err);
+	shown = causal_spots_show(c, err);
 	c->looked = c->looked || r > 0;
 	return shown < 0 ? shown : r;
 }
@@ -274,7 +289,7 @@ static int experiments_make(struct causal_runner *c, struct err *err)
 			break;
 		if (c->summary->distorted)
 			return 1;
-		r = c->options->choose_pair(c->options->context, &choice, err);
+		r = c->options->choose_pair(c->options->context, 0, &choice, err);
 		if (r <= 0)
 			return r < 0 ? r : 1;
 		r = causal_measure_pair(c, &choice, err);
@@ -338,29 +353,47 @@ static void harm_look(struct causal_runner *c)
 		c->summary->harmed_by = by;
 }
 
+int causal_execution_begin(struct causal_runner *c, struct err *err)
+{
+	int r;
+
+	if (c->input >= 0 && c->summary->executions)
+		(void)lseek(STDIN_FILENO, c->input, SEEK_SET);
+	r = execution_start(&c->execution, err);
+	c->ended = false;
+	c->summary->executions += r >= 0;
+	return r;
+}
+
+int causal_execution_end(struct causal_runner *c, bool stop, struct err *err)
+{
+	int r;
+
+	c->summary->was_stopped = stop && !c->ended;
+	r = execution_await(c, stop, err);
+	if (r < 0)
+		return r;
+	harm_look(c);
+	return execution_emit(&c->execution, c->sink) < 0
+		       ? err_set(err, ERR_OUTPUT, EIO, "cannot store the execution")
+		       : 0;
+}
+
 /* Start it, experiment, see it end.  1: there is enough. */
 static int execution_run(struct causal_runner *c, struct err *err)
 {
-	int enough, r = execution_start(&c->execution, err);
+	int enough, r = causal_execution_begin(c, err);
 	struct err later = {0};
 
 	if (r < 0)
 		return r;
-	c->ended = false;
-	c->summary->executions++;
 	enough = experiments_make(c, err);
 	(void)causal_is_sealed(c, true);
 	if (c->options->path) {
-		bool stop = enough < 0 || (enough && c->options->stop_target);
-
-		c->summary->was_stopped = stop && !c->ended;
-		r = execution_await(c, stop, enough < 0 ? &later : err);
-		if (r >= 0)
-			harm_look(c);
+		r = causal_execution_end(c, enough < 0 || (enough && c->options->stop_target),
+			enough < 0 ? &later : err);
 		if (enough >= 0 && r < 0)
 			return r;
-		if (execution_emit(&c->execution, c->sink) < 0 && enough >= 0)
-			return err_set(err, ERR_OUTPUT, EIO, "cannot store the execution");
 	} else {
 		r = leave(c, enough < 0 ? &later : err);
 		if (enough >= 0 && r < 0)
@@ -396,25 +429,22 @@ static int no_progress_tell(struct causal_runner *c)
 	}
 	return emit_note(c->sink, "no-progress",
 		"the program never reached a progress point, so no experiment was possible",
-		c->summary->preload
+		c->whole_needs ? c->whole_needs
+		: c->summary->preload
 			? "put ASSAY_PROGRESS (assay.h) where a unit of work is done; counting "
 			  "functions needs the BPF engine"
 			: "name one with --progress, or put ASSAY_PROGRESS (assay.h) where a unit "
 			  "of work is done");
 }
 
-static int run(struct causal_runner *c, struct err *err)
+/* Experiments within executions, as many as there is time for. */
+static int parts_run(struct causal_runner *c, struct err *err)
 {
-	/* A stdin that is a file is shared with the target: the next one reads it from the same
-	 * place on as the first.  Not so a pipe. */
-	off_t input = c->options->path ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1;
 	uint32_t pairs, searches = 0;
 	bool searched;
 	int r;
 
 	do {
-		if (input >= 0 && c->summary->executions)
-			(void)lseek(STDIN_FILENO, input, SEEK_SET);
 		pairs = c->summary->pairs;
 		searched = c->searched;
 		r = execution_run(c, err);
@@ -425,6 +455,15 @@ static int run(struct causal_runner *c, struct err *err)
 		 !time_is_up(c) && !c->summary->sealed && !c->summary->harmed_by &&
 		 (c->summary->pairs > pairs ||
 			 (!searched && c->searching.begun && searches < SEARCHES_MOST)));
+	return r;
+}
+
+static int run(struct causal_runner *c, struct err *err)
+{
+	int r = c->options->whole_runs == CAUSAL_WHOLE_ONLY ? 0 : parts_run(c, err);
+
+	if (r >= 0 && causal_whole_is_wanted(c))
+		r = causal_whole_run(c, err);
 	if (r >= 0 && c->summary->sealed)
 		r = sealed_tell(c);
 	if (r >= 0 && c->summary->no_stack)
@@ -445,6 +484,7 @@ int causal_run(const struct causal_run_options *options, const struct wire_sink 
 		.sink = sink,
 		.summary = ret_summary,
 		.execution = {.watched = -1},
+		.input = options->path ? lseek(STDIN_FILENO, 0, SEEK_CUR) : -1,
 		.window_ns = options->window_ns ? options->window_ns : CAUSAL_WINDOW_QUICK_NS,
 		.until_ns =
 			options->budget_ns ? clock_monotonic_ns() + options->budget_ns : UINT64_MAX,

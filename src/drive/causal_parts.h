@@ -32,6 +32,9 @@ struct causal_runner {
 	struct causal *causal;
 	struct execution execution;
 	struct random random;
+	/* A stdin that is a file is shared with the target: the next one reads it from the same
+	 * place on as the first.  -1: a pipe. */
+	off_t input;
 	uint64_t until_ns;	/* the budget's end, UINT64_MAX: none */
 	uint64_t window_ns;	/* of the next pair */
 	uint32_t targets;	/* emitted */
@@ -47,6 +50,10 @@ struct causal_runner {
 	const struct causal_stack *reference; /* samples without the probes, if these cost much */
 	uint32_t reference_count, share_target;
 	double share_hits, share_samples; /* of that target so far, without a speed-up */
+	uint64_t whole_ns;		  /* what a whole run took, of which the longest counts */
+	uint32_t threads_most;		  /* at once, in a whole run */
+	const char *whole_needs; /* why whole runs were no way out, as what to do; or NULL */
+	char whole_text[200];
 };
 
 /* The process that is experimented on; 0: it is not there yet, or no more. */
@@ -59,6 +66,20 @@ bool causal_is_sealed(struct causal_runner *c, bool at_once);
 /* Sleep, and answer the target's runtime and the user meanwhile.  1: all of the time is over,
  * 0: the program ended, or the user or the budget stopped it; or a negative errno. */
 int causal_wait_ns(struct causal_runner *c, uint64_t ns, struct err *err);
+
+/* Start the program, and see it end: by itself, or stopped. */
+int causal_execution_begin(struct causal_runner *c, struct err *err);
+int causal_execution_end(struct causal_runner *c, bool stop, struct err *err);
+
+/* 1: it can be asked to pause, or must be left alone; 0: it ended first; or a negative errno. */
+int causal_await_ready(struct causal_runner *c, struct err *err);
+
+int causal_spots_show(struct causal_runner *c, struct err *err);
+
+/* causal_whole.c: whole runs as experiments.  Whether they are the way out: no point was visited.
+ * 1: there is enough, 0: the user stopped it, or they are no way out; or a negative errno. */
+bool causal_whole_is_wanted(const struct causal_runner *c);
+int causal_whole_run(struct causal_runner *c, struct err *err);
 
 /* Search for a progress point and count it from now on.  1: done, found or not; 0: cut short. */
 int causal_search_points(struct causal_runner *c, struct err *err);
@@ -74,6 +95,13 @@ int causal_share_measured(
 /* Tell the engine how to leave the code of others in files that the program has loaded meanwhile.
  */
 int causal_learn_files(struct causal_runner *c, struct err *err);
+
+/* The parts of a pair: name its target, keep and emit what was measured of one half, count it. */
+int causal_target_tell(
+	struct causal_runner *c, const struct causal_choice *choice, struct err *err);
+int causal_half_keep(struct causal_runner *c, const struct causal_order *order,
+	struct causal_half *half, struct err *err);
+void causal_pair_done(struct causal_runner *c, const struct causal_choice *choice);
 
 /* Measure one pair and emit it.  1: done, 0: cut short, or a negative errno. */
 int causal_measure_pair(struct causal_runner *c, struct causal_choice *choice, struct err *err);

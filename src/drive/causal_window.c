@@ -97,14 +97,22 @@ int causal_wait_ns(struct causal_runner *c, uint64_t ns, struct err *err)
 
 /* ---- an experiment ---- */
 
-static void half_keep(struct causal_runner *c, struct causal_half *half)
+int causal_half_keep(struct causal_runner *c, const struct causal_order *order,
+	struct causal_half *half, struct err *err)
 {
 	uint32_t count;
 	const struct causal_visits *visits = causal_visits(c->causal, &count);
+	int r = 0;
 
 	half->visit_count = count < CAUSAL_POINTS_MAX ? count : CAUSAL_POINTS_MAX;
 	if (count)
 		memcpy(half->visits, visits, half->visit_count * sizeof(*visits));
+	c->summary->cut += half->result.cut;
+	if (half->result.wall_ns)
+		r = causal_emit(c->causal, order, &half->result, c->sink);
+	return r < 0 ? err_set(err, ERR_OUTPUT, -r, "cannot store the experiments: %s",
+			       err_words(-r))
+		     : 0;
 }
 
 static int window_wait(struct causal_runner *c, struct err *err)
@@ -144,18 +152,13 @@ static int half_measure(
 	/* A program that was left alone meanwhile did not take its delays; one that is followed may
 	 * have ended. */
 	half->result.cut |= !whole || causal_is_sealed(c, true) || !causal_target_process(c);
-	half_keep(c, half);
-	c->summary->cut += half->result.cut;
-	if (half->result.wall_ns) {
-		r = causal_emit(c->causal, &order, &half->result, c->sink);
-		if (r < 0)
-			return err_set(err, ERR_OUTPUT, -r, "cannot store the experiments: %s",
-				err_words(-r));
-	}
+	r = causal_half_keep(c, &order, half, err);
+	if (r < 0)
+		return r;
 	return whole && !half->result.cut ? causal_wait_ns(c, rest_ns, err) : 0;
 }
 
-static int target_tell(struct causal_runner *c, const struct causal_choice *choice)
+int causal_target_tell(struct causal_runner *c, const struct causal_choice *choice, struct err *err)
 {
 	const struct emit_target target = {
 		.target = choice->target,
@@ -165,11 +168,15 @@ static int target_tell(struct causal_runner *c, const struct causal_choice *choi
 		.function = choice->function,
 		.line = choice->line,
 	};
+	int r;
 
 	if (choice->target <= c->targets)
 		return 0;
 	c->targets = choice->target;
-	return emit_target(c->sink, &target);
+	r = emit_target(c->sink, &target);
+	return r < 0 ? err_set(err, ERR_OUTPUT, -r, "cannot store the experiments: %s",
+			       err_words(-r))
+		     : 0;
 }
 
 /* The fewest visits that a visited point had. */
@@ -203,26 +210,29 @@ static void window_adapt(struct causal_runner *c)
 		c->window_ns = window_most_ns;
 }
 
+void causal_pair_done(struct causal_runner *c, const struct causal_choice *choice)
+{
+	const struct causal_pair pair = {.number = ++c->summary->pairs,
+		.choice = *choice,
+		.base = &c->halves[0],
+		.faster = &c->halves[1]};
+
+	if (c->options->take_pair)
+		c->options->take_pair(c->options->context, &pair);
+}
+
 int causal_measure_pair(struct causal_runner *c, struct causal_choice *choice, struct err *err)
 {
 	bool first = random_next(&c->random) & 1;
-	struct causal_pair pair;
-	int r = target_tell(c, choice);
+	int r = causal_target_tell(c, choice, err);
 
-	if (r < 0)
-		return err_set(
-			err, ERR_OUTPUT, -r, "cannot store the experiments: %s", err_words(-r));
-	r = half_measure(c, choice, first, err);
+	if (r >= 0)
+		r = half_measure(c, choice, first, err);
 	if (r > 0)
 		r = half_measure(c, choice, !first, err);
 	if (r <= 0)
 		return r;
-	pair = (struct causal_pair){.number = ++c->summary->pairs,
-		.choice = *choice,
-		.base = &c->halves[0],
-		.faster = &c->halves[1]};
-	if (c->options->take_pair)
-		c->options->take_pair(c->options->context, &pair);
+	causal_pair_done(c, choice);
 	window_adapt(c);
 	return causal_share_measured(c, choice, err);
 }

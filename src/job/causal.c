@@ -68,7 +68,7 @@ static int point_choose(struct causal_job *job, struct err *err)
 	const char *text = job->options.progress;
 	struct err unknown = {0};
 
-	if (!text || str_equal(text, "auto"))
+	if (!text || str_equal(text, "auto") || str_equal(text, CAUSAL_END_NAME))
 		return 0;
 	job->rounds.judge = text;
 	if (str_starts(text, "syscall:")) {
@@ -205,6 +205,17 @@ static void search_prepare(struct causal_job *job, struct causal_run_options *op
 	options->search = &job->search;
 }
 
+static enum causal_whole whole_runs_of(const struct causal_job_options *options)
+{
+	const char *progress = options->progress;
+
+	if (!progress)
+		return CAUSAL_WHOLE_ALWAYS;
+	if (str_equal(progress, CAUSAL_END_NAME))
+		return CAUSAL_WHOLE_ONLY;
+	return str_equal(progress, "auto") ? CAUSAL_WHOLE_THREADS : CAUSAL_WHOLE_NEVER;
+}
+
 /* ---- while it runs ---- */
 
 static int spots_take(
@@ -224,13 +235,15 @@ static enum causal_own code_is_own(void *context, const char *path, const struct
 	return causal_sites_own(job->sites, path, ret_place);
 }
 
-static int pair_choose(void *context, struct causal_choice *ret_choice, struct err *err)
+static int pair_choose(
+	void *context, uint32_t pairs_left, struct causal_choice *ret_choice, struct err *err)
 {
 	struct causal_job *job = context;
 	uint32_t count;
 	const struct causal_site *sites = causal_sites_list(job->sites, &count);
 	uint64_t outside, all = causal_sites_ns(job->sites, &outside);
 
+	job->rounds.pairs_left = pairs_left;
 	return causal_rounds_next(&job->rounds, sites, count, all, ret_choice, err);
 }
 
@@ -307,6 +320,7 @@ static int job_prepare(struct causal_job *job, struct causal_run_options *option
 	options->points = job->points.at;
 	options->point_count = job->points.count;
 	options->waits = asked->waits;
+	options->whole_runs = whole_runs_of(asked);
 	return r;
 }
 

@@ -5,6 +5,10 @@
 /* Good enough: bounds within three points to both sides. */
 #define HALF_WIDTH 0.03
 
+/* With time for fewer pairs of a target than this, all bounds would stay open: then fewer targets
+ * are tried. */
+enum { PAIRS_EACH = 10 };
+
 static uint32_t site_of_row(const struct causal_rounds *rounds, uint32_t row)
 {
 	for (uint32_t i = 0; i < rounds->rows.count; i++)
@@ -24,6 +28,18 @@ static int trials_take(struct causal_rounds *rounds, struct arena *arena,
 	return r;
 }
 
+/* Whether others come first, as many as there is time for: those that were named before it, else
+ * those that are hotter. */
+static bool is_too_many(const struct causal_rounds *rounds, const struct causal_site *sites,
+	uint32_t count, uint32_t site)
+{
+	uint32_t most = (rounds->pairs + rounds->pairs_left) / PAIRS_EACH, before = 0;
+
+	for (uint32_t i = 0; i < count; i++)
+		before += sites[site].is_fixed ? i < site : sites[i].ns > sites[site].ns;
+	return rounds->pairs_left && before && before >= most;
+}
+
 int causal_rounds_next(struct causal_rounds *rounds, const struct causal_site *sites,
 	uint32_t count, uint64_t all_ns, struct causal_choice *ret_choice, struct err *err)
 {
@@ -41,13 +57,14 @@ int causal_rounds_next(struct causal_rounds *rounds, const struct causal_site *s
 	for (uint32_t i = 0; i < count; i++)
 		candidates[i] = (struct causal_candidate){
 			.sample_share = all_ns ? (double)sites[i].ns / (double)all_ns : 0,
-			.given_up = !sites[i].what.count,
+			.given_up = !sites[i].what.count || is_too_many(rounds, sites, count, i),
 			.left_out = rounds->levels_left_out};
 	cell = causal_next_cell(
 		trials, trial_count, candidates, count, HALF_WIDTH, &rounds->random);
 	if (cell.done)
 		return 0;
 	sites += cell.target;
+	rounds->pairs++;
 	if (!rounds->rows.at[cell.target])
 		rounds->rows.at[cell.target] = ++rounds->tried;
 	*ret_choice = (struct causal_choice){

@@ -185,11 +185,13 @@ static void deck_mix(struct engine *e)
 	e->dealt = cards;
 }
 
-static int next(void *context, struct causal_choice *ret_choice, struct err *err)
+static int next(
+	void *context, uint32_t pairs_left, struct causal_choice *ret_choice, struct err *err)
 {
 	struct engine *e = context;
 	uint32_t card, target;
 
+	(void)pairs_left;
 	(void)err;
 	if (!e->dealt)
 		deck_mix(e);

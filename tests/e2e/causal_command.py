@@ -15,6 +15,7 @@ from tap import ASSAY, BUILD, SOURCE, assay, case, main, measured, need, no_kern
 SHAPES = os.path.join(BUILD, "tests/workloads/shapes")
 POINTS = os.path.join(BUILD, "tests/workloads/points")
 CHAINS = os.path.join(BUILD, "tests/workloads/chains")
+ONCE = os.path.join(BUILD, "tests/workloads/once")
 LIBRARY = os.path.join(BUILD, "tests/workloads/library")
 FOLDER = tempfile.TemporaryDirectory()  # gone at the end
 
@@ -287,6 +288,55 @@ def _():
     assert "handle" in notes[0]["text"] and "/s" in notes[0]["text"], notes
     chosen = [p["name"] for p in document["data"]["progress"] if p["chosen"]]
     assert chosen == ["handle"], document["data"]["progress"]
+
+
+def whole_runs_noted(document):
+    return [w["code"] for w in document["warnings"]].count("whole-runs") == 1
+
+
+def check_end_as_progress(*words):
+    """What is on the longest path to the end gains, by whole runs with and without."""
+    document = answer(*words, "--speedup", "100", "-f", "tail+", "-f", "other+", "--budget", "9s",
+                      "--", ONCE, "300000")
+    data = document["data"]
+    assert whole_runs_noted(document), document["warnings"]
+    chosen = [p for p in data["progress"] if p["chosen"]]
+    assert [(p["name"], p["kind"]) for p in chosen] == [("end", "end")], data["progress"]
+    assert data["pairs"] >= 4, data
+    tail = gain(data, "tail+", 1.0)
+    assert tail and tail > .15 and tail > (gain(data, "other+", 1.0) or 0), data
+
+
+@measured("the end of a program is its progress: whole runs are compared")
+def _():
+    check_end_as_progress("--progress", "end")
+
+
+@measured("whole runs are compared where nothing comes again, if there are several threads")
+def _():
+    check_end_as_progress("--progress", "auto")
+    r = causal("--json", "--progress", "auto", "--budget", "3s", "--", built("plain", "-g"), "90",
+               status=3)
+    document = json.loads(r.out)  # one thread: no
+    assert not whole_runs_noted(document), document["warnings"]
+
+
+@measured("whole runs, sampled from inside")
+def _():
+    document = answer("--engine", "preload", "--speedup", "100", "-f", "spin", "--budget", "6s",
+                      "--", ONCE, "300000")
+    assert whole_runs_noted(document), document["warnings"]
+    assert (gain(document["data"], "spin", 1.0) or 0) > .5, document["data"]
+
+
+@case("whole runs that are too long, too short or not ours are refused with the way out")
+def _():
+    r = causal("--progress", "end", "--budget", "1s", "--", "sleep", "3", status=3)
+    assert "--budget" in r.err and "more than" in r.err, r
+    r = causal("--progress", "end", "--budget", "2s", "--", ONCE, "1", status=3)
+    assert "too short" in r.err, r
+    r = causal("--progress", "end", "-p", "1", status=2)
+    assert "without -p" in r.err, r
 
 
 def check_chosen_progress(shape, target, points=()):

@@ -22,6 +22,8 @@ struct program {
 	uint32_t pairs[SITES]; /* made on each */
 	uint8_t levels;	       /* bits of those that were asked for */
 	uint32_t order[SITES], seen;
+	uint32_t pairs_most; /* 0: as many as it takes */
+	bool is_whole;	     /* whole runs: each half is an execution */
 	struct err err;
 };
 
@@ -54,6 +56,7 @@ static void end(struct program *p)
 static void answer(struct program *p, const struct causal_choice *choice, uint32_t pair)
 {
 	uint32_t site = choice->line - 1;
+	uint64_t visits = p->is_whole ? 1 : 10000;
 	double speedup = choice->speedup_permille / 1000.0;
 
 	if (!p->pairs[site]++)
@@ -70,7 +73,8 @@ static void answer(struct program *p, const struct causal_choice *choice, uint32
 		double ratio = sped ? 1 / (1 + speedup * p->gain[site]) : 1;
 		row_id e = run_add_experiment(p->run,
 			&(struct experiment_row){.target = choice->target,
-				.execution = 1,
+				.execution = p->is_whole ? 2 * pair + sped : 1,
+				.flags = p->is_whole ? EXPERIMENT_WHOLE : 0,
 				.pair = pair,
 				.speedup_permille = sped ? choice->speedup_permille : 0,
 				.threads = 1,
@@ -84,8 +88,8 @@ static void answer(struct program *p, const struct causal_choice *choice, uint32
 
 		run_add_visit(p->run, &(struct visit_row){.experiment = e,
 					      .point = 1,
-					      .arrivals = 10000,
-					      .departures = 10000});
+					      .arrivals = visits,
+					      .departures = visits});
 	}
 }
 
@@ -94,9 +98,13 @@ static uint32_t play(struct program *p, uint32_t sites)
 {
 	struct causal_choice choice;
 	uint32_t pair = 0;
-	int r;
+	int r = 1;
 
-	while ((r = causal_rounds_next(&p->rounds, p->sites, sites, 1000, &choice, &p->err)) == 1) {
+	for (; r == 1 && (!p->pairs_most || pair < p->pairs_most);) {
+		p->rounds.pairs_left = p->pairs_most ? p->pairs_most - pair : 0;
+		r = causal_rounds_next(&p->rounds, p->sites, sites, 1000, &choice, &p->err);
+		if (r != 1)
+			break;
 		assert_true(++pair <= PAIRS_MOST);
 		answer(p, &choice, pair);
 	}
@@ -156,6 +164,81 @@ static void a_line_that_brings_something_gets_more_pairs_than_one_that_does_not(
 	for (unsigned i = 1; i < SITES; i++)
 		assert_true(p.pairs[0] > p.pairs[i]);
 	end(&p);
+}
+
+static void whole_runs_of_two_executions_are_a_pair(void **state)
+{
+	struct causal_view view;
+	struct arena arena = {0};
+	struct program p;
+
+	(void)state;
+	begin(&p);
+	p.run->progress_points.at[0].kind = PROGRESS_END;
+	p.is_whole = true;
+	p.gain[3] = 0.5;
+	play(&p, SITES);
+	assert_int_equal(causal_view_make(p.run, NULL, &arena, &view, &p.err), 0);
+	assert_true(view.point->is_end);
+	assert_true(view.pairs >= 4 * SITES);
+	assert_string_equal(view.targets[0].name, "a.c:4");
+	for (unsigned i = 0; i < CAUSAL_DOUBTS; i++)
+		assert_false(view.guards[i].is_bad); /* one visit is not few, timers set no pace */
+	arena_done(&arena);
+	end(&p);
+}
+
+static void the_end_judges_where_whole_runs_were_made(void **state)
+{
+	struct causal_view view;
+	struct arena arena = {0};
+	struct program p;
+
+	(void)state;
+	begin(&p);
+	run_add_progress_point(p.run, &(struct progress_point_row){.name = run_intern(p.run, "end"),
+					      .kind = PROGRESS_END});
+	play(&p, 1);
+	assert_int_equal(causal_view_make(p.run, NULL, &arena, &view, &p.err), 0);
+	assert_string_equal(view.point->name, "round");
+	run_add_visit(p.run,
+		&(struct visit_row){.experiment = 1, .point = 2, .arrivals = 1, .departures = 1});
+	assert_int_equal(causal_view_make(p.run, NULL, &arena, &view, &p.err), 0);
+	assert_string_equal(view.point->name, "end");
+	assert_int_equal(causal_view_make(p.run, "round", &arena, &view, &p.err), 0);
+	assert_string_equal(view.point->name, "round");
+	arena_done(&arena);
+	end(&p);
+}
+
+static void with_time_for_few_pairs_few_lines_are_tried(void **state)
+{
+	static const struct {
+		uint32_t pairs, lines;
+	} cases[] = {{5, 1}, {15, 1}, {20, 2}, {35, 3}, {100, SITES}};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct program p;
+
+		begin(&p);
+		p.pairs_most = cases[i].pairs;
+		p.gain[3] = p.gain[2] = p.gain[1] = p.gain[0] = 0.4;
+		play(&p, SITES);
+		assert_int_equal(p.seen, cases[i].lines);
+		assert_true(p.pairs[3]); /* the hottest */
+		end(&p);
+		begin(&p);
+		p.pairs_most = cases[i].pairs;
+		for (unsigned k = 0; k < SITES; k++) {
+			p.sites[k].is_fixed = true;
+			p.gain[k] = 0.4;
+		}
+		play(&p, SITES);
+		assert_int_equal(p.seen, cases[i].lines);
+		assert_true(p.pairs[0]); /* the one named first */
+		end(&p);
+	}
 }
 
 static void targets_are_numbered_in_the_order_they_were_tried(void **state)
@@ -326,6 +409,9 @@ int main(void)
 		cmocka_unit_test(what_is_found_lies_within_its_bounds_when_it_stops),
 		cmocka_unit_test(
 			a_line_that_brings_something_gets_more_pairs_than_one_that_does_not),
+		cmocka_unit_test(whole_runs_of_two_executions_are_a_pair),
+		cmocka_unit_test(the_end_judges_where_whole_runs_were_made),
+		cmocka_unit_test(with_time_for_few_pairs_few_lines_are_tried),
 		cmocka_unit_test(targets_are_numbered_in_the_order_they_were_tried),
 		cmocka_unit_test(only_the_levels_that_were_named_are_tried),
 		cmocka_unit_test(a_line_without_code_any_more_is_given_up),

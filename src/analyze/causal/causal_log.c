@@ -21,8 +21,10 @@ static struct causal_entry_visit *visits_read(const struct run *run, struct aren
 
 static bool are_halves(const struct experiment_row *a, const struct experiment_row *b)
 {
-	return a->pair == b->pair && a->target == b->target && a->execution == b->execution &&
-	       !(b->flags & EXPERIMENT_CUT);
+	bool whole = a->flags & b->flags & EXPERIMENT_WHOLE;
+
+	return a->pair == b->pair && a->target == b->target &&
+	       (whole || a->execution == b->execution) && !(b->flags & EXPERIMENT_CUT);
 }
 
 /* Not cut short, nor left without the other half of its pair: who reads the log pairs by what is

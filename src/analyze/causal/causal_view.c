@@ -19,6 +19,7 @@
 #define PACED_SHARE 0.8
 #define DRIFT_SHARE 0.15
 #define VISITS_FEW 10.0
+#define WHOLE_PARTS 1e4
 /* Threads waiting for a CPU, as a share of the window: up to this nobody is disturbed. */
 #define QUEUED_USUAL 0.1
 
@@ -54,6 +55,7 @@ static void points_read(const struct run *run, struct arena *arena, struct causa
 		view->points[i] = (struct causal_point_view){
 			.name = run_text(run, run->progress_points.at[i].name),
 			.is_latency = run->progress_points.at[i].kind == PROGRESS_LATENCY,
+			.is_end = run->progress_points.at[i].kind == PROGRESS_END,
 		};
 	vec_foreach (const struct experiment_row, e, &run->experiments)
 		base_ns += e->speedup_permille ? 0 : e->wall_ns;
@@ -95,7 +97,8 @@ static int points_mixed(const struct causal_view *view, struct err *err)
 	return -EINVAL;
 }
 
-/* The named one, else the one visited most often; two kinds must be told apart by the user. */
+/* The named one, else the one visited most often; two kinds must be told apart by the user.  Whole
+ * runs are only made where no other point will do. */
 static int point_choose(struct causal_view *view, const char *name, struct err *err)
 {
 	struct causal_point_view *chosen = NULL;
@@ -104,6 +107,11 @@ static int point_choose(struct causal_view *view, const char *name, struct err *
 	for (uint32_t i = 0; i < view->point_count; i++) {
 		struct causal_point_view *point = &view->points[i];
 
+		if (!name && point->is_end && point->seen > 0) {
+			chosen = point;
+			kinds[0] = kinds[1] = false;
+			break;
+		}
 		if (point->seen > 0)
 			kinds[point->is_latency] = true;
 		if (name ? str_equal(point->name, name) : point->seen > (chosen ? chosen->seen : 0))
@@ -121,7 +129,9 @@ static int point_choose(struct causal_view *view, const char *name, struct err *
 
 /* ---- trials ---- */
 
-/* What the chosen point did during each experiment. */
+/* What the chosen point did during each experiment.  A whole run begins and ends with its work, so
+ * its one visit is exact, where a window cuts off a part of one at both ends: as if it were counted
+ * in parts. */
 static struct causal_window *windows_read(
 	const struct run *run, uint32_t point, struct arena *arena)
 {
@@ -137,6 +147,8 @@ static struct causal_window *windows_read(
 		if (visit->point != point)
 			continue;
 		window->visits = (double)visit->departures;
+		if (run->progress_points.at[point - 1].kind == PROGRESS_END)
+			window->visits *= WHOLE_PARTS;
 		if (run->progress_points.at[point - 1].kind == PROGRESS_LATENCY)
 			window->inside =
 				((double)visit->open_before + (double)visit->open_after) / 2;
@@ -187,8 +199,10 @@ static uint32_t nearest(uint32_t before, uint32_t at, uint32_t after, const bool
 
 static bool are_a_pair(const struct experiment_row *a, const struct experiment_row *b)
 {
+	bool whole = a->flags & b->flags & EXPERIMENT_WHOLE;
+
 	return a->pair && a->pair == b->pair && a->target == b->target &&
-	       a->execution == b->execution && !(a->flags & EXPERIMENT_CUT) &&
+	       (whole || a->execution == b->execution) && !(a->flags & EXPERIMENT_CUT) &&
 	       !(b->flags & EXPERIMENT_CUT) && !a->speedup_permille != !b->speedup_permille;
 }
 
@@ -361,7 +375,8 @@ static void guards_make(const struct run *run, const struct causal_trial *trials
 	struct causal_view *view)
 {
 	const struct totals t = totals_read(run);
-	const double visits = view->point ? view->point->visits : 0;
+	const bool whole = view->point && view->point->is_end; /* one visit is all there is */
+	const double visits = whole ? VISITS_FEW * count : view->point ? view->point->visits : 0;
 	const struct {
 		double value, limit;
 	} seen[CAUSAL_DOUBTS] = {
@@ -369,7 +384,7 @@ static void guards_make(const struct run *run, const struct causal_trial *trials
 		[CAUSAL_DOUBT_UNPAID] = {ratio(t.unpaid, t.owed), UNPAID_SHARE},
 		[CAUSAL_DOUBT_LOST] = {ratio(t.lost, t.lost + t.samples), LOST_SHARE},
 		[CAUSAL_DOUBT_OUTSIDE] = {ratio(t.wakes - t.handed, t.wakes), OUTSIDE_SHARE},
-		[CAUSAL_DOUBT_PACED] = {paced_of(&t, trials, count), PACED_SHARE},
+		[CAUSAL_DOUBT_PACED] = {whole ? 0 : paced_of(&t, trials, count), PACED_SHARE},
 		[CAUSAL_DOUBT_DRIFT] = {drift_of(trials, count), DRIFT_SHARE},
 		[CAUSAL_DOUBT_FEW] = {count ? visits / count : 0, VISITS_FEW},
 	};

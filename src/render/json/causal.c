@@ -80,7 +80,10 @@ static void points_json(struct jsonw *json, const struct causal_view *view)
 
 		jsonw_begin_object(json);
 		jsonw_put_text(json, "name", point->name);
-		jsonw_put_text(json, "kind", point->is_latency ? "latency" : "throughput");
+		jsonw_put_text(json, "kind",
+			point->is_latency ? "latency"
+			: point->is_end	  ? "end"
+					  : "throughput");
 		jsonw_put_double(json, "visits", point->visits);
 		jsonw_put_double(json, "per_second", point->per_second);
 		jsonw_put_bool(json, "chosen", point->is_chosen);

@@ -68,8 +68,11 @@ void causal_markdown(struct str *out, const struct causal_view *view, const char
 		markdown_add(out, "\n%s.\n", nothing.at);
 		return;
 	}
-	markdown_add(out, "\nProgress is judged by '%s' (%.1f per second).\n", view->point->name,
-		view->point->per_second);
+	if (view->point->is_end)
+		str_add(out, "\nWhole runs are compared: the program's end is its progress.\n");
+	else
+		markdown_add(out, "\nProgress is judged by '%s' (%.1f per second).\n",
+			view->point->name, view->point->per_second);
 	for (uint32_t i = 0; i < view->flat_from && i < 3; i++) {
 		str_auto struct str sentence = {0};
 

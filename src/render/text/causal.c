@@ -87,10 +87,14 @@ static void head_add(struct paper *paper, const struct causal_view *view)
 
 	if (!view->point)
 		return;
-	paper_add(paper, "%u pairs of experiments in %s; progress: %s '%s', %s/s\n", view->pairs,
-		paper_time(time, sizeof(time), (double)view->measured_ns),
-		view->point->is_latency ? "latency of" : "visits of", view->point->name,
-		paper_count(rate, sizeof(rate), view->point->per_second));
+	paper_time(time, sizeof(time), (double)view->measured_ns);
+	if (view->point->is_end)
+		paper_add(paper, "%u pairs of whole runs in %s\n", view->pairs, time);
+	else
+		paper_add(paper, "%u pairs of experiments in %s; progress: %s '%s', %s/s\n",
+			view->pairs, time, view->point->is_latency ? "latency of" : "visits of",
+			view->point->name,
+			paper_count(rate, sizeof(rate), view->point->per_second));
 	if (view->disturbed)
 		paper_add(paper, "  %u more pairs were excluded: other programs used the CPUs\n",
 			view->disturbed);

@@ -407,8 +407,10 @@ int assay_causal_switch(__u64 *arguments)
 		state = task_state(from);
 		if (state & STATE_DEAD) {
 			seat = seat_search(from->pid);
-			if (seat)
+			if (seat) {
+				causal.last_taken_ns = seat_taken(seat, now);
 				seat->tid = 0;
+			}
 		} else if (causal.settings.active) {
 			left = seat_of(from->pid, now, 0);
 			if (left)

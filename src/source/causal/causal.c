@@ -334,6 +334,7 @@ int causal_window_begin(struct causal *causal, const struct causal_target *targe
 		return r;
 	causal_shuffle(causal);
 	causal->cut = false;
+	causal->kernel->last_taken_ns = 0;
 	settings->handler = causal_load64(&board->handler);
 	settings->signal = causal_is_ready(causal) ? board_signal(causal) : 0;
 	settings->speedup_permille = speedup_permille < 1000 ? speedup_permille : 1000;
@@ -355,10 +356,13 @@ static bool seat_read(
 	return ret_seat->tid && ret_seat->epoch == causal->epoch;
 }
 
-/* The furthest clock of the program: of the threads that do not block, if there are any. */
+/* The furthest clock of the program: of the threads that do not block, if there are any.  When it
+ * has ended, of the thread that did last: what it still owed is no delay that it took. */
 static uint64_t furthest_clock(const struct causal *causal, uint64_t now)
 {
 	uint64_t runs = 0, any = causal_load64(&causal->board->owed_ns);
+	uint64_t last = causal_load64(&causal->kernel->last_taken_ns);
+	uint32_t seats = 0;
 
 	for (uint32_t i = 0; i < WIRE_CAUSAL_SEATS; i++) {
 		struct wire_causal_seat seat;
@@ -366,6 +370,7 @@ static uint64_t furthest_clock(const struct causal *causal, uint64_t now)
 
 		if (!seat_read(causal, i, &seat))
 			continue;
+		seats++;
 		pause = seat.account.pause_ns;
 		taken = seat.account.taken_ns;
 		if (pause && now > pause && now - pause < WIRE_CAUSAL_PAUSE_MAX_NS)
@@ -373,6 +378,8 @@ static uint64_t furthest_clock(const struct causal *causal, uint64_t now)
 		if (!seat.blocked_ns && taken > runs)
 			runs = taken;
 	}
+	if (!seats && last)
+		return last;
 	return runs > any ? runs : any;
 }
 

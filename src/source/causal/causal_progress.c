@@ -111,6 +111,13 @@ void causal_progress_conclude(struct causal *causal)
 	}
 }
 
+void causal_progress_end(struct causal *causal)
+{
+	struct causal_visits *row = visits_of(causal, CAUSAL_END, CAUSAL_END_NAME);
+
+	row->arrivals = row->departures = 1;
+}
+
 uint64_t causal_visits_total(struct causal *causal)
 {
 	uint64_t total = 0;

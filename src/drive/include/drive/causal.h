@@ -47,6 +47,15 @@ struct causal_pair {
 /* The kernel side where this machine and user can, else the fallback; or one of them. */
 enum causal_engine_choice { CAUSAL_AUTO, CAUSAL_ONLY_BPF, CAUSAL_ONLY_PRELOAD };
 
+/* Whole runs with and without the speed-up, where the program visits no point: its end is its only
+ * progress. */
+enum causal_whole {
+	CAUSAL_WHOLE_NEVER,
+	CAUSAL_WHOLE_THREADS, /* if it has several threads; of one, arithmetic tells more */
+	CAUSAL_WHOLE_ALWAYS,
+	CAUSAL_WHOLE_ONLY, /* and nothing else is tried */
+};
+
 enum causal_own { CAUSAL_OWN_ALL, CAUSAL_OWN_LINES, CAUSAL_OWN_NOTHING };
 
 enum { CAUSAL_SLICES = 20 };
@@ -100,6 +109,7 @@ struct causal_run_options {
 	const struct causal_point *points; /* beside those the program has itself */
 	uint32_t point_count;
 	const struct causal_search *search; /* NULL: do not */
+	enum causal_whole whole_runs;
 	bool waits;
 	struct interrupt (*interrupted)(void);
 	/* Where the program spends its time: after a second of watching it, then after every few
@@ -110,8 +120,10 @@ struct causal_run_options {
 	 * others.  Time elsewhere counts for the place of his that called it.  May be NULL: all. */
 	enum causal_own (*classify_code)(
 		void *context, const char *path, const struct place **ret_place);
-	/* The next pair: 1 with *ret_choice set, 0: there is enough, or a negative errno. */
-	int (*choose_pair)(void *context, struct causal_choice *ret_choice, struct err *err);
+	/* The next pair: 1 with *ret_choice set, 0: there is enough, or a negative errno.
+	 * `pairs_left`: there is time for so many; 0: not known. */
+	int (*choose_pair)(void *context, uint32_t pairs_left, struct causal_choice *ret_choice,
+		struct err *err);
 	/* A pair was measured whole; may be NULL. */
 	void (*take_pair)(void *context, const struct causal_pair *pair);
 	void *context;

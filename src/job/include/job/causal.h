@@ -23,7 +23,7 @@ struct causal_job_options {
 	/* As drive takes them: the program's words or a process, engine, period, and budget; 0: 60
 	 * s, and the program runs on to its end. */
 	struct causal_run_options run;
-	const char *progress;			 /* what progress is, or "auto" */
+	const char *progress;			 /* what progress is, "auto" or "end" */
 	const char *const *scope;		 /* patterns of files */
 	const char *const *fixed, *const *waits; /* targets; none: the hottest lines */
 	uint8_t levels;				 /* bits of causal_levels[] to try; 0: all */
@@ -37,7 +37,8 @@ struct causal_rounds {
 	uint8_t levels_left_out;
 	struct random random;
 	vec_of(uint32_t) rows; /* of each site: its number as a target, 0: not tried yet */
-	uint32_t tried;
+	uint32_t tried, pairs; /* targets, and choices so far */
+	uint32_t pairs_left;   /* there is time for so many; 0: not known */
 };
 
 struct causal_job {

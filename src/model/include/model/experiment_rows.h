@@ -14,7 +14,7 @@ struct causal_target_row {
 	enum causal_target_kind kind;
 };
 
-enum progress_kind { PROGRESS_THROUGHPUT, PROGRESS_LATENCY, PROGRESS_KINDS };
+enum progress_kind { PROGRESS_THROUGHPUT, PROGRESS_LATENCY, PROGRESS_END, PROGRESS_KINDS };
 
 /* Where the program makes progress. */
 struct progress_point_row {
@@ -25,6 +25,7 @@ struct progress_point_row {
 enum {
 	EXPERIMENT_CUT = 1,    /* the process ended meanwhile: not to be used */
 	EXPERIMENT_INSIDE = 2, /* measured from inside the target, without a kernel side */
+	EXPERIMENT_WHOLE = 4,  /* a whole run; the other of its pair is another one */
 };
 
 /* One causal experiment: a target runs virtually faster for a while.  Those of one `pair` belong

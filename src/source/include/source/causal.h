@@ -97,7 +97,7 @@ struct causal_result {
 	struct causal_counts counts;
 };
 
-enum causal_progress_kind { CAUSAL_THROUGHPUT, CAUSAL_LATENCY, CAUSAL_PROGRESS_KINDS };
+enum causal_progress_kind { CAUSAL_THROUGHPUT, CAUSAL_LATENCY, CAUSAL_END, CAUSAL_PROGRESS_KINDS };
 
 /* One progress point and its visits during the measured part.  Throughput: both counts are the
  * same.  Latency: what had begun and not ended, when it began and when it ended. */
@@ -176,6 +176,10 @@ int causal_window_begin(struct causal *causal, const struct causal_target *targe
 void causal_window_mark(struct causal *causal);
 void causal_window_end(struct causal *causal, struct causal_result *ret_result);
 
+/* The experiment that ended last lasted until the process did: that is a visit of this point. */
+#define CAUSAL_END_NAME "end"
+void causal_progress_end(struct causal *causal);
+
 /* Sample at another rhythm from now on: to be called every 10 to 30 ms of an experiment. */
 void causal_shuffle(struct causal *causal);
 
@@ -188,6 +192,7 @@ struct causal_order {
 	uint32_t pair;	    /* 1, 2, 3... */
 	uint32_t execution; /* of the program */
 	uint32_t speedup_permille;
+	bool whole_run;
 };
 
 /* Emit WIRE_PROGRESS for new points, WIRE_EXPERIMENT, and WIRE_VISIT for each visited point. */

@@ -66,4 +66,5 @@ struct assay_causal {
 	struct assay_causal_settings settings;
 	struct assay_causal_counts counts;
 	__u64 visits[WIRE_CAUSAL_PROBED]; /* of points that the kernel side counts */
+	__u64 last_taken_ns;		  /* the clock of the thread that ended last */
 };

@@ -19,7 +19,12 @@ struct wire_target {
 	struct wire_text function;
 };
 
-enum wire_progress_kind { WIRE_PROGRESS_THROUGHPUT, WIRE_PROGRESS_LATENCY, WIRE_PROGRESS_KINDS };
+enum wire_progress_kind {
+	WIRE_PROGRESS_THROUGHPUT,
+	WIRE_PROGRESS_LATENCY,
+	WIRE_PROGRESS_END, /* of the program: visited once in an experiment that is a whole run */
+	WIRE_PROGRESS_KINDS
+};
 
 struct wire_progress {
 	struct wire_record head;
@@ -31,6 +36,7 @@ struct wire_progress {
 enum {
 	WIRE_EXPERIMENT_CUT = 1,    /* the process ended or changed its program: not to be used */
 	WIRE_EXPERIMENT_INSIDE = 2, /* measured from inside the target, without a kernel side */
+	WIRE_EXPERIMENT_WHOLE = 4,  /* a whole run; the other of its pair is another one */
 };
 
 /* One experiment; its visits follow it.  All counts are of the measured part. */

@@ -16,6 +16,7 @@ struct run;
 struct causal_point_view {
 	const char *name;
 	bool is_latency;
+	bool is_end;	   /* of the program: experiments are whole runs */
 	double visits;	   /* in all experiments without a speed-up */
 	double per_second; /* there */
 	double seen;	   /* visits in all experiments */
