@@ -48,6 +48,7 @@ struct run_job {
 	unsigned left_out;		   /* phases as bits, by run_phases_check() */
 	uint64_t start_ns, budget_ns;
 	uint64_t run_ns;			   /* one run of the program */
+	double cpus;				   /* that it used */
 	struct run_variant variants[RUN_VARIANTS]; /* largest first */
 	unsigned variant_count;
 	const char *variants_reason; /* why there is none */

@@ -320,8 +320,7 @@ static void wishes_make(struct run_job *job, struct plan_wish *wishes)
 
 		*wish = (struct plan_wish){
 			.phase = phase->name, .kind = phase->plan, .fix = "", .done = job->done[i]};
-		if (phase->kind == EVIDENCE_CALLS)
-			wish->slower = CALLS_SLOWER;
+		wish->slower = phase->kind == EVIDENCE_CALLS ? CALLS_SLOWER : 0;
 		if (phase->variant && phase->variant(job))
 			wish->run_ns = run_smaller_ns(job, phase->variant(job));
 		/* A PMU counts a run at its own speed; simulated it takes tens of times as long. */
@@ -342,6 +341,7 @@ static void plan_now(struct run_job *job, struct plan_step *ret_steps)
 	struct plan_input input = {
 		.run_ns = job->run_ns,
 		.endless = job->endless,
+		.cpus = job->cpus,
 		.budget_ns = job->budget_ns,
 		.spent_ns = run_job_spent_ns(job),
 		.runs_least = job->against_path ? COMPARE_PAIRS_MIN : 0,

@@ -94,6 +94,9 @@ static int trial_read(struct run_job *job, struct err *err)
 		return err_set(err, ERR_TARGET, ECANCELED, "the program was not started");
 	execution = run_execution(run, 1);
 	job->run_ns = execution.wall_ns;
+	if (!(execution.flags & EXECUTION_NO_USAGE) && execution.wall_ns)
+		job->cpus = (double)(execution.user_ns + execution.system_ns) /
+			    (double)execution.wall_ns;
 	job->endless = execution.flags & EXECUTION_TIMED_OUT;
 	if (!job->endless && (execution.exit_status || execution.signal))
 		return trial_failed(job, run, &execution, err);

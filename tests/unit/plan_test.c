@@ -134,6 +134,25 @@ static void a_short_program_is_run_often_and_simulated_whole(void **state)
 	assert_true(f.steps[PROFILE].rate_hz > 997); /* few samples otherwise */
 }
 
+static void whole_runs_of_a_short_program_with_threads_are_experiments(void **state)
+{
+	static const struct {
+		uint64_t run_ns;
+		double cpus;
+		bool skipped;
+	} cases[] = {{300 * MS, 1.0, true}, {300 * MS, 1.6, false}, {30 * MS, 1.6, true},
+		{2 * S, 1.0, false}};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct fixture f = begin(cases[i].run_ns, 60 * S);
+
+		f.input.cpus = cases[i].cpus;
+		plan(&f);
+		assert_int_equal(f.steps[CAUSAL].skipped, cases[i].skipped);
+	}
+}
+
 static void an_endless_program_is_watched_and_has_no_baseline(void **state)
 {
 	struct fixture f = begin(15 * S, 60 * S);
@@ -280,6 +299,7 @@ int main(void)
 			a_smaller_input_is_run_once_and_may_be_simulated_in_place_of_the_whole),
 		cmocka_unit_test(two_simulations_share_what_experiments_leave),
 		cmocka_unit_test(a_short_program_is_run_often_and_simulated_whole),
+		cmocka_unit_test(whole_runs_of_a_short_program_with_threads_are_experiments),
 		cmocka_unit_test(an_endless_program_is_watched_and_has_no_baseline),
 		cmocka_unit_test(ten_seconds_still_give_a_look_and_a_profile),
 		cmocka_unit_test(a_refused_phase_keeps_its_reason_and_leaves_its_time_to_others),

@@ -126,7 +126,7 @@ static const struct ledger_row *ledger_find(const struct ledger_view *ledger, co
 
 static bool spot_pays(const struct hotspot *spot)
 {
-	return spot->gain_source == GAIN_EXPERIMENT && spot->gain_lo > 0;
+	return gain_is_experiment(spot->gain_source) && spot->gain_lo > 0;
 }
 
 /* Rule 1: a supported explanation that is about the machine or the number of threads. */

@@ -41,6 +41,7 @@ const char *gain_source_word(enum gain_source source)
 	static const char *const words[] = {
 		[GAIN_NONE] = NULL,
 		[GAIN_EXPERIMENT] = "experiment",
+		[GAIN_WHOLE_RUNS] = "whole_runs",
 		[GAIN_ONE_THREAD] = "arithmetic",
 		[GAIN_EVEN_THREADS] = "arithmetic",
 	};
@@ -53,6 +54,7 @@ const char *gain_source_note(enum gain_source source)
 	static const char *const notes[] = {
 		[GAIN_NONE] = "",
 		[GAIN_EXPERIMENT] = "",
+		[GAIN_WHOLE_RUNS] = "whole runs compared",
 		[GAIN_ONE_THREAD] = "by arithmetic: one thread",
 		[GAIN_EVEN_THREADS] = "by arithmetic: all threads do the same",
 	};
@@ -63,6 +65,11 @@ const char *gain_source_note(enum gain_source source)
 bool gain_is_arithmetic(enum gain_source source)
 {
 	return source == GAIN_ONE_THREAD || source == GAIN_EVEN_THREADS;
+}
+
+bool gain_is_experiment(enum gain_source source)
+{
+	return source == GAIN_EXPERIMENT || source == GAIN_WHOLE_RUNS;
 }
 
 struct one_thread {

@@ -301,7 +301,7 @@ static void draft_experiment(const struct experiments *x, const struct causal_ta
 	draft->spot.gain_lo = gain->lo;
 	draft->spot.gain_hi = gain->hi;
 	draft->spot.gain_at = gain->speedup;
-	draft->spot.gain_source = GAIN_EXPERIMENT;
+	draft->spot.gain_source = x->view->point->is_end ? GAIN_WHOLE_RUNS : GAIN_EXPERIMENT;
 	gain_all_take(&target->curve, &draft->spot);
 	if (target->line && pays && !target_is_inside(&draft->spot, target)) {
 		/* the line that pays is the place to change */

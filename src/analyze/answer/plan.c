@@ -21,6 +21,8 @@
 #define EXPERIMENT_END_NS (1500 * MS) /* start, and the end of the program */
 #define EXPERIMENT_MOST_NS (40 * S)
 #define EXPERIMENT_RUN_NS (1200 * MS) /* it is watched for 1 s before the first pair */
+#define EXPERIMENT_WHOLE_NS (80 * MS) /* a shorter run is no experiment either */
+#define ONE_CPU 1.1		      /* used: above it threads run side by side */
 #define WATCH_LEAST_NS (600 * MS)
 #define PART_LEAST_NS (20 * MS)	    /* of the whole run: below it there are too few samples */
 #define REPEATED_ENOUGH_NS (10 * S) /* more than 20 runs only while they are short */
@@ -205,11 +207,19 @@ static void plan_repeated(struct planning *p)
 	}
 }
 
+/* Whole runs can be compared, with and without a speed-up.  Not worth it for one thread, whose gain
+ * follows from its samples. */
+static bool whole_runs_tell(const struct plan_input *input)
+{
+	return input->run_ns >= EXPERIMENT_WHOLE_NS && input->cpus > ONE_CPU;
+}
+
 static void plan_experiment(struct planning *p, struct plan_step *step, uint64_t share)
 {
 	uint64_t ns = least(share, EXPERIMENT_MOST_NS);
 
-	if (!p->input->endless && p->input->run_ns < EXPERIMENT_RUN_NS)
+	if (!p->input->endless && p->input->run_ns < EXPERIMENT_RUN_NS &&
+		!whole_runs_tell(p->input))
 		refuse(step, "one run of the program is shorter than an experiment",
 			"give it more work, so that a run takes some seconds");
 	else if (ns < EXPERIMENT_LEAST_NS)

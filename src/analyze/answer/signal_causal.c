@@ -172,6 +172,8 @@ static struct leaf timer_leaf(struct leaf_reader *reader, const struct causal_vi
 		point);
 	double timer = 0, visits = 0;
 
+	if (view->point->is_end)
+		return leaf_unknown("whole runs were compared, which end once", sql);
 	for (uint32_t i = 0; i < reader->run->experiments.count; i++) {
 		timer += (double)reader->run->experiments.at[i].timer;
 		visits += visits_of(reader->run, i + 1, point);

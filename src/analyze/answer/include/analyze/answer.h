@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "analyze/evidence.h"
+#include "analyze/gain.h"
 #include "analyze/hypothesis.h"
 #include "analyze/patterns.h"
 #include "analyze/signals.h"
@@ -55,15 +56,6 @@ struct hotspot_link {
 	double entries;	    /* how often it was entered; NAN: not counted */
 };
 
-/* The last two are arithmetic; even: each thread has about the same share of its time there. */
-enum gain_source { GAIN_NONE, GAIN_EXPERIMENT, GAIN_ONE_THREAD, GAIN_EVEN_THREADS };
-/* "experiment", "arithmetic"; NULL for none. */
-const char *gain_source_word(enum gain_source source);
-
-/* "by arithmetic: one thread"; "" for an experiment. */
-const char *gain_source_note(enum gain_source source);
-bool gain_is_arithmetic(enum gain_source source);
-
 struct hotspot {
 	uint32_t rank;
 	const char *location; /* "parse.c:142", or the function without lines */
@@ -104,7 +96,7 @@ struct hotspot {
 /* The gain that an experiment proves; NAN: none does. */
 static inline double hotspot_proven_gain(const struct hotspot *spot)
 {
-	return spot->gain_source == GAIN_EXPERIMENT ? spot->gain_lo : __builtin_nan("");
+	return gain_is_experiment(spot->gain_source) ? spot->gain_lo : __builtin_nan("");
 }
 
 /* What to do there: what the shape of its stacks asks for comes before what a category does. */

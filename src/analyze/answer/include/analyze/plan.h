@@ -32,6 +32,7 @@ struct plan_wish {
 struct plan_input {
 	uint64_t run_ns;     /* one run of the program; with `endless` what was watched of it */
 	bool endless;	     /* it did not end by itself in that time */
+	double cpus;	     /* that it used in that run */
 	uint64_t budget_ns;  /* for everything */
 	uint64_t spent_ns;   /* of it, so far */
 	uint32_t runs_least; /* of PLAN_REPEATED, when there is time; 0: 3 */
