@@ -60,10 +60,11 @@ static int end_await(struct causal_runner *c, uint64_t most_ns, bool look, struc
 	while (r > 0 && clock_monotonic_ns() - begun < most_ns) {
 		causal_shuffle(c->causal);
 		r = causal_wait_ns(c, tick_ns, err);
+		if (r > 0 && look)
+			threads_count(c);
 		if (r <= 0 || !look || clock_monotonic_ns() - begun < next)
 			continue;
 		next *= 2;
-		threads_count(c);
 		r = c->options->take_spots ? unless_gone(causal_spots_show(c, err), err) : 0;
 		if (r < 0)
 			return r;
@@ -171,14 +172,16 @@ static bool is_feasible(struct causal_runner *c, bool ended, uint64_t measured_n
 	return false;
 }
 
-/* Watch a run, and another one if the first had ended before its files were learned.  1: it ended
- * by itself, 0: it takes too long or the user stopped it. */
+/* Watch a run, and another one if a good part of the first had passed before its files were
+ * learned. 1: it ended by itself, 0: it takes too long or the user stopped it. */
 static int watch(struct causal_runner *c, struct causal_result *ret_watched, struct err *err)
 {
 	const struct causal_target nothing = {0};
+	bool seen = false;
 	int r = 0;
 
-	for (unsigned tries = 0; r == 0 && tries < WATCHED_MOST && !c->execution.stopped; tries++) {
+	for (unsigned tries = 0; r >= 0 && !seen && tries < WATCHED_MOST && !c->execution.stopped;
+		tries++) {
 		uint64_t begun = clock_monotonic_ns();
 		uint64_t most_ns = c->options->stop_target ? time_left(c) / RUNS_LEAST : UINT64_MAX;
 
@@ -186,6 +189,7 @@ static int watch(struct causal_runner *c, struct causal_result *ret_watched, str
 		c->whole_ns = clock_monotonic_ns() - begun;
 		if (r == 0 && c->whole_ns >= most_ns)
 			return 0;
+		seen = r > 0 && ret_watched->wall_ns >= c->whole_ns / 5 * 4;
 	}
 	return r < 0 ? r : !c->execution.stopped;
 }

@@ -297,7 +297,7 @@ def whole_runs_noted(document):
 def check_end_as_progress(*words):
     """What is on the longest path to the end gains, by whole runs with and without."""
     document = answer(*words, "--speedup", "100", "-f", "tail+", "-f", "other+", "--budget", "9s",
-                      "--", ONCE, "300000")
+                      "--", ONCE, "1000000")
     data = document["data"]
     assert whole_runs_noted(document), document["warnings"]
     chosen = [p for p in data["progress"] if p["chosen"]]
@@ -324,7 +324,7 @@ def _():
 @measured("whole runs, sampled from inside")
 def _():
     document = answer("--engine", "preload", "--speedup", "100", "-f", "spin", "--budget", "6s",
-                      "--", ONCE, "300000")
+                      "--", ONCE, "1000000")
     assert whole_runs_noted(document), document["warnings"]
     assert (gain(document["data"], "spin", 1.0) or 0) > .5, document["data"]
 
