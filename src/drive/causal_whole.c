@@ -17,18 +17,27 @@
 enum { PAIRS_LEAST = 4, RUNS_LEAST = 1 + 2 * PAIRS_LEAST, CUT_MOST = 3, WATCHED_MOST = 3 };
 static const uint64_t tick_ns = 15000000, first_look_ns = 20000000, run_least_ns = 50000000;
 
-bool causal_whole_is_wanted(const struct causal_runner *c)
-{
-	return c->options->whole_runs && c->options->path && !c->options->follows &&
-	       !c->summary->progressed && !c->summary->sealed && !c->summary->harmed_by &&
-	       !c->summary->distorted && !c->execution.stopped;
-}
-
 static uint64_t time_left(const struct causal_runner *c)
 {
 	uint64_t now = clock_monotonic_ns();
 
 	return now < c->until_ns ? c->until_ns - now : 0;
+}
+
+/* A program that has just run for too long is not started again for nothing. */
+static bool there_is_time(const struct causal_runner *c)
+{
+	uint64_t ran_ns = c->summary->executions ? clock_monotonic_ns() - c->execution.start_ns
+						 : run_least_ns;
+
+	return time_left(c) / RUNS_LEAST >= ran_ns;
+}
+
+bool causal_whole_is_wanted(const struct causal_runner *c)
+{
+	return c->options->whole_runs && there_is_time(c) && c->options->path &&
+	       !c->options->follows && !c->summary->progressed && !c->summary->sealed &&
+	       !c->summary->harmed_by && !c->summary->distorted && !c->execution.stopped;
 }
 
 static void threads_count(struct causal_runner *c)

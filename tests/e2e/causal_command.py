@@ -329,6 +329,14 @@ def _():
     assert (gain(document["data"], "spin", 1.0) or 0) > .5, document["data"]
 
 
+@case("a program that takes too long for whole runs is not started a second time")
+def _():
+    starts = os.path.join(FOLDER.name, "starts")
+    causal("--budget", "1s", "--", "sh", "-c", f"echo >> {starts}; exec sleep 8", status=3)
+    with open(starts, encoding="ascii") as file:
+        assert len(file.readlines()) == 1
+
+
 @case("whole runs that are too long, too short or not ours are refused with the way out")
 def _():
     r = causal("--progress", "end", "--budget", "1s", "--", "sleep", "3", status=3)
