@@ -96,12 +96,16 @@ int causal_share_measured(
  */
 int causal_learn_files(struct causal_runner *c, struct err *err);
 
-/* The parts of a pair: name its target, keep and emit what was measured of one half, count it. */
-int causal_target_tell(
-	struct causal_runner *c, const struct causal_choice *choice, struct err *err);
+/* Keep and emit what was measured of one half of a pair. */
 int causal_half_keep(struct causal_runner *c, const struct causal_order *order,
 	struct causal_half *half, struct err *err);
-void causal_pair_done(struct causal_runner *c, const struct causal_choice *choice);
+
+/* Both halves in random order, each measured by `half`.  1: done, 0: cut short, or a negative
+ * errno; so does `half`. */
+typedef int causal_half_measure(
+	struct causal_runner *c, const struct causal_choice *choice, bool faster, struct err *err);
+int causal_pair_measure(struct causal_runner *c, const struct causal_choice *choice,
+	causal_half_measure *half, struct err *err);
 
 /* Measure one pair and emit it.  1: done, 0: cut short, or a negative errno. */
 int causal_measure_pair(struct causal_runner *c, struct causal_choice *choice, struct err *err);

@@ -144,21 +144,6 @@ static int half_measure(
 	return kept < 0 ? kept : r;
 }
 
-static int pair_measure(
-	struct causal_runner *c, const struct causal_choice *choice, struct err *err)
-{
-	bool first = random_next(&c->random) & 1;
-	int r = causal_target_tell(c, choice, err);
-
-	if (r >= 0)
-		r = half_measure(c, choice, first, err);
-	if (r > 0)
-		r = half_measure(c, choice, !first, err);
-	if (r > 0)
-		causal_pair_done(c, choice);
-	return r;
-}
-
 /* Whether to go on after a run of which `measured_ns` were seen; says what it would need. */
 static bool is_feasible(struct causal_runner *c, bool ended, uint64_t measured_ns)
 {
@@ -225,7 +210,7 @@ int causal_whole_run(struct causal_runner *c, struct err *err)
 			c->options->context, (uint32_t)pairs_left + 1, &choice, err);
 		if (r <= 0)
 			return r < 0 ? r : 1;
-		r = pair_measure(c, &choice, err);
+		r = causal_pair_measure(c, &choice, half_measure, err);
 		cut = r > 0 ? 0 : cut + 1;
 		if (r < 0 || c->execution.stopped || c->summary->sealed || c->summary->harmed_by)
 			return r < 0 ? r : 0;

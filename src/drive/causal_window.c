@@ -158,7 +158,7 @@ static int half_measure(
 	return whole && !half->result.cut ? causal_wait_ns(c, rest_ns, err) : 0;
 }
 
-int causal_target_tell(struct causal_runner *c, const struct causal_choice *choice, struct err *err)
+static int target_tell(struct causal_runner *c, const struct causal_choice *choice, struct err *err)
 {
 	const struct emit_target target = {
 		.target = choice->target,
@@ -210,29 +210,34 @@ static void window_adapt(struct causal_runner *c)
 		c->window_ns = window_most_ns;
 }
 
-void causal_pair_done(struct causal_runner *c, const struct causal_choice *choice)
+int causal_pair_measure(struct causal_runner *c, const struct causal_choice *choice,
+	causal_half_measure *half, struct err *err)
 {
-	const struct causal_pair pair = {.number = ++c->summary->pairs,
+	bool first = random_next(&c->random) & 1;
+	struct causal_pair pair;
+	int r = target_tell(c, choice, err);
+
+	if (r >= 0)
+		r = half(c, choice, first, err);
+	if (r > 0)
+		r = half(c, choice, !first, err);
+	if (r <= 0)
+		return r;
+	pair = (struct causal_pair){.number = ++c->summary->pairs,
 		.choice = *choice,
 		.base = &c->halves[0],
 		.faster = &c->halves[1]};
-
 	if (c->options->take_pair)
 		c->options->take_pair(c->options->context, &pair);
+	return 1;
 }
 
 int causal_measure_pair(struct causal_runner *c, struct causal_choice *choice, struct err *err)
 {
-	bool first = random_next(&c->random) & 1;
-	int r = causal_target_tell(c, choice, err);
+	int r = causal_pair_measure(c, choice, half_measure, err);
 
-	if (r >= 0)
-		r = half_measure(c, choice, first, err);
-	if (r > 0)
-		r = half_measure(c, choice, !first, err);
 	if (r <= 0)
 		return r;
-	causal_pair_done(c, choice);
 	window_adapt(c);
 	return causal_share_measured(c, choice, err);
 }
