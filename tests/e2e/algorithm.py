@@ -66,36 +66,36 @@ def _():
 
 @measured("--sizes fills in {n}: the largest is measured, the others tell the growth")
 def _():
-    d = answer("--sizes", "5k,10k,20k", "--", ALGORITHM, "append", "{n}",
+    d = answer("--sizes", "15k,30k,60k", "--", ALGORITHM, "append", "{n}",
                skip="causal,counters,baseline,calls")
     assert [s["size_share"] for s in d["growth"]["sizes"]] == [1, 0.5, 0.25], d["growth"]
     assert d["growth"]["power"] > 1.5, d["growth"]
-    assert "append 20000" in d["target"] and "append 10000" in phases(d)["smaller"]["command"], d
+    assert "append 60000" in d["target"] and "append 30000" in phases(d)["smaller"]["command"], d
 
 
 @case("the input of a smaller run is a part of stdin, or the command that --smaller names")
 def _():
-    lines_write(2000)
+    lines_write(2000)  # 2,000 rounds of them: well above the 20 ms that a run must take, on any CPU
     with open("lines.txt", encoding="ascii") as file:
         text = file.read()
     r = assay("run", "--json", "-o", "one", "--budget", "20s", "--phase",
-              "profile,smaller,smallest", "--", ALGORITHM, "sum", "-", "400", stdin=text)
+              "profile,smaller,smallest", "--", ALGORITHM, "sum", "-", "2000", stdin=text)
     d = json.loads(r.out)["data"]
     assert phases(d)["smaller"]["command"].endswith("one/smaller/input"), phases(d)["smaller"]
     with open("one/smaller/input", encoding="ascii") as file:
         half = file.read()
     assert text.startswith(half) and half.endswith("\n") and abs(2 * len(half) - len(text)) < 100
-    d = answer("--smaller", f"{ALGORITHM} sum lines.txt 200", "--", ALGORITHM, "sum", "lines.txt",
-               "800", skip="causal,counters,baseline,calls,observed")
+    d = answer("--smaller", f"{ALGORITHM} sum lines.txt 1000", "--", ALGORITHM, "sum", "lines.txt",
+               "4000", skip="causal,counters,baseline,calls,observed")
     assert [s["size_share"] for s in d["growth"]["sizes"]] == [1, 0.25], d["growth"]
-    assert "sum lines.txt 200" in phases(d)["smaller"]["command"], phases(d)["smaller"]
+    assert "sum lines.txt 1000" in phases(d)["smaller"]["command"], phases(d)["smaller"]
     assert phases(d)["smallest"]["outcome"] == "skipped", phases(d)["smallest"]
 
 
 @case("a program that fails on a part of its input has no growth, and still an answer")
 def _():
     lines_write(2000)
-    whole = script("whole", 'test "$(wc -l < "$1")" = 2000 || exit 3', f'{ALGORITHM} sum "$1" 400')
+    whole = script("whole", 'test "$(wc -l < "$1")" = 2000 || exit 3', f'{ALGORITHM} sum "$1" 4000')
     d = answer("--", whole, "lines.txt", skip="causal,counters,baseline,calls,observed")
     assert d["growth"] is None and d["answer"]["kind"] == "change", d["answer"]
     assert phases(d)["smaller"]["outcome"] == "failed", phases(d)["smaller"]

@@ -323,11 +323,14 @@ def named_by_every_command(path):
 
 @case("kill -9 of assay leaves the target running to its own end and the file readable")
 def _():
-    child = subprocess.Popen([ASSAY, "record", "--", "sh", "-c", f"{SPIN} 6000; echo >mark"],
+    busy = f"{SPIN} 100000 & until test -e go; do sleep 0.05; done; kill $!; echo >mark"
+    child = subprocess.Popen([ASSAY, "record", "--", "sh", "-c", busy],
                              stderr=subprocess.DEVNULL, start_new_session=True)
-    time.sleep(2.5)
+    wait_for(lambda: cpu_s_below(child.pid) > 2.5)
     child.kill()
     child.wait()
+    with open("go", "w", encoding="ascii"):
+        pass
     wait_for(lambda: os.path.exists("mark"))  # unless the target died with assay
     count = sql("select count(*) from sample")
     assert int(count) > 20, count
