@@ -3,7 +3,7 @@
  * First on its stacks: from the root in, functions and the heads of loops are visited more and more
  * often, so a few at a time are counted from the outside in, until they come too often.  Where that
  * finds none, all functions of the program, sixty-four at a time.  A probe costs 0.6 to 13 us a
- * visit, which is measured, and what comes so often that counting it takes more than 3 % of the
+ * visit, which is measured, and what comes so often that counting it takes more than 1 % of the
  * time loses its probe, first after a millisecond; the others are counted anew, because they were
  * held up.  Then those that are left are counted for a second and a half in equal slices, side by
  * side with the system calls that put something out. */
@@ -21,8 +21,8 @@ enum { VISITS_ALIVE = 2, BATCH_CHAIN = 8, SLICES_LEAST = 8 };
 static const uint64_t look_first_ns = 1000000, look_longest_ns = 50000000;
 static const uint64_t look_busy_ns = 200000000, look_patience_ns = 1000000000;
 static const uint64_t stacks_ns = 300000000;
-static const double cost_most = 0.03, rate_best = 300, rate_least = 20;
-static const double rate_least_most = 100, rate_most_most = 50000;
+static const double cost_most = 0.01, rate_best = 300, rate_least = 20;
+static const double rate_least_most = 100, rate_most_most = 10000;
 
 struct moment {
 	uint64_t real_ns, busy_ns; /* busy: CPU time of the program */
@@ -240,8 +240,8 @@ static int stacks_watch(struct causal_runner *c, struct err *err)
 	return r < 0 ? r : taken < 0 ? taken : r;
 }
 
-/* A function or loop that is visited so often holds the program up by 3 %.  One that costs less
- * than 1 % is preferred, where there is one. */
+/* A function or loop that is visited so often holds the program up by 1 %.  No more than 10,000,
+ * cheap as the probe may be: visits that often say nothing that fewer do not. */
 static double rate_affordable(struct causal_runner *c, bool is_cheap)
 {
 	uint64_t ns = causal_points_cost_ns(c->causal, is_cheap);

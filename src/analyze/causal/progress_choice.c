@@ -5,14 +5,13 @@
 #include <stdlib.h>
 
 #define RATE_LEAST 10.0
-#define RATE_MOST 100000.0
+#define RATE_MOST 10000.0
 #define RATE_BEST 300.0 /* sixty visits in an experiment of 200 ms, and no cost to speak of */
 #define UNEVEN 0.5
 #define IN_STEP 0.15	 /* rates this near are called in step */
 #define RATE_ENOUGH 50.0 /* what is further in has little to add */
 #define SHARE_NEAR 0.1
 #define SHARE_MOST 0.5
-#define COST_FREE 0.01 /* what counting may cost and nobody asks */
 
 static double sum_of(const uint64_t *numbers, uint32_t count)
 {
@@ -84,8 +83,7 @@ static double score_of(const struct progress_candidate *candidate, const struct 
 
 	return (1 - fmin(rank->variation, 1)) - 0.4 * decades + (rank->output ? 1 : 0) -
 	       (rank->is_inner ? 1 : 0) - (rank->is_deeper ? 0.5 : 0) -
-	       (rank->cost > COST_FREE ? 0.6 : 0) - (candidate->is_loop ? 0.2 : 0) +
-	       candidate->stack_share;
+	       (candidate->is_loop ? 0.2 : 0) + candidate->stack_share;
 }
 
 static int by_score(const void *a, const void *b)

@@ -75,7 +75,7 @@ struct causal_counted {
 	uint64_t slice_ns;
 	uint64_t busy_ns[CAUSAL_SLICES]; /* CPU time of the program in each */
 	uint32_t looked, hot; /* functions that were looked at, and those too hot to be counted */
-	double rate_most[2];  /* from here on counting costs more than 3 %; of cheap probes */
+	double rate_most[2];  /* from here on counting costs more than 1 %; of cheap probes */
 	uint64_t probe_ns[2]; /* what counting one visit costs; 0: not known */
 	bool is_first;	      /* more will be asked about if none of these is it */
 };

@@ -19,7 +19,7 @@ struct progress_candidate {
 	const uint64_t *visits; /* in each slice */
 	uint64_t callers;	/* bit i: candidate i calls it */
 	double stack_share;	/* of the stacks that have it; 0: not known */
-	double rate_most;	/* if it comes more often it costs too much to count; 0: 100,000 */
+	double rate_most;	/* if it comes more often it costs too much to count; 0: 10,000 */
 	uint64_t probe_ns;	/* what counting one visit costs; 0: not known */
 	bool is_loop;		/* not a function, but a loop in one */
 	bool is_output;		/* a system call that puts something out: for comparison only */
