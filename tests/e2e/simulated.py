@@ -134,6 +134,14 @@ def _():
     assert d["data"]["runs"][0]["timed_out"], d
 
 
+@case("a program that outlives the polite signals is stopped with its counts kept")
+def _():
+    name = script("stubborn", "trap '' TERM HUP INT QUIT", f"exec {SPIN} 100000")
+    d = stat("-e", "instructions", "--time-limit", "2s", "--", name, limit_s=180)
+    assert d["data"]["runs"][0]["timed_out"], d
+    assert events(d)["instructions"]["value"] > 100000, d
+
+
 @case("what a program started ends with it when the time is up")
 def _():
     both = script("both", f"{SPIN} 100000000 & echo $! > child", f"{SPIN} 100000000")
