@@ -163,6 +163,14 @@ bool run_baseline_varies(struct run_job *job);
 /* The run file that the phase of a kind left, loaded once; NULL with the reason in `err`. */
 const struct run *run_phase_file(struct run_job *job, enum evidence_kind kind, struct err *err);
 
+/* run_simulated.c: rows of that table that valgrind makes. */
+enum { RUN_CALLS_SLOWER = 100 }; /* how much, when calls and loops are counted */
+const char *run_counters_refused(struct run_job *job, const char **ret_fix);
+void run_counters_words(struct run_job *job, const struct plan_step *step, struct run_words *words);
+const char *run_calls_refused(struct run_job *job, const char **ret_fix);
+void run_calls_words(struct run_job *job, const struct plan_step *step, struct run_words *words);
+const struct run_variant *run_calls_variant(struct run_job *job);
+
 /* run_answer.c: join and write. */
 int run_answer(struct run_job *job, struct err *err);
 

@@ -20,7 +20,7 @@
 #include "source/pmu.h"
 
 #define EXPERIMENT_SHARE 0.08
-enum { EXPERIMENT_FUNCTIONS = 4, RATE_SHORT = 9973, SHORT_TASKS = 4, CALLS_SLOWER = 100 };
+enum { EXPERIMENT_FUNCTIONS = 4, RATE_SHORT = 9973, SHORT_TASKS = 4 };
 
 #define END_NS 1000000000ULL /* to join, write and hash what there is */
 
@@ -86,64 +86,6 @@ static void profile_words(
 	uint32_t rate_hz = tasks_are_short(job) ? RATE_SHORT : step->rate_hz;
 
 	run_words_add(words, "record", "-F", arena_format(&job->arena, "%u", rate_hz));
-}
-
-static const char *counters_refused(struct run_job *job, const char **ret_fix)
-{
-	struct err why = {0};
-	const char *path;
-
-	if (job->has_pmu)
-		return NULL;
-	if (binary_find("valgrind", &job->arena, &path, &why) >= 0)
-		return NULL;
-	*ret_fix = "install valgrind: sudo apt install valgrind";
-	return "valgrind, which simulates the counters, is not installed";
-}
-
-static void counters_words(
-	struct run_job *job, const struct plan_step *step, struct run_words *words)
-{
-	if (job->has_pmu)
-		run_words_add(words, "stat", "--set", "memory", "--set", "branches");
-	else
-		run_words_add(words, "stat", "--engine", "sim", "--time-limit",
-			run_words_ms(job, step->share_ns));
-}
-
-static const char *calls_refused(struct run_job *job, const char **ret_fix)
-{
-	struct err why = {0};
-	const char *path;
-
-	if (binary_find("valgrind", &job->arena, &path, &why) >= 0)
-		return NULL;
-	*ret_fix = "install valgrind: sudo apt install valgrind";
-	return "valgrind, which counts calls and loops, is not installed";
-}
-
-/* What does not come to its end there is counted from a later time on: its start is not what takes
- * the time.  Simulated without counting it takes two to ten times as long, so after the time of a
- * run it is somewhere between a tenth and half of it. */
-static void calls_words(struct run_job *job, const struct plan_step *step, struct run_words *words)
-{
-	uint64_t half = step->share_ns / 2;
-	struct err ignored = {0};
-	const char *vgdb;
-
-	run_words_add(words, "stat", "--engine", "sim", "-e",
-		"instructions,calls,loop-entries,loop-trips", "--time-limit",
-		run_words_ms(job, step->share_ns));
-	if (!run_smaller_simulated(job, CALLS_SLOWER) &&
-		CALLS_SLOWER * job->run_ns > step->share_ns &&
-		binary_find("vgdb", &job->arena, &vgdb, &ignored) >= 0)
-		run_words_add(words, "--delay",
-			run_words_ms(job, job->run_ns < half ? job->run_ns : half));
-}
-
-static const struct run_variant *calls_variant(struct run_job *job)
-{
-	return run_smaller_simulated(job, CALLS_SLOWER);
 }
 
 static const struct run_variant *smaller_variant(struct run_job *job)
@@ -267,9 +209,10 @@ static const struct run_phase phases[RUN_PHASES] = {
 	{PHASE(EVIDENCE_CAUSAL, "causal", PLAN_EXPERIMENT), .refused = causal_refused,
 		.words = causal_words},
 	{PHASE(EVIDENCE_COUNTERS, "counters", PLAN_SIMULATED), .checks_output = true,
-		.refused = counters_refused, .words = counters_words},
+		.refused = run_counters_refused, .words = run_counters_words},
 	{PHASE(EVIDENCE_CALLS, "calls", PLAN_SIMULATED), .checks_output = true,
-		.refused = calls_refused, .words = calls_words, .variant = calls_variant},
+		.refused = run_calls_refused, .words = run_calls_words,
+		.variant = run_calls_variant},
 	{PHASE(EVIDENCE_BASELINE, "baseline", PLAN_REPEATED), .words = baseline_words,
 		.splits_one = true},
 	{PHASE(EVIDENCE_EVENTS, "events", PLAN_QUICK), .refused = events_refused,
@@ -320,7 +263,7 @@ static void wishes_make(struct run_job *job, struct plan_wish *wishes)
 
 		*wish = (struct plan_wish){
 			.phase = phase->name, .kind = phase->plan, .fix = "", .done = job->done[i]};
-		wish->slower = phase->kind == EVIDENCE_CALLS ? CALLS_SLOWER : 0;
+		wish->slower = phase->kind == EVIDENCE_CALLS ? RUN_CALLS_SLOWER : 0;
 		if (phase->variant && phase->variant(job))
 			wish->run_ns = run_smaller_ns(job, phase->variant(job));
 		/* A PMU counts a run at its own speed; simulated it takes tens of times as long. */

@@ -223,9 +223,30 @@ static void calls_are_counted_from_the_middle_of_a_run_that_is_too_long(void **s
 	run_phases_plan(&f->job);
 	f->job.run_ns = S;
 	assert_non_null(strstr(
-		words_of(f, "calls", step), "loop-trips --time-limit 7000ms --delay 1000ms -o"));
+		words_of(f, "calls", step), "loop-trips --time-limit 7000ms --delay 750ms -o"));
 	f->job.run_ns = 60 * S; /* half of its time, at most */
 	assert_non_null(strstr(words_of(f, "calls", step), "--delay 3500ms -o"));
+}
+
+static void calls_are_counted_before_the_end_of_the_shortest_run(void **state)
+{
+	const struct plan_step step = {.share_ns = 9 * S};
+	struct execution_row warm = {.wall_ns = 2 * S}, part = {.wall_ns = S};
+	struct run *observed = run_open(), *profile = run_open();
+	struct fixture *f = *state;
+	struct err err = {0};
+	const char *vgdb;
+
+	if (binary_find("vgdb", &f->job.arena, &vgdb, &err) < 0)
+		skip();
+	run_phases_plan(&f->job);
+	f->job.run_ns = 5 * S; /* its files had to be read from the disk */
+	run_add_execution(observed, &warm);
+	put_run(f, "observed.assay", observed);
+	part.flags = EXECUTION_INTERRUPTED;
+	run_add_execution(profile, &part);
+	put_run(f, "profile.assay", profile);
+	assert_non_null(strstr(words_of(f, "calls", step), "--delay 1500ms -o"));
 }
 
 static void add_fact(struct run *run, const char *name, double value)
@@ -460,6 +481,7 @@ int main(void)
 		TEST(one_word_alone_is_quoted_for_the_command_that_splits_it),
 		TEST(counters_are_counted_by_a_pmu_or_simulated_for_their_share_of_the_time),
 		TEST(calls_are_counted_from_the_middle_of_a_run_that_is_too_long),
+		TEST(calls_are_counted_before_the_end_of_the_shortest_run),
 		TEST(threads_that_live_shortly_are_sampled_more_often),
 		TEST(experiments_are_made_on_hot_functions_that_the_program_has),
 		TEST(a_phase_is_done_when_its_command_says_so_and_its_file_is_there),
