@@ -16,7 +16,16 @@
  * Of several busy threads one may only wait for another.  But where each spends about the same
  * share of its time at the place, whichever the program waits for gets shorter by that share: from
  * the least share to the largest.  While they wait for each other the wait shrinks too, while they
- * wait for anything else it does not: the lower bound has only the time that they are busy. */
+ * wait for anything else it does not: the lower bound has only the time that they are busy.
+ *
+ * Of threads that do different things, what is known is when they run.  While a place runs alone in
+ * a program that is always busy, what it saves the program saves: the lower bound.  It cannot save
+ * more than the time in which it runs: the upper bound.
+ *
+ * When all of the work is gone, what is around it may go with it: a change that makes a call
+ * unnecessary takes the loop of its caller along, and everything that is below the place.  The
+ * upper bound takes that in (a quadratic scan had 60 % of the samples and its caller, which walked
+ * the same list, 39 %: the fix removed both). */
 #include <math.h>
 
 #include "analyze/profile_filter.h"
@@ -32,6 +41,8 @@
 #define BUSY_MOST 0.9	  /* from here on it does not wait for anything that it asked for */
 #define EVEN_MOST 0.25	  /* between the shares of two threads that do the same */
 #define EVEN_BUSY 0.3	  /* of the time that several threads run or are ready to */
+#define SAMPLED_LEAST 0.8 /* of the CPUs used: threads that are too short are never sampled */
+#define CALLER_MOST 0.5	  /* of its caller's time: below it the caller has other work */
 #define SPREAD_LEAST 0.02
 #define SPREAD_UNKNOWN 0.05 /* fewer than three runs */
 #define Z 1.96		    /* 95 % */
@@ -44,6 +55,7 @@ const char *gain_source_word(enum gain_source source)
 		[GAIN_WHOLE_RUNS] = "whole_runs",
 		[GAIN_ONE_THREAD] = "arithmetic",
 		[GAIN_EVEN_THREADS] = "arithmetic",
+		[GAIN_ALONE] = "arithmetic",
 	};
 
 	return words[source];
@@ -57,6 +69,7 @@ const char *gain_source_note(enum gain_source source)
 		[GAIN_WHOLE_RUNS] = "whole runs compared",
 		[GAIN_ONE_THREAD] = "by arithmetic: one thread",
 		[GAIN_EVEN_THREADS] = "by arithmetic: all threads do the same",
+		[GAIN_ALONE] = "by arithmetic: from when it runs alone to when it runs at all",
 	};
 
 	return notes[source];
@@ -64,7 +77,7 @@ const char *gain_source_note(enum gain_source source)
 
 bool gain_is_arithmetic(enum gain_source source)
 {
-	return source == GAIN_ONE_THREAD || source == GAIN_EVEN_THREADS;
+	return source == GAIN_ONE_THREAD || source == GAIN_EVEN_THREADS || source == GAIN_ALONE;
 }
 
 bool gain_is_experiment(enum gain_source source)
@@ -168,6 +181,23 @@ static struct gain_range range_of(const struct one_thread *thread, double share,
 	return (struct gain_range){share * scale, lo * scale, hi * most};
 }
 
+/* The share that may go when all of the work does: what is below the place, and the own time of who
+ * calls it for most of what that does.  Not of main(), which does everything else too. */
+static double reach_of(const struct hotspot_draft *draft)
+{
+	const struct hotspot *spot = &draft->spot;
+	const struct hotspot_link *place = &spot->chain[spot->chain_place];
+	double reach = draft->samples_share;
+
+	if (spot->chain_place >= spot->chain_count)
+		return reach;
+	reach = fmax(reach, place->total);
+	if (spot->chain_place + 2 < spot->chain_count &&
+		place->total >= CALLER_MOST * place[1].total)
+		reach += place[1].self;
+	return fmin(1, reach);
+}
+
 static void gain_put(struct hotspot *spot, enum gain_source source, struct gain_range half,
 	struct gain_range all)
 {
@@ -183,8 +213,10 @@ static void gain_put(struct hotspot *spot, enum gain_source source, struct gain_
 
 static void gain_put_one(const struct one_thread *thread, struct hotspot_draft *draft)
 {
-	gain_put(&draft->spot, GAIN_ONE_THREAD, range_of(thread, draft->samples_share, 0.5),
-		range_of(thread, draft->samples_share, 1));
+	struct gain_range all = range_of(thread, draft->samples_share, 1);
+
+	all.hi = fmax(all.hi, range_of(thread, reach_of(draft), 1).hi);
+	gain_put(&draft->spot, GAIN_ONE_THREAD, range_of(thread, draft->samples_share, 0.5), all);
 }
 
 /* Several threads: `busy` is of the time of one. */
@@ -219,6 +251,35 @@ static void even_threads_gain(
 				even_range_of(thread, draft, 1));
 }
 
+/* Threads that do different things, in a program that is always busy.  Who was not sampled cannot
+ * be told to have slept. */
+static void alone_gain(const struct signals *signals, const struct one_thread *thread,
+	struct hotspot_drafts *drafts)
+{
+	const struct one_thread always = {thread->samples, 1, thread->spread};
+
+	if (drafts->busy < BUSY_MOST ||
+		!(drafts->sampled_cpus >= SAMPLED_LEAST * signal_of(signals, "cpus_used")))
+		return;
+	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
+		struct gain_range half[2], all[2];
+		double most = draft->times.present, least = fmin(draft->times.alone, most);
+		double reach = reach_of(draft) / draft->samples_share;
+
+		if (draft->tried || draft->spot.gain_source != GAIN_NONE || !(most > 0))
+			continue;
+		half[0] = range_of(&always, least, 0.5);
+		half[1] = range_of(&always, most, 0.5);
+		all[0] = range_of(&always, least, 1);
+		all[1] = range_of(&always, fmin(1, most * reach), 1);
+		if (!(all[0].lo > 0)) /* from nothing to all: not known */
+			continue;
+		gain_put(&draft->spot, GAIN_ALONE,
+			(struct gain_range){(least + most) / 4, half[0].lo, half[1].hi},
+			(struct gain_range){(least + most) / 2, all[0].lo, all[1].hi});
+	}
+}
+
 /* What was tried is believed, unless both are apart.  One thread that is busy cannot hide anything:
  * hot and flat is then a fault of the experiment. */
 static void gain_compare(
@@ -227,6 +288,9 @@ static void gain_compare(
 	struct hotspot *spot = &draft->spot;
 	struct gain_range told = range_of(thread, draft->samples_share, spot->gain_at);
 
+	if (isfinite(spot->gain_all_hi))
+		spot->gain_all_hi =
+			fmax(spot->gain_all_hi, range_of(thread, reach_of(draft), 1).hi);
 	if (spot->gain_hi >= told.lo && spot->gain_lo <= told.hi)
 		return;
 	spot->gain_doubt = arena_format(arena,
@@ -251,7 +315,10 @@ void hotspots_gain(const struct evidence *evidence, const struct signals *signal
 
 	thread.spread = spread_of(evidence->piece[EVIDENCE_BASELINE].run, arena);
 	if (!is_one) {
-		even_threads_gain(signals, &thread, drafts);
+		struct one_thread even = thread;
+
+		even_threads_gain(signals, &even, drafts);
+		alone_gain(signals, &thread, drafts);
 		return;
 	}
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {

@@ -1,8 +1,8 @@
 /* hotspot_parts.h - hotspots while they are put together: inside analyze only.
  *
  * hotspot_stacks.c and hotspot_level.c find the places in the stacks, hotspot_samples.c makes rows
- * of them, hotspot_join.c adds what other mechanisms say about them, hotspot_gain.c what follows by
- * arithmetic, hotspot.c scores and ranks. */
+ * of them, with their times by hotspot_alone.c, hotspot_join.c adds what other mechanisms say about
+ * them, hotspot_gain.c what follows by arithmetic, hotspot.c scores and ranks. */
 #pragma once
 
 #include "analyze/answer.h"
@@ -10,6 +10,11 @@
 #include "base/vec.h"
 
 enum { HOTSPOT_EVIDENCE_MAX = 6 };
+
+/* Shares of the time of the recording in which a thread runs there: at all, and no other thread. */
+struct hotspot_times {
+	double present, alone;
+};
 
 /* A hotspot with room for its evidence. */
 struct hotspot_draft {
@@ -20,11 +25,14 @@ struct hotspot_draft {
 	double samples_share;		  /* 0: not in the samples */
 	double loop_share;		  /* in a loop of its own; 0: none, or nobody looked */
 	double thread_least, thread_most; /* shares of the busy threads' own samples */
+	struct hotspot_times times;	  /* 0: not known */
 };
 
 struct hotspot_drafts {
 	vec_of(struct hotspot_draft) rows;
 	uint32_t busy_threads; /* that the samples of the rows are of; 0: not known */
+	double busy;	       /* share of the time in which any thread runs; 0: not known */
+	double sampled_cpus;   /* how many ran on average; 0: not known */
 };
 
 struct algorithm_view;
@@ -39,6 +47,12 @@ struct hotspot_look {
 /* Places of the program's own code.  Nothing without samples. */
 void hotspots_from_samples(const struct evidence_piece *profile, const struct hotspot_look *look,
 	struct arena *arena, struct hotspot_drafts *drafts);
+
+/* The times of `count` places, from 1 as in `place_of`, by stack; [0] is the whole program. Returns
+ * the length of the recording in nanoseconds, 0: the samples have no times. */
+struct profile_samples;
+double hotspot_times_take(const struct run *run, const struct profile_samples *samples,
+	const uint32_t *place_of, uint32_t count, struct hotspot_times *ret_times);
 
 /* What simulated counts say about the kind of work; refines CPU into memory or branch. */
 void hotspots_join_simulation(const struct evidence_piece *counters,

@@ -30,6 +30,7 @@ struct hot_place {
 	uint64_t kinds[HOTSPOT_CATEGORIES];
 	vec_of(uint32_t) stacks; /* indexes */
 	double thread_least, thread_most;
+	struct hotspot_times times;
 };
 
 struct placer {
@@ -250,19 +251,41 @@ static uint32_t threads_number(const struct placer *p, uint32_t *numbers)
 	return sum >= BUSY_ALL * total ? count : 0;
 }
 
-/* How much of its own time each busy thread spends in each place; returns how many there are. */
-static uint32_t threads_compare(struct placer *p)
+/* The place of each stack of the run, plus one; 0: none. */
+static uint32_t *places_by_stack(const struct placer *p)
 {
-	const struct run *run = p->own.run;
-	mem_auto uint32_t *numbers = mem_new((size_t)run->threads.count + 1, sizeof(*numbers));
-	mem_auto uint32_t *place_of = mem_new((size_t)run->stacks.count + 1, sizeof(*place_of));
-	uint32_t threads = p->own.samples.merged ? 0 : threads_number(p, numbers);
-	size_t width = (size_t)p->places.count + 1; /* a column for all */
-	mem_auto uint64_t *weights = mem_new((threads + 1) * width, sizeof(*weights));
+	uint32_t *place_of = mem_new((size_t)p->own.run->stacks.count + 1, sizeof(*place_of));
 
 	for (uint32_t i = 0; i < p->places.count; i++)
 		for (uint32_t k = 0; k < p->places.at[i].stacks.count; k++)
 			place_of[p->own.stacks.at[p->places.at[i].stacks.at[k]].at.stack] = i + 1;
+	return place_of;
+}
+
+/* When each place runs, and the whole. */
+static void times_take(struct placer *p, const uint32_t *place_of, struct hotspot_drafts *drafts)
+{
+	mem_auto struct hotspot_times *times = mem_new((size_t)p->places.count + 1, sizeof(*times));
+	double ns =
+		hotspot_times_take(p->own.run, &p->own.samples, place_of, p->places.count, times);
+
+	if (!(ns > 0))
+		return;
+	for (uint32_t i = 0; i < p->places.count; i++)
+		p->places.at[i].times = times[i + 1];
+	drafts->busy = times[0].present;
+	drafts->sampled_cpus = (double)p->own.samples.total.weight / ns;
+}
+
+/* How much of its own time each busy thread spends in each place; returns how many there are. */
+static uint32_t threads_compare(struct placer *p, const uint32_t *place_of)
+{
+	const struct run *run = p->own.run;
+	mem_auto uint32_t *numbers = mem_new((size_t)run->threads.count + 1, sizeof(*numbers));
+	uint32_t threads = p->own.samples.merged ? 0 : threads_number(p, numbers);
+	size_t width = (size_t)p->places.count + 1; /* a column for all */
+	mem_auto uint64_t *weights = mem_new((threads + 1) * width, sizeof(*weights));
+
 	vec_foreach (const struct sample_row, sample, &run->samples) {
 		uint64_t weight = p->own.samples.weighted ? sample->period : 1;
 		uint64_t *row = weights + numbers[sample->thread] * width;
@@ -370,6 +393,7 @@ static void place_draft(struct placer *p, const struct hot_place *place, const c
 		.loop_share = share_of(p, p->costs[place->function].loop),
 		.thread_least = place->thread_least,
 		.thread_most = place->thread_most,
+		.times = place->times,
 	};
 
 	kinds_make(p, place, arena, &draft.spot);
@@ -406,6 +430,7 @@ void hotspots_from_samples(const struct evidence_piece *profile, const struct ho
 	struct arena *arena, struct hotspot_drafts *drafts)
 {
 	struct placer p = {.algorithm = look->algorithm};
+	mem_auto uint32_t *place_of = NULL;
 	size_t functions, lines;
 
 	if (!own_stacks_take(profile->run, look, &p.own))
@@ -417,7 +442,9 @@ void hotspots_from_samples(const struct evidence_piece *profile, const struct ho
 	own_levels_choose(&p.own, p.costs);
 	for (uint32_t i = 0; i < p.own.stacks.count; i++)
 		stack_place(&p, i);
-	drafts->busy_threads = threads_compare(&p);
+	place_of = places_by_stack(&p);
+	drafts->busy_threads = threads_compare(&p, place_of);
+	times_take(&p, place_of, drafts);
 	vec_foreach (const struct hot_place, place, &p.places)
 		if ((double)place->weight >= LEAST_SHARE * (double)p.own.samples.total.weight)
 			place_draft(&p, place, profile->path, arena, drafts);

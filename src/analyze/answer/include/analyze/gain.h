@@ -5,13 +5,15 @@
 
 #include <stdbool.h>
 
-/* The last two are arithmetic; even: each thread has about the same share of its time there. */
+/* The last three are arithmetic; even: each thread has about the same share of its time there;
+ * alone: some of its time is while no other thread runs. */
 enum gain_source {
 	GAIN_NONE,
 	GAIN_EXPERIMENT,
 	GAIN_WHOLE_RUNS, /* experiments that last as long as the program */
 	GAIN_ONE_THREAD,
-	GAIN_EVEN_THREADS
+	GAIN_EVEN_THREADS,
+	GAIN_ALONE
 };
 
 /* "experiment", "whole_runs", "arithmetic"; NULL for none. */

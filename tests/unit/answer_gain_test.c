@@ -1,0 +1,305 @@
+/* answer_gain_test.c - what the program gains: by experiments, and by arithmetic where one thread
+ * does all of it, all threads do the same, or one runs alone. */
+#include "answer_scene.h"
+
+static void one_busy_thread_gains_what_the_samples_say(void **state)
+{
+	struct scene s = scene_of(PARSER, "parse:88");
+	struct run *baseline = run_open();
+
+	(void)state;
+	/* 0.97, 1.0 and 1.03 s of CPU time: a spread of 3 % */
+	for (unsigned i = 0; i < 3; i++)
+		run_add_execution(
+			baseline, &(struct execution_row){.user_ns = 970000000 + 30000000 * i});
+	s.evidence.piece[EVIDENCE_BASELINE] = (struct evidence_piece){baseline, "b", "", ""};
+	scene_signal(&s, "cpus_used", 1.0);
+	scene_first(&s);
+	assert_int_equal(s.view.gain_source, GAIN_ONE_THREAD);
+	assert_near(s.view.gain, 0.485, 1e-9);
+	assert_near(s.view.gain_at, 0.5, 1e-9);
+	assert_near(s.view.gain_all, 0.97, 1e-9);
+	/* sqrt(0.97 * 0.03 / 100 + (0.97 * 0.03)^2) * 1.96 = 0.066 */
+	assert_near(s.view.gain_all_lo, 0.97 - 0.066, 0.001);
+	assert_near(s.view.gain_all_hi, 1, 1e-9);
+	run_close(baseline);
+	scene_done(&s);
+}
+
+/* `rounds` samples of two threads, one 0.4 ms behind the other; or first all of one. */
+static struct scene scene_of_two(unsigned rounds, bool together)
+{
+	str_auto struct str text = {0};
+
+	str_add(&text, HEAD);
+	for (unsigned i = 0; together && i < rounds; i++)
+		str_add(&text, "step 400000\nthread 1 1 prog\n1 main:1;hot:5\n"
+			       "step 600000\nthread 1 2 prog\n1 main:1;hot:5\n");
+	if (!together)
+		str_addf(&text, "%u main:1;hot:5\nthread 1 2 prog\n%u main:1;hot:5\n", rounds,
+			rounds);
+	return scene_of(text.at, "");
+}
+
+static void who_waits_half_of_the_time_gains_half_and_two_busy_threads_gain_nobody_knows(
+	void **state)
+{
+	struct scene s = scene_of(PARSER, "parse:88"), two = scene_of(PARSER, "parse:88");
+	struct scene turns = scene_of_two(50, false), together = scene_of_two(50, true);
+
+	(void)state;
+	scene_signal(&s, "cpus_used", 0.4);
+	scene_signal(&s, "runnable", 0.5); /* it waited for a CPU that others had */
+	scene_first(&s);
+	assert_near(s.view.gain_all, 0.485, 1e-9);
+	scene_signal(&two, "cpus_used", 1.9);
+	scene_first(&two);
+	assert_true(isnan(two.view.gain));
+	assert_int_equal(two.view.gain_source, GAIN_NONE);
+	scene_signal(&turns, "cpus_used", 1.0);
+	scene_first(&turns); /* one after the other */
+	assert_near(turns.view.gain_all, 1, 1e-9);
+	scene_signal(&together, "cpus_used", 1.0);
+	scene_first(&together);
+	assert_true(isnan(together.view.gain));
+	scene_done(&s);
+	scene_done(&two);
+	scene_done(&turns);
+	scene_done(&together);
+}
+
+/* Two threads that do the same shorten whatever the program waits for; two that do not may each
+ * wait for the other. */
+static void threads_that_do_the_same_gain_by_arithmetic_and_others_do_not(void **state)
+{
+	struct scene same = scene_of_two(50, true), half = scene_of_two(50, true);
+	struct scene apart =
+		scene_of(HEAD "50 main:1;hot:5\nthread 1 2 prog\n50 main:1;cold:9\n", "");
+
+	(void)state;
+	scene_signal(&same, "cpus_used", 1.9);
+	scene_signal(&same, "runnable", 2);
+	scene_first(&same);
+	assert_int_equal(same.view.gain_source, GAIN_EVEN_THREADS);
+	assert_near(same.view.gain_all, 1, 1e-9);
+	assert_near(same.view.gain_all_hi, 1, 1e-9);
+	assert_in_range((int)(1000 * same.view.gain_all_lo), 850, 999);
+	scene_signal(&half, "cpus_used", 1.2); /* they wait, and nobody knows for whom */
+	scene_first(&half);
+	assert_near(half.view.gain_all, 0.8, 1e-9);
+	assert_near(half.view.gain_all_hi, 1, 1e-9);
+	assert_in_range((int)(1000 * half.view.gain_all_lo), 500, 600);
+	scene_signal(&apart, "cpus_used", 1.9);
+	scene_first(&apart);
+	assert_true(isnan(apart.view.gain));
+	scene_done(&same);
+	scene_done(&half);
+	scene_done(&apart);
+}
+
+static void a_thread_that_is_nearly_always_busy_may_gain_all(void **state)
+{
+	struct scene s = scene_of(PARSER, "parse:88");
+
+	(void)state;
+	scene_signal(&s, "cpus_used", 0.95);
+	scene_first(&s);
+	assert_near(s.view.gain_all, 0.97 * 0.95, 1e-9);
+	assert_near(s.view.gain_all_hi, 1, 1e-9);
+	scene_done(&s);
+}
+
+static void pairs_add(struct run *run, row_id target, unsigned permille, const double ratios[2])
+{
+	for (unsigned i = 0; i < 24; i++) {
+		bool sped = i % 2;
+		double ratio = sped ? ratios[i / 2 % 2] : 1;
+		row_id e = run_add_experiment(
+			run, &(struct experiment_row){.target = target,
+				     .execution = 1,
+				     .pair = permille + i / 2,
+				     .speedup_permille = sped ? permille : 0,
+				     .threads = 1,
+				     .wall_ns = 1000000000,
+				     .virtual_ns = (uint64_t)(1000000000 * ratio),
+				     .samples = 1000,
+				     .hits = 900,
+				     .hit_ns = 900000000,
+				     .ran_ns = 1000000000});
+
+		run_add_visit(run, &(struct visit_row){.experiment = e,
+					   .point = run->progress_points.count,
+					   .arrivals = 10000,
+					   .departures = 10000});
+	}
+}
+
+/* An experiment on `function` that gains nothing, or everything that its share promises. */
+static struct run *experiments_run(const char *function, double ratio)
+{
+	struct run *run = run_open();
+	row_id target = run_add_causal_target(
+		run, &(struct causal_target_row){.name = run_intern(run, function),
+			     .file = run_intern(run, "prog.c"),
+			     .function = run_intern(run, function)});
+
+	run->command = run_intern(run, "causal");
+	run_add_progress_point(run, &(struct progress_point_row){.name = run_intern(run, "round")});
+	run_add_execution(run, &(struct execution_row){.wall_ns = 10000000000});
+	pairs_add(run, target, 500, (const double[]){ratio, ratio});
+	return run;
+}
+
+static void an_experiment_is_believed_and_confirms_the_place_above_it(void **state)
+{
+	struct scene s = scene_of(PARSER, "parse:88");
+	struct run *causal = experiments_run("step", 1 - 0.475);
+
+	(void)state;
+	s.evidence.piece[EVIDENCE_CAUSAL] = (struct evidence_piece){causal, "causal.assay", "", ""};
+	scene_signal(&s, "cpus_used", 1.0);
+	scene_first(&s);
+	assert_string_equal(s.view.first->function, "parse");
+	assert_int_equal(s.view.gain_source, GAIN_EXPERIMENT);
+	assert_near(s.view.gain, 0.475, 0.001);
+	assert_null(s.view.gain_doubt);
+	assert_string_equal(s.view.confidence, "high");
+	run_close(causal);
+	scene_done(&s);
+}
+
+static void an_experiment_that_contradicts_one_busy_thread_is_said_and_makes_it_less_sure(
+	void **state)
+{
+	struct scene s = scene_of(PARSER, "parse:88"), flat = scene_of(PARSER, "parse:88");
+	struct run *low = experiments_run("step", 0.88), *none = experiments_run("step", 1);
+
+	(void)state;
+	s.evidence.piece[EVIDENCE_CAUSAL] = (struct evidence_piece){low, "causal.assay", "", ""};
+	scene_signal(&s, "cpus_used", 1.0);
+	scene_first(&s);
+	assert_int_equal(s.view.gain_source, GAIN_EXPERIMENT);
+	assert_non_null(strstr(s.view.gain_doubt, "one of them is wrong"));
+	assert_string_not_equal(s.view.confidence, "high");
+	assert_true(s.view.first->agree < s.view.first->asked);
+	flat.evidence.piece[EVIDENCE_CAUSAL] =
+		(struct evidence_piece){none, "causal.assay", "", ""};
+	scene_signal(&flat, "cpus_used", 1.0);
+	scene_first(&flat); /* one busy thread cannot hide what takes 97 % of its time */
+	assert_string_equal(flat.view.first->function, "parse");
+	assert_int_equal(flat.view.gain_source, GAIN_ONE_THREAD);
+	assert_non_null(flat.view.gain_doubt);
+	run_close(low);
+	run_close(none);
+	scene_done(&s);
+	scene_done(&flat);
+}
+
+static void a_level_whose_bounds_hold_nothing_is_not_the_one_that_is_shown(void **state)
+{
+	struct scene s = scene_of(PARSER, "parse:88");
+	struct run *causal = experiments_run("step", 0.05);
+
+	(void)state;
+	causal->experiments.count = 0;
+	causal->visits.count = 0;
+	pairs_add(causal, 1, 500, (const double[]){0.1, 1.6});
+	pairs_add(causal, 1, 1000, (const double[]){0.04, 0.05});
+	s.evidence.piece[EVIDENCE_CAUSAL] = (struct evidence_piece){causal, "causal.assay", "", ""};
+	scene_signal(&s, "cpus_used", 1.0);
+	scene_first(&s);
+	assert_true(s.view.gain_lo > 0);
+	run_close(causal);
+	scene_done(&s);
+}
+
+/* A promise by arithmetic is for half of the time; the change took away three quarters of it. */
+static void a_promise_by_arithmetic_is_held_against_what_the_place_got(void **state)
+{
+	struct run *before = profile_text_run(HEAD "80 main:1;parse:4;step:9\n20 main:2;other:7\n");
+	struct run *after = profile_text_run(HEAD "20 main:1;parse:4;step:9\n20 main:2;other:7\n");
+	struct round_evidence evidence = {.before_profile = before, .after_profile = after};
+	struct manifest_promise promise = {
+		.function = "parse", .gain = 0.4, .lo = 0.38, .hi = 0.42, .at = 0.5};
+	arena_auto struct arena arena = {0};
+	struct causal_gain gain;
+
+	(void)state;
+	assert_true(round_reached(&evidence, &promise, &arena, &gain));
+	assert_near(gain.speedup, 0.75, 1e-9);
+	assert_near(gain.gain, 0.6, 1e-9);
+	assert_near(gain.lo, 0.57, 1e-9);
+	promise.gain = (double)NAN;
+	assert_false(round_reached(&evidence, &promise, &arena, &gain));
+	run_close(before);
+	run_close(after);
+}
+
+static void threads_that_take_turns_gain_what_one_does_alone(void **state)
+{
+	str_auto struct str text = {0};
+	struct scene s;
+
+	(void)state;
+	/* 60 ms of one thread alone, then 40 ms of it beside another. */
+	str_add(&text, HEAD "60 main:1;run:2;hot:5\n");
+	for (unsigned i = 0; i < 40; i++)
+		str_add(&text, "step 400000\nthread 1 2 prog\n1 main:1;other:9\n"
+			       "step 600000\nthread 1 1 prog\n1 main:1;run:2;hot:5\n");
+	s = scene_of(text.at, "hot:5");
+	scene_signal(&s, "cpus_used", 1.4);
+	assert_string_equal(scene_first(&s)->function, "hot");
+	assert_int_equal(s.view.gain_source, GAIN_ALONE);
+	assert_in_range((int)(1000 * s.view.gain_all_lo), 430, 600);
+	assert_near(s.view.gain_all_hi, 1, 0.01);
+	scene_done(&s);
+	/* CPU time that nobody sampled may be another thread's. */
+	s = scene_of(text.at, "hot:5");
+	scene_signal(&s, "cpus_used", 1.9);
+	scene_first(&s);
+	assert_int_equal(s.view.gain_source, GAIN_NONE);
+	scene_done(&s);
+}
+
+static void the_own_time_of_the_caller_may_go_with_the_work(void **state)
+{
+	/* A list is walked by a function, and once more by who calls it. */
+	struct scene s =
+		scene_of(HEAD "60 main:1;parse:2;fetch:3;stale:5\n39 main:1;parse:2;fetch:4\n"
+			      "1 main:1;parse:7\n",
+			"stale:5 fetch:4 fetch:3 parse:2");
+	struct scene whole = scene_of(HEAD "60 main:1;hot:5\n40 main:2\n", "hot:5 main:2");
+
+	(void)state;
+	scene_signal(&s, "cpus_used", 1.0);
+	assert_string_equal(scene_first(&s)->function, "stale");
+	assert_near(s.view.gain_all, 0.6, 1e-9);
+	assert_true(s.view.gain_all_lo < 0.6 && s.view.gain_all_lo > 0.45);
+	assert_near(s.view.gain_all_hi, 1, 1e-9);
+	assert_true(s.view.gain_hi < 0.4);	/* half as fast is about the place alone */
+	scene_signal(&whole, "cpus_used", 1.0); /* main() does everything else too */
+	scene_first(&whole);
+	assert_true(whole.view.gain_all_hi < 0.8);
+	scene_done(&s);
+	scene_done(&whole);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(one_busy_thread_gains_what_the_samples_say),
+		cmocka_unit_test(
+			who_waits_half_of_the_time_gains_half_and_two_busy_threads_gain_nobody_knows),
+		cmocka_unit_test(threads_that_do_the_same_gain_by_arithmetic_and_others_do_not),
+		cmocka_unit_test(a_thread_that_is_nearly_always_busy_may_gain_all),
+		cmocka_unit_test(an_experiment_is_believed_and_confirms_the_place_above_it),
+		cmocka_unit_test(
+			an_experiment_that_contradicts_one_busy_thread_is_said_and_makes_it_less_sure),
+		cmocka_unit_test(a_level_whose_bounds_hold_nothing_is_not_the_one_that_is_shown),
+		cmocka_unit_test(a_promise_by_arithmetic_is_held_against_what_the_place_got),
+		cmocka_unit_test(threads_that_take_turns_gain_what_one_does_alone),
+		cmocka_unit_test(the_own_time_of_the_caller_may_go_with_the_work),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
