@@ -30,6 +30,8 @@ static void functions_of_libc_and_of_the_kernel_have_their_class(void **state)
 	assert_int_equal(function_class_of(book, "std::sync::poison::mutex::Mutex<T>::lock", false),
 		FUNCTION_LOCK);
 	assert_int_equal(function_class_of(book, "sync.(*RWMutex).Lock", false), FUNCTION_LOCK);
+	assert_int_equal(
+		function_class_of(book, "leveldb::port::Mutex::Lock()", false), FUNCTION_WRAPPER);
 	assert_int_equal(function_class_of(book, "clear_page_erms", true), FUNCTION_FAULT);
 	assert_int_equal(function_class_of(book, "__x64_sys_futex", true), FUNCTION_FUTEX);
 	assert_int_equal(function_class_of(book, "do_syscall_64", true), FUNCTION_ENTRY);
