@@ -27,6 +27,21 @@ static void strcat_again(uint64_t rounds)
 	}
 }
 
+WHOLE static void keep_name(char *field, const char *name, size_t size)
+{
+	strncpy(field, name, size);
+}
+
+static void strncpy_pads(uint64_t rounds)
+{
+	static char field[8192];
+
+	for (uint64_t i = 0; i < rounds; i++) {
+		keep_name(field, i % 2 ? "odd" : "even", sizeof(field));
+		plant_sum += (unsigned char)field[i % 3];
+	}
+}
+
 WHOLE static uint64_t count_blanks(const char *line)
 {
 	uint64_t blanks = 0;
@@ -245,10 +260,35 @@ static void strdup_again(uint64_t rounds)
 		plant_sum += first_letter(line);
 }
 
+WHOLE static uint64_t count_dates(const regex_t *date, const char *text)
+{
+	uint64_t dates = 0;
+	regmatch_t at;
+
+	for (; regexec(date, text, 1, &at, 0) == 0; text += at.rm_eo)
+		dates++;
+	return dates;
+}
+
+static void regex_match(uint64_t rounds)
+{
+	static char text[4001];
+	regex_t date;
+
+	memset(text, '1', sizeof(text) - 1); /* a date may begin anywhere */
+	memcpy(text + 3000, " 2024-05-06", 11);
+	if (regcomp(&date, "[0-9]{4}-[0-9]{2}-[0-9]{2}", REG_EXTENDED) != 0)
+		return;
+	for (uint64_t i = 0; i < rounds; i++)
+		plant_sum += count_dates(&date, text);
+	regfree(&date);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct plant plants[] = {
 		{"strcat_again", strcat_again, 99},
+		{"strncpy_pads", strncpy_pads, 2000000},
 		{"strlen_again", strlen_again, 50},
 		{"sscanf_long", sscanf_long, 1},
 		{"compare_search", compare_search, 5000},
@@ -260,6 +300,7 @@ int main(int argc, char **argv)
 		{"getenv_again", getenv_again, 499999},
 		{"timezone_again", timezone_again, 200000},
 		{"regex_compile_again", regex_compile_again, 16666},
+		{"regex_match", regex_match, 1600},
 		{"strdup_again", strdup_again, 3333333},
 	};
 
