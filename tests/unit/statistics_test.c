@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <math.h>
 
+#include "base/centre.h"
 #include "base/distribution.h"
 #include "base/interval.h"
 #include "base/mem.h"
@@ -292,6 +293,56 @@ static void a_shift_of_too_few_values_has_no_bounds(void **state)
 	assert_true(shift_between_sorted(same, 200, same, 200, 0.95).estimate == 0);
 }
 
+/* ---- centres ---- */
+
+/* Expected: winsorised and averaged by hand, tails of Student by Simpson's rule. */
+static void a_centre_is_that_of_tukey_and_mclaughlin(void **state)
+{
+	double ten[] = {-0.05, 0.11, 0.15, 0.19, 0.23, 0.27, 0.3, 0.32, 0.41, 3.9};
+	double three[] = {0.1, 0.2, 0.3};
+	struct centre centre = centre_of_sorted(ten, 10, 0);
+
+	(void)state;
+	assert_int_equal(centre_cut(10), 1);
+	assert_true(fabs(centre.estimate - 0.2475) < 1e-12 && centre.degrees == 7);
+	assert_true(fabs(centre.error - 0.04476127152540942) < 1e-12);
+	assert_true(fabs(centre_p(&centre) - 0.0008788529596746) < 1e-9);
+	centre = centre_of_sorted(three, 3, 0); /* nothing is cut: the mean and its error */
+	assert_true(fabs(centre.error - 0.1 / sqrt(3)) < 1e-12);
+	assert_true(fabs(centre_p(&centre) - 0.07417990022745358) < 1e-9);
+	centre = centre_of_sorted(three, 3, 0.1);
+	assert_true(fabs(centre.error - sqrt(0.02 / 3)) < 1e-12);
+}
+
+static void the_centres_of_two_samples_differ_as_yuen_and_welch_say(void **state)
+{
+	double a[] = {1.1, 1.2, 1.25, 1.3, 1.35, 1.4, 1.45, 1.5}, b[] = {1.6, 1.7, 1.9, 2.1, 2.4};
+	struct centre centre = centre_between_sorted(a, 8, b, 5, 0);
+
+	(void)state;
+	assert_true(fabs(centre.estimate - 0.615) < 1e-12);
+	assert_true(fabs(centre.error - 0.15198684153570663) < 1e-12);
+	assert_true(fabs(centre.degrees - 4.971212968138624) < 1e-9);
+	assert_true(fabs(centre_p(&centre) - 0.009978265694367) < 1e-9);
+	centre = centre_between_sorted(a, 1, b, 5, 0);
+	assert_true(isinf(centre.error) && centre_p(&centre) == 1);
+	assert_true(isinf(centre_half(&centre, 0.95)));
+}
+
+static void p_and_the_interval_of_a_centre_are_the_same_statement(void **state)
+{
+	double values[] = {0.2, 0.5, 0.9, 1.6, 2.3}, none[] = {3, 3, 3};
+	struct centre centre = centre_of_sorted(values, 5, 0), sure = centre_of_sorted(none, 3, 0);
+	double p = centre_p(&centre);
+
+	(void)state;
+	assert_true(centre_half(&centre, 1 - p - 1e-6) < centre.estimate);
+	assert_true(centre_half(&centre, 1 - p + 1e-6) > centre.estimate);
+	assert_true(centre_p(&sure) == 0 && centre_half(&sure, 0.99) == 0);
+	centre = centre_of_sorted(NULL, 0, 0);
+	assert_true(isnan(centre.estimate) && centre_p(&centre) == 1);
+}
+
 static void the_cut_of_many_pairs_is_the_formula_of_the_rules(void **state)
 {
 	(void)state;
@@ -487,6 +538,9 @@ int main(void)
 		cmocka_unit_test(a_value_that_is_no_number_is_refused_by_name),
 		cmocka_unit_test(shifts_are_those_of_r_and_of_sorting_everything),
 		cmocka_unit_test(a_shift_of_too_few_values_has_no_bounds),
+		cmocka_unit_test(a_centre_is_that_of_tukey_and_mclaughlin),
+		cmocka_unit_test(the_centres_of_two_samples_differ_as_yuen_and_welch_say),
+		cmocka_unit_test(p_and_the_interval_of_a_centre_are_the_same_statement),
 		cmocka_unit_test(the_cut_of_many_pairs_is_the_formula_of_the_rules),
 		cmocka_unit_test(intervals_are_those_of_scipy_statsmodels_and_r),
 		cmocka_unit_test(a_percentile_needs_as_many_values_as_the_rules_say),
