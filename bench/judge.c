@@ -24,10 +24,10 @@ static struct run *window_make(const struct run *all, uint32_t first, uint32_t c
 	return run;
 }
 
-static void judge(const struct run *all, uint32_t first, uint32_t count, unsigned looks,
-	struct arena *arena, struct ab_view *ret_ab)
+static void judge(const struct run *all, uint32_t first, uint32_t count, struct arena *arena,
+	struct ab_view *ret_ab)
 {
-	const struct compare_rule rule = {.looks = looks};
+	const struct compare_rule rule = {0};
 	struct run *run = window_make(all, first, count);
 	struct bench_view *view = arena_take(arena, sizeof(*view));
 	struct err err = {0};
@@ -44,15 +44,18 @@ static void judge(const struct run *all, uint32_t first, uint32_t count, unsigne
 static uint32_t judge_growing(const struct run *all, uint32_t first, uint32_t most,
 	struct arena *arena, struct ab_view *ret_ab)
 {
-	struct compare_plan plan = compare_plan_make(most);
-	uint32_t count = 0;
+	struct compare_plan plan = compare_plan_make(COMPARE_BATCH, most);
 
-	do {
-		count += COMPARE_BATCH;
-		judge(all, first, count, COMPARE_LOOKS_MAX, arena, ret_ab);
-	} while (count < most && !ab_is_narrow(ret_ab) &&
-		 !(compare_plan_looks_at(&plan, count) && ab_is_settled(ret_ab)));
-	return count;
+	for (uint32_t count = COMPARE_BATCH;; count++) {
+		bool looks = compare_plan_looks_at(&plan, count), batch = !(count % COMPARE_BATCH);
+
+		if (count < most && !looks && !batch)
+			continue;
+		judge(all, first, count, arena, ret_ab);
+		if (count >= most || (batch && ab_is_narrow(ret_ab)) ||
+			(looks && ab_is_settled(ret_ab)))
+			return count;
+	}
 }
 
 int main(int argc, char **argv)
@@ -73,7 +76,7 @@ int main(int argc, char **argv)
 		if (argc > 3 && atoi(argv[3]) > 1)
 			used = judge_growing(run, at, pairs, &arena, &ab);
 		else
-			judge(run, at, pairs, 1, &arena, &ab);
+			judge(run, at, pairs, &arena, &ab);
 		printf("%s %s", compare_outcome_name(ab.verdict.outcome), ab.verdict.by->name);
 		for (uint32_t i = 0; i < ab.deciding_count; i++)
 			printf(" %s %s %.6f", ab.metrics[i].name,

@@ -10,7 +10,7 @@
 
 enum { PAIRS_MAX = 1000 };
 #define BUDGET_DEFAULT_NS 60000000000
-#define PLAIN_AFTER_NS 10000000000 /* until then ten pairs cost little, and tell the size too */
+#define LONG_NS 10000000000 /* until then ten pairs cost little, and tell the size too */
 
 void ab_job_open(
 	struct ab_job *ab, const struct ab_job_options *options, const struct job_host *host)
@@ -43,7 +43,7 @@ void ab_plan(struct ab_job *ab)
 	runs->rounds_min = counts->budget_ns ? 1 : counts->exact ? counts->exact : COMPARE_BATCH;
 	runs->rounds_max = counts->exact ? counts->exact : PAIRS_MAX;
 	ab->rule.min_effect = ab->options.min_effect;
-	ab->rule.looks = counts->exact ? 1 : COMPARE_LOOKS_MAX;
+	ab->looks = counts->exact ? 1 : COMPARE_LOOKS_MAX;
 }
 
 static int view_make(
@@ -56,12 +56,20 @@ static int view_make(
 	return r < 0 ? r : ab_view_make(view, &ab->rule, arena, ret_view, err);
 }
 
-/* A program of some seconds need not be run ten times to show what three or four runs do. */
-static bool look_is_due(const struct bench_progress *progress)
+/* The first look is after ten pairs; a program of some seconds need not be run that often to show
+ * what three or four runs do. */
+static bool look_is_due(struct ab_job *ab, const struct bench_progress *progress)
 {
-	return progress->rounds % COMPARE_BATCH == 0 ||
-	       (progress->rounds >= COMPARE_PLAIN_PAIRS && progress->rounds < COMPARE_BATCH &&
-		       progress->elapsed_ns >= PLAIN_AFTER_NS);
+	uint32_t rounds = progress->rounds;
+
+	if (!ab->has_plan) {
+		if (rounds < COMPARE_PAIRS_MIN ||
+			(rounds < COMPARE_BATCH && progress->elapsed_ns < LONG_NS))
+			return false;
+		ab->plan = compare_plan_make(rounds, progress->rounds_due);
+		ab->has_plan = true;
+	}
+	return rounds % COMPARE_BATCH == 0 || compare_plan_looks_at(&ab->plan, rounds);
 }
 
 int ab_look(struct ab_job *ab, const struct bench_progress *progress, struct err *err)
@@ -70,18 +78,16 @@ int ab_look(struct ab_job *ab, const struct bench_progress *progress, struct err
 	struct ab_view view;
 	int r;
 
-	if (ab->rule.looks == 1 || !look_is_due(progress))
+	if (ab->looks == 1 || !look_is_due(ab, progress))
 		return 0;
-	if (!ab->has_plan)
-		ab->plan = compare_plan_make(progress->rounds_due);
-	ab->has_plan = true;
 	r = view_make(ab, &arena, &view, err);
 	if (r < 0)
 		return r;
-	if (ab_is_plain(&view) || progress->rounds % COMPARE_BATCH)
-		return ab_is_plain(&view);
-	return ab_is_narrow(&view) ||
-	       (compare_plan_looks_at(&ab->plan, progress->rounds) && ab_is_settled(&view));
+	if (progress->rounds % COMPARE_BATCH == 0 && ab_is_narrow(&view))
+		return 1;
+	return compare_plan_looks_at(&ab->plan, progress->rounds) &&
+	       (ab_is_settled(&view) ||
+		       (progress->elapsed_ns >= LONG_NS && ab_is_confirmed(&view)));
 }
 
 static int round_look(struct bench_job *job, const struct bench_progress *progress, struct err *err)

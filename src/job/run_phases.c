@@ -287,7 +287,7 @@ static void plan_now(struct run_job *job, struct plan_step *ret_steps)
 		.cpus = job->cpus,
 		.budget_ns = job->budget_ns,
 		.spent_ns = run_job_spent_ns(job),
-		.runs_least = job->against_path ? COMPARE_PAIRS_MIN : 0,
+		.runs_least = job->against_path ? COMPARE_RUNS_GOOD : 0,
 	};
 
 	wishes_make(job, wishes);

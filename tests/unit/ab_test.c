@@ -24,7 +24,6 @@ struct fixture {
 	struct arena arena;
 	struct bench_view view;
 	struct ab_view ab;
-	unsigned looks;
 	struct err err;
 };
 
@@ -60,7 +59,7 @@ static void begin(struct fixture *f, double ratio)
 
 static void make(struct fixture *f)
 {
-	const struct compare_rule rule = {.looks = f->looks};
+	const struct compare_rule rule = {0};
 
 	assert_int_equal(bench_view_make(f->run, false, &f->arena, &f->view, &f->err), 0);
 	assert_int_equal(ab_view_make(&f->view, &rule, &f->arena, &f->ab, &f->err), 0);
@@ -161,9 +160,8 @@ static void fewer_pairs_alone_are_no_other_verdict(void **state)
 	struct fixture f;
 
 	(void)state;
-	begin(&f, 0.95); /* not plain; all ten pairs on one side are just enough */
+	begin(&f, 0.95);
 	keep_last(&f, COMPARE_BATCH);
-	f.looks = COMPARE_LOOKS_MAX;
 	row_of(&f, 3, 0)->steal_us = 10000;
 	make(&f);
 	assert_int_equal(f.ab.disturbed_count, 1);
@@ -172,6 +170,33 @@ static void fewer_pairs_alone_are_no_other_verdict(void **state)
 	assert_false(f.ab.calm_differs || f.ab.weaknesses & AB_WEAK_DISTURBED);
 	assert_int_equal(f.ab.calm_verdict.outcome, COMPARE_IMPROVED);
 	end(&f);
+}
+
+static void fewer_pairs_that_vary_more_are_no_other_verdict(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	for (unsigned changed = 0; changed < 2; changed++) {
+		begin(&f, changed ? 0.7 : 1);
+		for (unsigned i = 0; i < PAIRS; i++) {
+			double spread = changed ? 0.35 : 0.011;
+
+			row_of(&f, i, 1)->wall_ns =
+				(uint64_t)((changed ? 0.7e8 : 1e8) *
+					   (i / 2 % 2 ? 1 + spread : 1 - spread));
+			row_of(&f, i, 0)->wall_ns = 100000000;
+			row_of(&f, i, 0)->user_ns = row_of(&f, i, 1)->user_ns = 0;
+			row_of(&f, i, 1)->steal_us = i < 9 ? 10000000 : 0;
+		}
+		make(&f);
+		assert_int_equal(f.ab.disturbed_count, 9);
+		assert_int_equal(
+			f.ab.verdict.outcome, changed ? COMPARE_IMPROVED : COMPARE_EQUIVALENT);
+		assert_int_equal(f.ab.calm_metrics[AB_WALL].outcome, COMPARE_INCONCLUSIVE);
+		assert_false(f.ab.calm_differs);
+		end(&f);
+	}
 }
 
 static void what_one_side_always_does_is_no_disturbance(void **state)
@@ -379,7 +404,7 @@ static void runs_simulate(struct random *random, double ratio, double *wall, dou
 
 static struct comparison clock_judge(const double *runs, size_t pairs, enum compare_kind kind)
 {
-	const struct compare_rule rule = {.looks = COMPARE_LOOKS_MAX};
+	const struct compare_rule rule = {0};
 	double a[GROWING_MAX], b[GROWING_MAX];
 	const struct compare_input input = {"time", kind, a, b, pairs, pairs};
 	struct comparison result;
@@ -396,17 +421,19 @@ static struct comparison clock_judge(const double *runs, size_t pairs, enum comp
 /* Measure as `assay ab` does, until it stops; true when a change is called.  *pairs: how many. */
 static bool procedure_calls(struct random *random, double ratio, size_t *pairs)
 {
-	const struct compare_plan plan = compare_plan_make(GROWING_MAX);
+	const struct compare_plan plan = compare_plan_make(COMPARE_BATCH, GROWING_MAX);
 	double wall[2 * GROWING_MAX], cpu[2 * GROWING_MAX];
 	struct ab_view ab = {.deciding_count = 2};
 
 	runs_simulate(random, ratio, wall, cpu);
-	for (size_t n = COMPARE_BATCH;; n += COMPARE_BATCH) {
+	for (size_t n = COMPARE_BATCH;; n++) {
+		if (n < GROWING_MAX && n % COMPARE_BATCH && !compare_plan_looks_at(&plan, n))
+			continue;
 		ab.metrics[AB_WALL] = clock_judge(wall, n, COMPARE_WALL);
 		ab.metrics[AB_CPU] = clock_judge(cpu, n, COMPARE_CPU);
 		compare_family(ab.metrics, 2);
 		ab.verdict = compare_decide(ab.metrics, 2);
-		if (n < GROWING_MAX && !ab_is_narrow(&ab) &&
+		if (n < GROWING_MAX && (n % COMPARE_BATCH || !ab_is_narrow(&ab)) &&
 			!(compare_plan_looks_at(&plan, n) && ab_is_settled(&ab)))
 			continue;
 		*pairs += n;
@@ -442,7 +469,8 @@ static void growing_until_it_is_settled_rarely_gives_a_false_alarm(void **state)
 
 static void looks_are_few_and_apart(void **state)
 {
-	const struct compare_plan plan = compare_plan_make(1000), small = compare_plan_make(5);
+	const struct compare_plan plan = compare_plan_make(10, 1000),
+				  small = compare_plan_make(3, 10);
 	unsigned looks = 0;
 
 	(void)state;
@@ -450,7 +478,7 @@ static void looks_are_few_and_apart(void **state)
 		looks += compare_plan_looks_at(&plan, pairs);
 	assert_int_equal(looks, COMPARE_LOOKS_MAX - 1);
 	assert_true(compare_plan_looks_at(&plan, 10) && !compare_plan_looks_at(&plan, 20));
-	assert_true(compare_plan_looks_at(&small, 10));
+	assert_true(compare_plan_looks_at(&small, 3) && compare_plan_looks_at(&small, 8));
 }
 
 int main(void)
@@ -461,6 +489,7 @@ int main(void)
 		cmocka_unit_test(a_pair_with_one_disturbed_side_is_named_and_both_sides_cancel),
 		cmocka_unit_test(disturbed_pairs_that_make_the_verdict_are_told),
 		cmocka_unit_test(fewer_pairs_alone_are_no_other_verdict),
+		cmocka_unit_test(fewer_pairs_that_vary_more_are_no_other_verdict),
 		cmocka_unit_test(what_one_side_always_does_is_no_disturbance),
 		cmocka_unit_test(work_that_came_and_went_is_noticed),
 		cmocka_unit_test(the_better_tier_is_asked_first),

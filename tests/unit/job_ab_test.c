@@ -62,7 +62,7 @@ static void pairs_and_time_bound_each_other(void **state)
 		assert_int_equal(f.ab.job.runs.rounds_min, cases[i].min);
 		assert_int_equal(f.ab.job.runs.rounds_max, cases[i].max);
 		assert_int_equal(f.ab.job.runs.budget_ns, cases[i].budget_ns);
-		assert_int_equal(f.ab.rule.looks, cases[i].looks);
+		assert_int_equal(f.ab.looks, cases[i].looks);
 		ab_job_done(&f.ab);
 	}
 }

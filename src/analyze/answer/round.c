@@ -15,6 +15,9 @@
 #include "model/manifest.h"
 #include "model/rounds.h"
 
+/* Two sessions of one program differ by about this, besides what the runs of each vary. */
+#define SESSIONS_DIFFER 0.01
+
 const char *round_promise_word(enum round_promise promise)
 {
 	static const char *const words[] = {"none", "arrived", "less", "more", "open"};
@@ -37,7 +40,8 @@ static int metric_compare(const struct bench_command *a, const struct bench_comm
 	pair.b_count = bench_values(b, measure, values_b);
 	pair.a = values_a;
 	pair.b = values_b;
-	return compare_samples(&pair, &(struct compare_rule){0}, ret_comparison, err);
+	return compare_samples(
+		&pair, &(struct compare_rule){.session = SESSIONS_DIFFER}, ret_comparison, err);
 }
 
 static double finite_or_nan(double value)

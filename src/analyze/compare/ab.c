@@ -124,7 +124,6 @@ static int metrics_judge(const struct ab_view *ab, bool calm_only, const struct 
 		if (i == AB_CPU)
 			*ret_deciding = count;
 	}
-	compare_plain_together(metrics, *ret_deciding);
 	compare_family(metrics, *ret_deciding);
 	compare_family(metrics + *ret_deciding, count - *ret_deciding);
 	return (int)count;
@@ -266,18 +265,33 @@ static uint64_t more_pairs(const struct ab_view *ab)
 	return most > ab->pair_count ? most - ab->pair_count : 0;
 }
 
-/* Is the change still there, in its direction and beyond 0, and only the number of pairs too small
- * to prove it?  Fewer pairs alone make no other verdict. */
-static bool calm_agrees(const struct ab_view *ab, uint32_t deciding)
+/* May the pairs that are left be called the same as all of them, though they are too few to prove
+ * it: as small, or in the same direction, of a size that matters, and not another one? */
+static bool calm_is_like(const struct comparison *all, const struct comparison *calm)
+{
+	double size = log1p(all->min_effect), then = all->centre.estimate;
+	double now = calm->centre.estimate;
+
+	if (all->outcome == COMPARE_EQUIVALENT)
+		return fabs(now) <= size;
+	return fabs(now) > size && (now > 0) == (then > 0) && calm->log_ratio.lo <= then &&
+	       calm->log_ratio.hi >= then;
+}
+
+/* Fewer pairs alone make no other verdict. */
+static bool calm_agrees(const struct ab_view *ab)
 {
 	enum compare_outcome outcome = ab->verdict.outcome;
 
-	if (!compare_has_moved(outcome) || ab->calm_verdict.outcome != COMPARE_INCONCLUSIVE)
+	if (ab->calm_verdict.outcome != COMPARE_INCONCLUSIVE || outcome == COMPARE_INCONCLUSIVE)
 		return ab->calm_verdict.outcome == outcome;
-	for (uint32_t i = 0; i < deciding; i++)
-		if (ab->calm_metrics[i].kind == ab->verdict.by->kind)
-			return compare_points_to(&ab->calm_metrics[i]) == outcome;
-	return false;
+	for (uint32_t i = 0; i < ab->deciding_count; i++) {
+		bool decides = outcome == COMPARE_EQUIVALENT || &ab->metrics[i] == ab->verdict.by;
+
+		if (decides && !calm_is_like(&ab->metrics[i], &ab->calm_metrics[i]))
+			return false;
+	}
+	return true;
 }
 
 static int calm_judge(struct ab_view *ab, const struct compare_rule *rule, struct err *err)
@@ -291,7 +305,7 @@ static int calm_judge(struct ab_view *ab, const struct compare_rule *rule, struc
 	if (r < 0)
 		return r;
 	ab->calm_verdict = compare_decide(ab->calm_metrics, deciding);
-	ab->calm_differs = !calm_agrees(ab, deciding);
+	ab->calm_differs = !calm_agrees(ab);
 	if (!ab->calm_differs)
 		ab->calm_verdict.outcome = ab->verdict.outcome;
 	return 0;
@@ -346,24 +360,19 @@ bool ab_is_settled(const struct ab_view *ab)
 	return true;
 }
 
-bool ab_is_plain(const struct ab_view *ab)
+bool ab_is_confirmed(const struct ab_view *ab)
 {
 	enum compare_outcome outcome = ab->verdict.outcome;
-	bool plain = false;
 
-	if (!compare_has_moved(outcome))
+	if (!ab->verdict.confirmed)
 		return false;
 	for (uint32_t i = 0; i < ab->deciding_count; i++) {
-		const struct comparison *one = &ab->metrics[i];
-		enum compare_outcome points = compare_points_to(one);
+		enum compare_outcome points = compare_points_to(&ab->metrics[i]);
 
-		if (one->plain && one->outcome == outcome)
-			plain = true;
-		else if (one->a_count < COMPARE_PAIRS_MIN ||
-			 (compare_has_moved(points) && points != outcome))
+		if (compare_has_moved(points) && points != outcome)
 			return false;
 	}
-	return plain;
+	return true;
 }
 
 bool ab_is_narrow(const struct ab_view *ab)

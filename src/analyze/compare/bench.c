@@ -210,16 +210,12 @@ static int pairs_compare(const struct bench_command *first, const struct bench_c
 	mem_auto double *a = mem_new(count, sizeof(*a));
 	mem_auto double *b = mem_new(count, sizeof(*b));
 	const struct compare_input input = {"wall", COMPARE_WALL, a, b, count, count};
-	int r;
 
 	for (uint32_t i = 0; i < count; i++) {
 		a[i] = bench_measure_at(first, pairs[i].a, BENCH_WALL_NS);
 		b[i] = bench_measure_at(second, pairs[i].b, BENCH_WALL_NS);
 	}
-	r = compare_pairs(&input, &rule, ret_comparison, err);
-	if (r >= 0)
-		compare_plain_together(ret_comparison, 1);
-	return r;
+	return compare_pairs(&input, &rule, ret_comparison, err);
 }
 
 /* Runs that were not in turns: the two sets as they are, at most advisory. */

@@ -1,19 +1,28 @@
 /* compare.c - see compare.h.
  *
  * Everything is judged on log ratios: then +10 % and -9.1 % are the same size, and swapping A and B
- * swaps the verdict.  Why both a test and a size: of 304 comparisons of a program with itself on a
- * loaded machine, p < 0.05 alone called 6 % changed, p < 0.01 with 1 % called 1.3 % (wall) and 1.6
- * % (CPU), and still found a true 5 % in 98 % of the cases on CPU time with 20 pairs. */
+ * swaps the verdict.  One pivot, estimate over error, gives p, both intervals and the verdict, so
+ * that none of them contradicts another.  Why a size besides p: of 304 comparisons of a program
+ * with itself on a loaded machine p < 0.05 alone called 6 % changed.  Why this pivot, and how often
+ * it is wrong: docs/decisions/027-one-method.md, tests/unit/compare_rates_test.c. */
 #include "analyze/compare.h"
 
 #include <errno.h>
 #include <math.h>
 
 #include "base/mem.h"
-#include "base/rank_test.h"
 #include "base/series.h"
 #include "base/stats.h"
-#include "compare_parts.h"
+
+/* No machine repeats a time better than this, whatever a few runs show: three values that happen to
+ * lie close would else be sure of anything. */
+#define SPREAD_LEAST 0.005
+
+/* Below this factor between the slowest run of one side and the fastest of the other nothing is
+ * called plain. */
+#define PLAIN_RATIO 1.1
+
+enum { PAIRS_ASKED_MOST = 1000000 };
 
 const char *compare_outcome_name(enum compare_outcome outcome)
 {
@@ -22,24 +31,20 @@ const char *compare_outcome_name(enum compare_outcome outcome)
 	return names[outcome];
 }
 
-double compare_alpha(unsigned looks)
-{
-	/* Pocock's 0.0142 for six looks is for independent pairs.  Taken in turns ABBA, pairs
-	 * resemble their neighbours by r (1 - r) / 2 where single runs do by r, and 0.0142 gave up
-	 * to 6.8 % false alarms in 2000 simulated series; 0.01 gave at most 5.1 %, 0.005 2.6 %. */
-	return looks > 1 ? 0.005 : 0.01;
-}
-
-struct compare_plan compare_plan_make(size_t pairs_max)
+struct compare_plan compare_plan_make(size_t first, size_t pairs_max)
 {
 	struct compare_plan plan;
 	double steps = COMPARE_LOOKS_MAX - 1;
-	double range = fmax((double)pairs_max / COMPARE_BATCH, 1);
+	double range = fmax((double)pairs_max / (double)first, 1);
+	size_t last = 0;
 
-	/* Large effects show in the first ten pairs, and what takes many pairs to see is looked for
-	 * when there are many more than last time. */
-	for (unsigned i = 0; i < COMPARE_LOOKS_MAX - 1; i++)
-		plan.at[i] = COMPARE_BATCH * (size_t)lround(pow(range, i / steps));
+	/* Large effects show at once, and what takes many pairs to see is looked for when there are
+	 * many more than last time. */
+	for (unsigned i = 0; i < COMPARE_LOOKS_MAX - 1; i++) {
+		size_t at = (size_t)lround((double)first * pow(range, i / steps));
+
+		plan.at[i] = last = at > last ? at : last + 1;
+	}
 	return plan;
 }
 
@@ -63,58 +68,68 @@ static double rule_confidence(const struct compare_rule *rule)
 	return rule->confidence > 0 ? rule->confidence : 0.95;
 }
 
+static double comparison_half(const struct comparison *one, double confidence)
+{
+	return centre_half(&one->centre, confidence);
+}
+
+/* What a change is called by: `alpha`, as one of several. */
+static double change_confidence(const struct comparison *one)
+{
+	return 1 - one->alpha / one->correction;
+}
+
 /* The outcome by the rule; everything else of the comparison is known. */
 static enum compare_outcome comparison_judge(const struct comparison *one)
 {
-	double size = log1p(one->min_effect);
-	const struct shift *shift = &one->log_ratio;
-	enum compare_outcome moved = compare_points_to(one);
+	double size = log1p(one->min_effect), estimate = one->centre.estimate;
 
-	if (compare_has_moved(moved) && one->adjusted_p < one->alpha)
-		return moved;
-	if (shift->lo >= -size && shift->hi <= size)
-		return COMPARE_EQUIVALENT;
-	return COMPARE_INCONCLUSIVE;
+	if (one->adjusted_p < one->alpha && fabs(estimate) > size)
+		return estimate > 0 ? COMPARE_REGRESSED : COMPARE_IMPROVED;
+	return fabs(estimate) <= size &&
+			       fabs(estimate) + comparison_half(one, one->same_confidence) <= size
+		       ? COMPARE_EQUIVALENT
+		       : COMPARE_INCONCLUSIVE;
 }
 
 enum compare_outcome compare_points_to(const struct comparison *one)
 {
-	double size = log1p(one->min_effect);
+	double size = log1p(one->min_effect), estimate = one->centre.estimate;
 
-	if (one->log_ratio.lo > 0 && one->log_ratio.estimate > size)
-		return COMPARE_REGRESSED;
-	if (one->log_ratio.hi < 0 && one->log_ratio.estimate < -size)
-		return COMPARE_IMPROVED;
-	return COMPARE_INCONCLUSIVE;
+	if (!(fabs(estimate) > fmax(size, comparison_half(one, one->same_confidence))))
+		return COMPARE_INCONCLUSIVE;
+	return estimate > 0 ? COMPARE_REGRESSED : COMPARE_IMPROVED;
 }
 
-static double comparison_half(const struct comparison *one)
+/* How many pairs until the interval excludes 0, if the rest is like these.  The error falls with
+ * the root of their number, and few values also know their own error badly. */
+static uint64_t pairs_for_change(const struct comparison *one, size_t count)
 {
-	return (one->log_ratio.hi - one->log_ratio.lo) / 2;
+	struct centre later = one->centre;
+
+	for (uint64_t pairs = count + 1; pairs < PAIRS_ASKED_MOST; pairs += 1 + pairs / 16) {
+		later.error = one->centre.error * sqrt((double)count / (double)pairs);
+		later.degrees =
+			fmax((double)(pairs - 2 * centre_cut(pairs) - 1), one->centre.degrees);
+		if (centre_p(&later) * one->correction < one->alpha)
+			return pairs;
+	}
+	return 0;
 }
 
-/* The whole interval is beyond the smallest effect: only the test cannot be sure yet, of so few
- * pairs.  One more pair of the same sign halves its p. */
-static bool needs_only_pairs(const struct comparison *one)
-{
-	double size = log1p(one->min_effect);
-
-	return one->adjusted_p >= one->alpha &&
-	       (one->log_ratio.lo > size || one->log_ratio.hi < -size);
-}
-
-/* Else the interval must narrow, as it does with the square root of the pairs. */
+/* The interval of a change beyond the smallest effect must exclude 0, any other must be narrow. */
 static uint64_t comparison_needed(const struct comparison *one)
 {
 	size_t count = one->a_count < one->b_count ? one->a_count : one->b_count;
-	double half = comparison_half(one), size = log1p(one->min_effect), needed;
+	double half = comparison_half(one, one->same_confidence), size = log1p(one->min_effect);
+	double needed;
 
 	if (one->outcome != COMPARE_INCONCLUSIVE || size == 0)
 		return 0;
 	if (isinf(half))
 		return COMPARE_PAIRS_GOOD;
-	if (needs_only_pairs(one))
-		return count + 1 + (uint64_t)ceil(log2(one->adjusted_p / one->alpha));
+	if (fabs(one->centre.estimate) > size && one->adjusted_p >= one->alpha)
+		return pairs_for_change(one, count);
 	needed = ceil((double)count * half / size * half / size);
 	if (needed >= 1e15) /* no number of pairs that anyone would measure */
 		return 0;
@@ -122,60 +137,79 @@ static uint64_t comparison_needed(const struct comparison *one)
 	return needed > (double)count ? (uint64_t)needed : count + COMPARE_BATCH;
 }
 
-static void comparison_conclude(struct comparison *one)
+/* Without an error there is no bound, which is not the same as one of -100 %. */
+void compare_show(struct comparison *one, double confidence)
 {
-	one->outcome = comparison_judge(one);
-	one->pairs_needed = comparison_needed(one);
-}
-
-/* Runs that resemble their neighbours say less than their number: widen the interval. */
-static void comparison_widen(struct comparison *one, double autocorrelation)
-{
-	size_t count = one->a_count < one->b_count ? one->a_count : one->b_count;
+	double half = one->constant ? 0 : comparison_half(one, confidence);
 	struct shift *shift = &one->log_ratio;
-	double wider;
 
-	one->autocorrelation = autocorrelation;
-	one->effective_count = series_effective_count(count, autocorrelation);
-	if (!count)
-		return;
-	wider = sqrt((double)count / one->effective_count);
-	shift->lo = shift->estimate - wider * (shift->estimate - shift->lo);
-	shift->hi = shift->estimate + wider * (shift->hi - shift->estimate);
-}
-
-/* Few runs that are plainly apart: what the ranks of so few cannot say, their distance does.  `a`
- * and `b` are sorted logarithms. */
-static void comparison_plain(
-	struct comparison *one, const double *a, const double *b, const struct compare_rule *rule)
-{
-	size_t count = one->a_count < one->b_count ? one->a_count : one->b_count;
-	size_t least = one->advisory ? COMPARE_PLAIN_RUNS : COMPARE_PLAIN_PAIRS;
-	struct plain plain;
-
-	if (count < least || rule->ranks_only ||
-		!compare_plain_find(
-			a, one->a_count, b, one->b_count, rule_confidence(rule), &plain))
-		return;
-	one->plain = true;
-	if (count >= COMPARE_BATCH)
-		return;
-	one->p = fmin(one->p, plain.p);
-	if (isinf(comparison_half(one)))
-		one->log_ratio = plain.shift;
-}
-
-/* Fill in what follows from the log ratio. */
-static void comparison_fill(struct comparison *one)
-{
-	const struct shift *shift = &one->log_ratio;
-
+	one->confidence = confidence;
+	*shift = (struct shift){.estimate = one->centre.estimate};
+	shift->lo = isinf(half) ? -half : shift->estimate - half;
+	shift->hi = isinf(half) ? half : shift->estimate + half;
 	one->effect = expm1(shift->estimate);
 	one->lo = one->constant || isfinite(shift->lo) ? expm1(shift->lo) : shift->lo;
 	one->hi = expm1(shift->hi);
-	one->detectable = one->constant ? 0 : expm1(comparison_half(one));
-	one->adjusted_p = one->p;
-	comparison_conclude(one);
+	one->detectable = expm1(half);
+}
+
+/* Judge as one of so many that p is `correction` times as large. */
+static void comparison_conclude(struct comparison *one, double correction)
+{
+	one->correction = correction;
+	one->adjusted_p = fmin(1, one->p * correction);
+	one->outcome = comparison_judge(one);
+	one->pairs_needed = comparison_needed(one);
+	/* The interval that decided. */
+	compare_show(one,
+		one->outcome == COMPARE_EQUIVALENT ? one->same_confidence : change_confidence(one));
+}
+
+/* Runs that resemble their neighbours say less than their number: the error is larger.  Dealt out
+ * A B B A, pairs resemble each other by r (1 - r) / 2 where single runs do by r: 0.11 where runs do
+ * by 0.66.  Below SERIES_DEPENDENT that is counted too: over all looks it is the difference between
+ * 4.5 and 2.9 % false alarms (ab_test.c). */
+static void comparison_widen(struct comparison *one, double autocorrelation)
+{
+	size_t count = one->a_count < one->b_count ? one->a_count : one->b_count;
+
+	one->autocorrelation = autocorrelation;
+	one->effective_count = (double)count;
+	if (autocorrelation > 0)
+		one->effective_count *= (1 - autocorrelation) / (1 + autocorrelation);
+	one->effective_count = fmax(1, one->effective_count);
+	if (count)
+		one->centre.error *= sqrt((double)count / one->effective_count);
+}
+
+/* How far single runs are taken to vary at least; memory and faults may be the same each time. */
+static double spread_least(const struct comparison *one)
+{
+	bool is_time = one->kind == COMPARE_WALL || one->kind == COMPARE_CPU;
+
+	return is_time ? fmin(SPREAD_LEAST, one->min_effect / 2) : 0;
+}
+
+/* Everything that follows from the centre; `enough` runs to judge at all? */
+static void comparison_finish(struct comparison *one, bool enough)
+{
+	if (!enough)
+		one->centre.error = HUGE_VAL;
+	one->p = centre_p(&one->centre);
+	comparison_conclude(one, 1);
+}
+
+/* Is every run of one side beyond every run of the other, by more than either side varies and by
+ * far?  `a` and `b` are sorted logarithms. */
+static bool sides_are_apart(const double *a, size_t a_count, const double *b, size_t b_count)
+{
+	double gap, own;
+
+	if (a_count < 2 || b_count < 2)
+		return false;
+	gap = fmax(b[0] - a[a_count - 1], a[0] - b[b_count - 1]);
+	own = fmax(a[a_count - 1] - a[0], b[b_count - 1] - b[0]);
+	return gap >= fmax(own, log(PLAIN_RATIO));
 }
 
 static double median_of(const double *values, size_t count)
@@ -210,8 +244,10 @@ static struct comparison comparison_begin(
 		.b_count = input->b_count,
 		.median_a = median_of(input->a, input->a_count),
 		.median_b = median_of(input->b, input->b_count),
-		.alpha = rule->alpha > 0 ? rule->alpha : compare_alpha(rule->looks),
+		.alpha = rule->alpha > 0 ? rule->alpha : COMPARE_ALPHA,
+		.same_confidence = rule_confidence(rule),
 		.min_effect = rule_effect(rule, input->kind),
+		.correction = 1,
 		.p = 1,
 	};
 }
@@ -250,9 +286,8 @@ static int logs_of(const struct compare_input *input, const double *values, size
 	return 0;
 }
 
-/* The same of pairs, for what is plain; 0 on both sides of a pair is a ratio, and no logarithm. */
-static void pairs_plain(
-	const struct compare_input *input, const struct compare_rule *rule, struct comparison *one)
+/* 0 on both sides of a pair is a ratio, and no logarithm: then nothing is plain. */
+static bool pairs_are_apart(const struct compare_input *input)
 {
 	size_t count = input->a_count;
 	mem_auto double *a = mem_new(count, sizeof(*a));
@@ -261,10 +296,10 @@ static void pairs_plain(
 
 	if (logs_of(input, input->a, count, a, &ignored) < 0 ||
 		logs_of(input, input->b, count, b, &ignored) < 0)
-		return;
+		return false;
 	stats_sort(a, count);
 	stats_sort(b, count);
-	comparison_plain(one, a, b, rule);
+	return sides_are_apart(a, count, b, count);
 }
 
 /* A count that never varied needs no chance: it changed or it did not.  From 0 to something is
@@ -275,10 +310,10 @@ static void comparison_constant(struct comparison *one, double a, double b)
 
 	one->constant = true;
 	one->p = a == b ? 1 : 0;
-	one->log_ratio = (struct shift){ratio, ratio, ratio};
+	one->centre = (struct centre){.estimate = ratio};
 	one->autocorrelation = (double)NAN;
 	one->effective_count = (double)one->a_count;
-	comparison_fill(one);
+	comparison_conclude(one, 1);
 }
 
 static bool input_is_constant(const struct compare_input *input)
@@ -293,9 +328,8 @@ int compare_pairs(const struct compare_input *input, const struct compare_rule *
 {
 	size_t count = input->a_count;
 	mem_auto double *ratios = mem_new(count, sizeof(*ratios));
-	mem_auto double *sorted = NULL;
 	struct comparison one;
-	struct rank_result test = {.p = 1};
+	double memory;
 	int status = input_check(input, err);
 
 	if (status < 0)
@@ -310,18 +344,30 @@ int compare_pairs(const struct compare_input *input, const struct compare_rule *
 		return 0;
 	}
 	status = log_ratios(input, ratios, err);
-	if (status == 0)
-		status = signed_rank_test(ratios, count, &test, err);
 	if (status < 0)
 		return status;
-	sorted = stats_sorted(ratios, count);
-	one.p = one.rank_p = test.p;
-	one.log_ratio = shift_of_sorted(sorted, count, rule_confidence(rule));
-	comparison_widen(&one, series_autocorrelation(ratios, count));
-	pairs_plain(input, rule, &one);
-	comparison_fill(&one);
+	memory = series_autocorrelation(ratios, count);
+	stats_sort(ratios, count);
+	one.centre = centre_of_sorted(ratios, count, spread_least(&one));
+	one.plain = pairs_are_apart(input);
+	comparison_widen(&one, memory);
+	comparison_finish(&one, count >= COMPARE_PAIRS_MIN);
 	*ret_comparison = one;
 	return 0;
+}
+
+/* What lies between two sessions is in the difference too, however many runs each of them has. */
+static void samples_judge(struct comparison *one, const double *a, const double *b, double memory,
+	const struct compare_rule *rule)
+{
+	size_t least = one->a_count < one->b_count ? one->a_count : one->b_count;
+
+	one->advisory = true;
+	one->centre = centre_between_sorted(a, one->a_count, b, one->b_count, spread_least(one));
+	one->plain = sides_are_apart(a, one->a_count, b, one->b_count);
+	comparison_widen(one, memory);
+	one->centre.error = hypot(one->centre.error, rule->session);
+	comparison_finish(one, least >= 2 && one->a_count + one->b_count >= 2 * COMPARE_PAIRS_MIN);
 }
 
 int compare_samples(const struct compare_input *input, const struct compare_rule *rule,
@@ -330,69 +376,33 @@ int compare_samples(const struct compare_input *input, const struct compare_rule
 	mem_auto double *a = mem_new(input->a_count, sizeof(*a));
 	mem_auto double *b = mem_new(input->b_count, sizeof(*b));
 	double memory;
-	struct comparison one;
-	struct rank_result test = {.p = 1};
 	int status = input_check(input, err);
 
 	if (status == 0)
 		status = logs_of(input, input->a, input->a_count, a, err);
 	if (status == 0)
 		status = logs_of(input, input->b, input->b_count, b, err);
-	if (status == 0)
-		status = rank_sum_test(a, input->a_count, b, input->b_count, &test, err);
 	if (status < 0)
 		return status;
-	one = comparison_begin(input, rule);
-	one.advisory = true;
-	one.p = one.rank_p = test.p;
 	memory = fmax(series_autocorrelation(a, input->a_count),
 		series_autocorrelation(b, input->b_count));
 	stats_sort(a, input->a_count);
 	stats_sort(b, input->b_count);
-	one.log_ratio =
-		shift_between_sorted(a, input->a_count, b, input->b_count, rule_confidence(rule));
-	comparison_widen(&one, memory);
-	comparison_plain(&one, a, b, rule);
-	comparison_fill(&one);
-	*ret_comparison = one;
+	*ret_comparison = comparison_begin(input, rule);
+	samples_judge(ret_comparison, a, b, memory, rule);
 	return 0;
-}
-
-void compare_plain_together(struct comparison *items, size_t count)
-{
-	bool together = count > 1;
-
-	for (size_t i = 0; i < count; i++)
-		together &= items[i].plain && (items[i].effect > 0) == (items[0].effect > 0);
-	for (size_t i = 0; i < count; i++) {
-		struct comparison *one = &items[i];
-
-		if (together || !one->plain || one->a_count >= COMPARE_PLAIN_ALONE)
-			continue;
-		one->plain = false;
-		one->p = one->rank_p;
-		one->log_ratio.lo = -HUGE_VAL;
-		one->log_ratio.hi = HUGE_VAL;
-		comparison_fill(one);
-	}
 }
 
 void compare_family(struct comparison *items, size_t count)
 {
-	mem_auto double *p = mem_new(count, sizeof(*p));
-
 	for (size_t i = 0; i < count; i++)
-		p[i] = items[i].p;
-	holm_adjust(p, count);
-	for (size_t i = 0; i < count; i++) {
-		items[i].adjusted_p = p[i];
-		comparison_conclude(&items[i]);
-	}
+		comparison_conclude(&items[i], (double)count);
 }
 
 bool compare_is_narrow(const struct comparison *comparison)
 {
-	return comparison_half(comparison) <= log1p(comparison->min_effect) / 2;
+	return comparison_half(comparison, comparison->same_confidence) <=
+	       log1p(comparison->min_effect) / 2;
 }
 
 bool compare_is_settled(const struct comparison *comparison)

@@ -152,8 +152,7 @@ static int item_make(const struct gate_input *input, const struct match *match,
 	struct gate_item *item = &command->items[command->item_count];
 	struct compare_input pair = {
 		.name = gate_metric_name(metric), .kind = kinds[metric], .a = a, .b = b};
-	/* Three runs of another day fail no change. */
-	struct compare_rule rule = {.min_effect = input->min_effect, .ranks_only = true};
+	struct compare_rule rule = {.min_effect = input->min_effect};
 
 	for (uint32_t i = 0; i < match->count; i++)
 		pair.a_count +=
@@ -246,6 +245,9 @@ static bool item_is_clear(const struct gate_view *view, const struct gate_comman
 	double bound =
 		noise == GATE_LOUD ? fmax(view->fail_above, WALL_ALONE_SHARE) : view->fail_above;
 
+	/* Three runs of another day fail no change. */
+	if (one->a_count < COMPARE_RUNS_GOOD || one->b_count < COMPARE_RUNS_GOOD)
+		return false;
 	if (item->metric != GATE_WALL || noise == GATE_QUIET || (cpu && cpu_fails(view, cpu)))
 		return one->lo > one->min_effect;
 	return one->lo > bound && fastest_is_slower(command, bound);
@@ -266,13 +268,28 @@ static bool time_improved(const struct gate_command *command)
 	return improved;
 }
 
+/* Is it below what fails?  The interval that says "equivalent" is enough, unless it excludes 0:
+ * then it would be shown beside a p that finds no change. */
+static bool item_is_below(const struct gate_view *view, struct gate_item *item)
+{
+	struct comparison same = item->comparison;
+
+	if (same.hi <= view->fail_above)
+		return true;
+	compare_show(&same, same.same_confidence);
+	if (same.hi > view->fail_above || same.lo > 0)
+		return false;
+	item->comparison = same;
+	return true;
+}
+
 static void item_judge(const struct gate_view *view, const struct gate_command *command,
 	struct gate_item *item, enum gate_noise_level noise)
 {
 	const struct comparison *one = &item->comparison;
 
 	if (one->outcome != COMPARE_REGRESSED) {
-		bool known = one->outcome != COMPARE_INCONCLUSIVE || one->hi <= view->fail_above ||
+		bool known = one->outcome != COMPARE_INCONCLUSIVE || item_is_below(view, item) ||
 			     (item->metric != GATE_RSS && time_improved(command));
 
 		item->decision = known ? GATE_PASS : GATE_UNKNOWN;

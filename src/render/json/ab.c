@@ -5,13 +5,14 @@
 #include "parts.h"
 #include "render/ab.h"
 
-#define FEW "it needs at least 6 pairs"
+#define FEW "it needs at least 3 pairs"
 
 static void effect_json(struct jsonw *w, const struct comparison *one)
 {
 	jsonw_put_number(w, "effect", one->effect, FEW);
 	jsonw_put_number(w, "lo", one->lo, FEW);
 	jsonw_put_number(w, "hi", one->hi, FEW);
+	jsonw_put_double(w, "confidence", one->confidence);
 	jsonw_put_double(w, "p", one->adjusted_p);
 }
 

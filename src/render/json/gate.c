@@ -7,11 +7,12 @@
 
 static void effect_json(struct jsonw *w, const struct comparison *one)
 {
-	static const char few[] = "it needs at least 6 runs on each side";
+	static const char few[] = "it needs at least 2 runs on each side and 6 in all";
 
 	jsonw_put_number(w, "effect", one->effect, few);
 	jsonw_put_number(w, "lo", one->lo, few);
 	jsonw_put_number(w, "hi", one->hi, few);
+	jsonw_put_double(w, "confidence", one->confidence);
 	jsonw_put_double(w, "p", one->adjusted_p);
 }
 

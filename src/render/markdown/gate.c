@@ -30,7 +30,7 @@ static void items_table(struct str *out, const struct gate_view *view)
 	for (uint32_t i = 0; i < view->command_count; i++)
 		for (uint32_t k = 0; k < view->commands[i].item_count; k++) {
 			if (!any)
-				str_add(out, "| command | metric | before | after | change | 95 % "
+				str_add(out, "| command | metric | before | after | change | "
 					     "interval | verdict |\n"
 					     "|---|---|---:|---:|---:|---:|---|\n");
 			any = true;

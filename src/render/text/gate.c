@@ -82,7 +82,7 @@ static void command_text(struct paper *paper, const struct gate_command *command
 	if (command->baseline_runs)
 		paper_add(paper, ", %u then", command->baseline_runs);
 	paper_add(paper, "\n");
-	table_columns(&table, "", ">baseline", ">now", ">change", ">95 % interval", ">p", "");
+	table_columns(&table, "", ">baseline", ">now", ">change", ">interval", ">p", "");
 	for (uint32_t i = 0; i < command->item_count; i++)
 		item_row(&table, &command->items[i]);
 	if (command->item_count)

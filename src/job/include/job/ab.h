@@ -1,7 +1,8 @@
 /* ab.h - A and B in turns until the pairs tell: two programs, or two revisions of a repository.
  *
- * Looks for a change up to six times while the pairs grow, and asks after each ten whether more of
- * them would tell anything new.
+ * Looks for a change up to six times while the pairs grow, first after ten pairs, or after ten
+ * seconds where these are fewer, and asks after each ten whether more of them would tell anything
+ * new.
  * Owns: the runs, the two checkouts and all that was made of them, until ab_job_done(). */
 #pragma once
 
@@ -26,7 +27,8 @@ struct ab_job {
 	struct bench_job job;
 	struct revisions *revisions; /* NULL: two programs */
 	struct compare_rule rule;
-	struct compare_plan plan; /* of the looks; known after the first ten pairs */
+	unsigned looks;		  /* planned: 1 when the number of pairs was given */
+	struct compare_plan plan; /* of the looks; known at the first of them */
 	bool has_plan;
 	struct ab_view view;	 /* of all pairs */
 	struct run *counted[2];	 /* NULL: no events were counted */

@@ -91,9 +91,9 @@ const struct comparison *ab_metric_named(const struct ab_view *ab, const char *n
  * deciding metric must be settled. */
 bool ab_is_settled(const struct ab_view *ab);
 
-/* May it stop because the change is plain: a deciding metric is plainly apart, and the other says
- * the same, or, from COMPARE_PAIRS_MIN pairs on, at least not the opposite. */
-bool ab_is_plain(const struct ab_view *ab);
+/* May it stop because wall time shows the change, and CPU time at least does not lean the other
+ * way: enough where more pairs take long. */
+bool ab_is_confirmed(const struct ab_view *ab);
 
 /* May it stop because more pairs would tell nothing new: every deciding metric is equivalent, or
  * its interval is narrow.  This looks for no change, so it may be asked as often as one likes. */

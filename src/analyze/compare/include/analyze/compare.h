@@ -1,11 +1,10 @@
 /* compare.h - is B slower than A, faster, the same, or is it too early to say?
  *
- * Does: judge pairs of measurements (A and B measured in turns) by the logarithm of their ratio:
- * a change is called only when Wilcoxon's signed rank test finds it (p < alpha) AND its size, the
- * Hodges-Lehmann estimate, is above the smallest effect that matters; "equivalent" only when its
- * whole interval is below that.  A few runs that are plainly apart need no ten pairs: see
- * `plain`.  Several metrics are judged as one family, growing data may be
- * looked at several times.
+ * Does: judge pairs of measurements (A and B measured in turns) by the logarithm of their ratio.
+ * One pivot (base/centre.h) gives the effect, p and the interval: a change is called when p <
+ * alpha, which is when the interval shown excludes 0, AND the effect is above the smallest one that
+ * matters; "equivalent" when the interval of 95 % is within that.  Several metrics are judged as
+ * one family, growing data may be looked at several times.
  * Does not: measure, decide whether two machines may be compared.
  * More is worse in every metric; give a rate as its inverse.  Pure; owns nothing, names are
  * borrowed. */
@@ -15,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/centre.h"
 #include "base/err.h"
 #include "base/shift.h"
 
@@ -36,23 +36,26 @@ bool compare_has_moved(enum compare_outcome outcome); /* up or down */
 /* Two values or more, all the same. */
 bool compare_never_varies(const double *values, size_t count);
 
-#define COMPARE_BATCH 10      /* pairs between two looks, at least */
-#define COMPARE_LOOKS_MAX 6   /* what compare_alpha() is made for */
-#define COMPARE_PAIRS_MIN 6   /* below, no p can be under 0.05 and no interval is finite */
-#define COMPARE_PLAIN_PAIRS 3 /* from here on a change is plain if all metrics show it, */
-#define COMPARE_PLAIN_ALONE 4 /* from here on if one does, */
-#define COMPARE_PLAIN_RUNS 2  /* and of two separate samples from here on */
+/* The p to stay under, of all metrics together at each look.  Wall and CPU time, looked at once,
+ * then give a false alarm in at most 2 of 100 cases, and looked at six times in at most 5;
+ * measured: docs/decisions/027-one-method.md. */
+#define COMPARE_ALPHA 0.01
+
+#define COMPARE_BATCH 10      /* pairs before the first look, where they are short */
+#define COMPARE_LOOKS_MAX 6   /* what COMPARE_ALPHA is made for */
+#define COMPARE_PAIRS_MIN 3   /* two decide nothing: tossed coins would be wrong in 1 of 8 */
+#define COMPARE_RUNS_GOOD 6   /* to ask for of each of two sessions */
 #define COMPARE_PAIRS_GOOD 20 /* to ask for when nothing is known yet */
 
 /* Zero means default. */
 struct compare_rule {
-	double alpha;	   /* compare_alpha() */
+	double alpha;	   /* COMPARE_ALPHA */
 	double min_effect; /* 0.01, a fraction; for COMPARE_COUNT any change */
 	double noise_iqr;  /* of A against A in this benchmark's history; the effect asked for is at
 			    * least twice that */
-	double confidence; /* 0.95 */
-	unsigned looks;	   /* planned looks at the growing data: 1 */
-	bool ranks_only;   /* a few runs decide nothing, however far apart they are */
+	double confidence; /* of the interval that says "equivalent": 0.95 */
+	double session;	   /* how far two sessions of one program differ by themselves, a deviation
+			    * of the logarithm; 0: not at all */
 };
 
 struct compare_input {
@@ -68,37 +71,35 @@ struct comparison {
 	enum compare_outcome outcome;
 	bool advisory; /* not paired: what changed between the two sessions is in it too */
 	bool constant; /* a count that never varied: no test was needed */
-	/* Every run of one side is beyond every run of the other, by more than either side varies
-	 * and by far.  With fewer than COMPARE_BATCH runs p is then Student's, and so is an
-	 * interval that the ranks of so few do not give. */
-	bool plain;
+	bool plain;    /* every run of one side is beyond every run of the other, by more than
+			* either side varies and by far; says what it looks like, decides nothing */
 	size_t a_count, b_count;
 	double median_a, median_b;
 	double effect, lo, hi; /* B over A minus 1, with its interval; infinite: no bound */
+	double confidence;     /* of that interval: what decided, see compare_family() */
 	double p, adjusted_p;  /* adjusted: compare_family() */
-	double rank_p;	       /* what the ranks alone say */
 	double alpha, min_effect;
+	double correction;	/* adjusted_p = correction * p */
+	double same_confidence; /* of the interval that says "equivalent" */
 	double autocorrelation; /* of the log ratios, or the larger one of A and B; NAN: not known
 				 */
-	double effective_count; /* what the pairs are worth; the interval is widened by it */
+	double effective_count; /* what the pairs are worth; the error grows by it */
 	double detectable;	/* half the interval: smaller effects cannot be seen yet */
 	uint64_t pairs_needed;	/* when inconclusive, about; 0: not known */
-	struct shift log_ratio; /* the same in natural logarithms, as judged */
+	struct centre centre;	/* of the natural logarithms: all of the above is read from it */
+	struct shift log_ratio; /* effect, lo, hi in natural logarithms */
 };
 
 const char *compare_outcome_name(enum compare_outcome outcome);
 
-/* The p to stay under: 0.01, and 0.005 for several looks: with wall and CPU time judged as one
- * family the whole of them then gives a false alarm in less than 3 of 100 cases. */
-double compare_alpha(unsigned looks);
-
-/* After how many pairs a change is looked for when at most `pairs_max` will be measured: 10, then
- * in equal steps of the logarithm; the look at the end is one of COMPARE_LOOKS_MAX too. */
+/* After how many pairs a change is looked for when at most `pairs_max` will be measured: after
+ * `first`, then in equal steps of the logarithm; the look at the end is one of COMPARE_LOOKS_MAX
+ * too. */
 struct compare_plan {
 	size_t at[COMPARE_LOOKS_MAX - 1];
 };
 
-struct compare_plan compare_plan_make(size_t pairs_max);
+struct compare_plan compare_plan_make(size_t first, size_t pairs_max);
 bool compare_plan_looks_at(const struct compare_plan *plan, size_t pairs);
 
 /* Judge pairs.  -EINVAL for values that are not finite, or not above 0 on one side only (no ratio
@@ -106,19 +107,20 @@ bool compare_plan_looks_at(const struct compare_plan *plan, size_t pairs);
 int compare_pairs(const struct compare_input *input, const struct compare_rule *rule,
 	struct comparison *ret_comparison, struct err *err);
 
-/* Judge two separate samples, such as a stored baseline: rank sum test, at most advisory. */
+/* Judge two separate samples, such as a stored baseline: by the same pivot, at most advisory.
+ * Two runs on one side and six in all are the fewest. */
 int compare_samples(const struct compare_input *input, const struct compare_rule *rule,
 	struct comparison *ret_comparison, struct err *err);
 
-/* Fewer than COMPARE_PLAIN_ALONE pairs are plain only when all of these say so, in one direction:
- * load that comes and goes hits wall time, and hardly CPU time. */
-void compare_plain_together(struct comparison *items, size_t count);
-
-/* Correct for having judged several (Holm) and judge again. */
+/* Judge again as one family (Bonferroni): p grows with the number of metrics, and the intervals
+ * with it. */
 void compare_family(struct comparison *items, size_t count);
 
-/* What the effect and its interval say, whatever the test: regressed or improved when the effect
- * matters and the interval leaves out 0, else inconclusive. */
+/* Fill in effect, lo and hi by the interval of another confidence; the outcome stays. */
+void compare_show(struct comparison *comparison, double confidence);
+
+/* Where it leans: regressed or improved when the effect matters and the interval of 95 % excludes
+ * 0, else inconclusive.  No verdict. */
 enum compare_outcome compare_points_to(const struct comparison *comparison);
 
 /* Is its interval so narrow, half the smallest effect to each side, that more pairs would tell
