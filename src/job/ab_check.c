@@ -70,8 +70,25 @@ static int outputs_check(struct ab_job *ab, struct err *err)
 	return err_hint(err, "--same-output=no measures them anyway");
 }
 
+/* Who asks for fewer pairs than can decide is told before they run. */
+static void pairs_check(struct ab_job *ab)
+{
+	uint32_t exact = ab->options.bench.counts.exact;
+	str_auto struct str line = {0};
+
+	if (!exact || exact >= COMPARE_PAIRS_MIN)
+		return;
+	str_addf(&line,
+		"%u pair%s cannot tell a change from chance: the verdict will be "
+		"inconclusive",
+		exact, exact == 1 ? "" : "s");
+	job_tell(ab->job.host, str_text(&line));
+	run_add_note(ab->job.run, "few-pairs", str_text(&line), "use -n 3 or more, or omit -n");
+}
+
 int ab_check(struct ab_job *ab, struct err *err)
 {
+	pairs_check(ab);
 	builds_check(ab);
 	return outputs_wanted(ab) ? outputs_check(ab, err) : 0;
 }

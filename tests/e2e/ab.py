@@ -42,13 +42,25 @@ def _():
     assert status == {"equivalent": 0, "inconclusive": 3}[outcome], (status, outcome)
 
 
-@case("too few pairs are inconclusive, exit 3, and say how many it takes")
+@case("two pairs are inconclusive, exit 3, and say so before they run and how many it takes")
 def _():
-    status, d = ab("-n", "3", NOP, "--", NOP)
+    status, d = ab("-n", "2", NOP, "--", NOP)
     assert status == 3 and d["data"]["verdict"]["outcome"] == "inconclusive", d
-    assert len(d["data"]["pairs"]) == 3, d
-    assert d["data"]["metrics"][0]["pairs_needed"] > 3, d
+    assert len(d["data"]["pairs"]) == 2, d
+    assert d["data"]["metrics"][0]["pairs_needed"] > 2, d
     assert d["data"]["metrics"][0]["lo"] is None and d["data"]["metrics"][0]["lo_reason"], d
+    assert [w["code"] for w in d["warnings"]] == ["few-pairs"], d["warnings"]
+
+
+@case("p, interval and verdict of every metric agree, and the interval says how sure it is")
+def _():
+    for n in ("3", "5", "9"):
+        _, d = ab("-n", n, NOP, "--", NOP)
+        for m in d["data"]["metrics"]:
+            beyond = m["lo"] > 0 or m["hi"] < 0
+            assert m["never_varies"] or m["confidence"] in (0.95, 0.99, 0.995), m
+            assert m["outcome"] == "equivalent" or beyond == (m["p"] < m["alpha"]), m
+            assert beyond or m["outcome"] not in ("improved", "regressed"), m
 
 
 @case("pairs are neighbours in the order A B, B A")
@@ -164,7 +176,7 @@ def _():
     assert d["data"]["verdict"]["comparability"] == "ADVISORY", d["data"]["verdict"]
     _, d = ab("-n", "2", "./fast", "--", "./asan")
     assert any("sanitizers is none in A and address in B" in w["text"] for w in d["warnings"]), d
-    _, d = ab("-n", "2", "./fast", "--", "./fast")
+    _, d = ab("-n", "3", "./fast", "--", "./fast")
     assert not d["warnings"] and not d["data"]["build_differences"], d["warnings"]
 
 

@@ -70,17 +70,42 @@ static void metric_row(struct table *table, const struct ab_view *ab, uint32_t m
 		outcome_word(ab, metric));
 }
 
+/* By what the rows were judged: a change has p below alpha, and an interval without 0. */
+static void levels_text(struct paper *paper, const struct ab_view *ab)
+{
+	const struct comparison *wall = &ab->metrics[0];
+	str_auto struct str line = {0};
+
+	if (!ab->metric_count || ab->pair_count < COMPARE_PAIRS_MIN)
+		return;
+	str_addf(&line, "intervals of %.4g %%, where equivalent %.4g %%; a change needs p < %.3g",
+		(1 - wall->alpha / wall->correction) * 100, wall->same_confidence * 100,
+		wall->alpha);
+	paper_wrap(paper, 2, INK_DIM, str_text(&line));
+}
+
 static void metrics_table(struct paper *paper, const struct ab_view *ab)
 {
 	table_auto struct table table = {0};
 
-	table_columns(&table, "", ">A", ">B", ">B over A", ">95 % interval", ">p", "");
+	table_columns(&table, "", ">A", ">B", ">B over A", ">interval", ">p", "");
 	for (uint32_t i = 0; i < ab->metric_count; i++)
 		metric_row(&table, ab, i);
 	table_print(&table, paper, 2);
+	levels_text(paper, ab);
 	if (!ab->cpu_is_known)
 		paper_wrap(paper, 2, INK_DIM,
 			"cpu: not measured, a run used less than the kernel can account for");
+}
+
+/* What is open: whether it changed at all, or only whether by as much as matters. */
+static void open_text(struct paper *paper, const struct comparison *by)
+{
+	if (by->adjusted_p < by->alpha)
+		paper_add(paper, ": %s time changed, but cannot tell yet by more than %.3g %%, ",
+			by->name, by->min_effect * 100);
+	else
+		paper_add(paper, ": cannot tell by %s time yet, ", by->name);
 }
 
 /* How many more pairs, and how long they take. */
@@ -88,13 +113,13 @@ static void more_text(struct paper *paper, const struct ab_view *ab)
 {
 	char time[32];
 
-	if (ab->more_pairs)
-		paper_add(paper, ": cannot tell by %s time yet, needs about %llu more pairs (%s), ",
-			ab->verdict.by->name, (unsigned long long)ab->more_pairs,
-			paper_time(
-				time, sizeof(time), (double)ab->more_pairs * (double)ab->pair_ns));
-	else
+	if (!ab->more_pairs) {
 		paper_add(paper, ": cannot tell from this data, ");
+		return;
+	}
+	open_text(paper, ab->verdict.by);
+	paper_add(paper, "needs about %llu more pairs (%s), ", (unsigned long long)ab->more_pairs,
+		paper_time(time, sizeof(time), (double)ab->more_pairs * (double)ab->pair_ns));
 }
 
 static void verdict_text(struct paper *paper, const struct ab_view *ab)
