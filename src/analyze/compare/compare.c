@@ -167,15 +167,16 @@ static void comparison_conclude(struct comparison *one, double correction)
 
 /* Runs that resemble their neighbours say less than their number: the error is larger.  Dealt out
  * A B B A, pairs resemble each other by r (1 - r) / 2 where single runs do by r: 0.11 where runs do
- * by 0.66.  Below SERIES_DEPENDENT that is counted too: over all looks it is the difference between
- * 4.5 and 2.9 % false alarms (ab_test.c). */
+ * by 0.66.  That is counted below SERIES_DEPENDENT too: over all looks it is the difference between
+ * 4.5 and 2.9 % false alarms (ab_test.c).  Of two sessions it is the smallest of their troubles. */
 static void comparison_widen(struct comparison *one, double autocorrelation)
 {
 	size_t count = one->a_count < one->b_count ? one->a_count : one->b_count;
 
 	one->autocorrelation = autocorrelation;
-	one->effective_count = (double)count;
-	if (autocorrelation > 0)
+	one->effective_count =
+		one->advisory ? series_effective_count(count, autocorrelation) : (double)count;
+	if (!one->advisory && autocorrelation > 0)
 		one->effective_count *= (1 - autocorrelation) / (1 + autocorrelation);
 	one->effective_count = fmax(1, one->effective_count);
 	if (count)
@@ -361,12 +362,17 @@ static void samples_judge(struct comparison *one, const double *a, const double 
 	const struct compare_rule *rule)
 {
 	size_t least = one->a_count < one->b_count ? one->a_count : one->b_count;
+	double own;
 
 	one->advisory = true;
 	one->centre = centre_between_sorted(a, one->a_count, b, one->b_count, spread_least(one));
 	one->plain = sides_are_apart(a, one->a_count, b, one->b_count);
 	comparison_widen(one, memory);
-	one->centre.error = hypot(one->centre.error, rule->session);
+	own = one->centre.error;
+	one->centre.error = hypot(own, rule->session);
+	/* Welch's degrees: that part of the error is not guessed from these runs. */
+	if (own > 0 && isfinite(own))
+		one->centre.degrees *= pow(fmin(one->centre.error / own, 10), 4);
 	comparison_finish(one, least >= 2 && one->a_count + one->b_count >= 2 * COMPARE_PAIRS_MIN);
 }
 

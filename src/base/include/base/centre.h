@@ -15,14 +15,15 @@ struct centre {
 	double degrees;	 /* of freedom, that the error is known by */
 };
 
-/* How many values are cut off at each end: none of fewer than 8, then about a sixth. */
+/* How many values of one sample are cut off at each end: none of fewer than 8, then a sixth. */
 size_t centre_cut(size_t count);
 
 /* The centre of one sample.  `least`: single values are known to vary by at least that, however
  * close these few happen to lie; 0: what they show. */
 struct centre centre_of_sorted(const double *sorted, size_t count, double least);
 
-/* The centre of `b` minus that of `a`; each may vary by its own measure. */
+/* The centre of `b` minus that of `a`; each may vary by its own measure.  Three tenths are cut off
+ * at each end of 8 and more values: these are single runs, which are only ever too long. */
 struct centre centre_between_sorted(
 	const double *a, size_t a_count, const double *b, size_t b_count, double least);
 
