@@ -313,16 +313,16 @@ static void wait_settle(
 	struct causal_account *account, const volatile void *object, uint64_t since, uint64_t now)
 {
 	struct assay_causal *control = &inside->control;
-	__u64 taken;
+	struct causal_clock giver = {0};
 
 	account->since_ns = since;
 	if (!object) {
 		count(&control->counts.timer, 1);
 		account->since_ns = 0;
-	} else if (causal_release_find(releases, (uintptr_t)object, since, &taken)) {
+	} else if (causal_release_find(releases, (uintptr_t)object, since, &giver.taken_ns)) {
 		count(&control->counts.handed, 1);
 		causal_hand_on(
-			account, taken, now, CAUSAL_SLACK_PERIODS * control->settings.period_ns);
+			account, giver, now, CAUSAL_SLACK_PERIODS * control->settings.period_ns);
 	} else {
 		count(&control->counts.outside, 1);
 		causal_forgive(account, me.owed_ns, load64(&board->owed_ns));

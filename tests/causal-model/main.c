@@ -1,4 +1,4 @@
-/* main.c - causal_model accuracy|interval|recognise [PROGRAMS PER FAMILY] | check
+/* main.c - causal_model accuracy|foreign|interval|recognise [PROGRAMS PER FAMILY] | check
  *
  * `check` is the test (errors in points): fixed seeds, so its figures are the same on every
  * machine. */
@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double mean_of(const struct options *options, int programs)
+static double mean_of(const struct options *options, enum measure measure, int programs)
 {
 	struct errors all = {0}, by[FAMILIES] = {{0}};
 	double mean;
 
-	accuracy_measure(options, MEASURE_GROWTH, programs, &all, by);
+	accuracy_measure(options, measure, programs, &all, by);
 	mean = errors_mean(&all);
 	for (int i = 0; i < FAMILIES; i++)
 		free(by[i].values);
@@ -27,31 +27,51 @@ static int expect(int number, bool holds, const char *what, double left, double 
 	return !holds;
 }
 
+/* One task of another program for each CPU. */
+static int check_foreign(int number)
+{
+	enum { PROGRAMS = 2 };
+	static const double bound = 4.0;
+	struct options options = decided;
+	double mean, other;
+	int failed;
+
+	options.load = (struct load){2, LOAD_SPIN};
+	mean = mean_of(&options, MEASURE_EACH, PROGRAMS);
+	failed = expect(
+		number, mean < bound, "beside other programs it stays below a bound", mean, bound);
+	options.foreign = FOREIGN_PREVIOUS;
+	other = mean_of(&options, MEASURE_EACH, PROGRAMS);
+	return failed + expect(number + 1, mean < other,
+				"a share of the CPUs is closer than who left the CPU", mean, other);
+}
+
 int check(void)
 {
 	enum { PROGRAMS = 3 };
 	static const double bound = 1.0;
 	struct options options = decided;
-	double mean = mean_of(&options, PROGRAMS), other;
+	double mean = mean_of(&options, MEASURE_GROWTH, PROGRAMS), other;
 	int failed;
 
-	printf("1..6\n");
+	printf("1..8\n");
 	failed = expect(1, mean < bound, "the decided rule stays below its bound", mean, bound);
 	options.rule = RULE_MAX;
-	other = mean_of(&options, PROGRAMS);
+	other = mean_of(&options, MEASURE_GROWTH, PROGRAMS);
 	failed += expect(2, mean < other, "it is closer than max", mean, other);
 	options.rule = RULE_UNPAID;
-	other = mean_of(&options, PROGRAMS);
+	other = mean_of(&options, MEASURE_GROWTH, PROGRAMS);
 	failed += expect(3, mean < other, "it is closer than D", mean, other);
 	options = decided;
 	options.cpu_edge = false;
-	other = mean_of(&options, PROGRAMS);
+	other = mean_of(&options, MEASURE_GROWTH, PROGRAMS);
 	failed += expect(4, mean < other, "handing on CPUs is worth it", mean, other);
 	other = interval_coverage(1);
 	failed += expect(5, other >= 0.9, "nine of ten intervals hold the truth", other, 0.9);
 	other = recognise_wrong(10);
 	failed +=
 		expect(6, other <= 0, "programs paced by the clock are told from others", other, 0);
+	failed += check_foreign(7);
 	return failed != 0;
 }
 
@@ -66,6 +86,8 @@ int main(int argc, char **argv)
 		return check();
 	if (!strcmp(what, "accuracy")) {
 		accuracy_table(programs);
+	} else if (!strcmp(what, "foreign")) {
+		foreign_table(programs);
 	} else if (!strcmp(what, "interval")) {
 		interval_table(programs, decided.period_ns);
 		interval_table(programs, 1000 * US);
@@ -73,7 +95,8 @@ int main(int argc, char **argv)
 		recognise_table(programs);
 	} else {
 		fprintf(stderr,
-			"usage: causal_model accuracy|interval|recognise [PROGRAMS] | check\n");
+			"usage: causal_model accuracy|foreign|interval|recognise [PROGRAMS] | "
+			"check\n");
 		return 2;
 	}
 	return 0;

@@ -15,7 +15,7 @@ double errors_mean(const struct errors *errors);
 double errors_quantile(struct errors *errors, double share); /* sorts */
 
 /* How an experiment's virtual time is taken. */
-enum measure { MEASURE_GROWTH, MEASURE_VISITS };
+enum measure { MEASURE_GROWTH, MEASURE_VISITS, MEASURE_EACH, MEASURE_CPU };
 
 /* The rule as decided (docs/decisions/012-causal-rule.md). */
 extern const struct options decided;
@@ -26,7 +26,12 @@ bool family_is_counted(int family);
 /* All lines at 50 and 100 % of `programs` programs per family; ret_by has FAMILIES entries. */
 void accuracy_measure(const struct options *options, enum measure measure, int programs,
 	struct errors *ret_all, struct errors *ret_by);
+void accuracy_heading(void);
+/* The row of one rule, on the machine that the options say. */
+void accuracy_show(
+	const char *name, const struct options *options, enum measure measure, int programs);
 void accuracy_table(int programs);
+void foreign_table(int programs);
 void interval_table(int programs, int64_t period_ns);
 /* Share of the cells whose truth is in the decided interval of ten pairs. */
 double interval_coverage(int programs);

@@ -142,7 +142,8 @@ static bool doze(struct sim *sim, struct thread *thread, const struct op *op)
 
 static void item(struct sim *sim, struct thread *thread)
 {
-	double v = (double)sim->now - (double)thread->account.taken_ns;
+	double v = (double)sim->now - (double)thread->account.taken_ns -
+		   (double)thread->account.stolen_ns;
 
 	sim->counts.items++;
 	sim->counts.clock_items += thread->by_clock;
@@ -150,6 +151,9 @@ static void item(struct sim *sim, struct thread *thread)
 	if (!sim->visits_from++)
 		sim->first_visit_ns = v;
 	sim->last_visit_ns = v;
+	if (!thread->visits++)
+		thread->first_visit_ns = v;
+	thread->last_visit_ns = v;
 }
 
 static bool may_wake(enum op_kind kind)

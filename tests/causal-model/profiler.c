@@ -54,6 +54,8 @@ void profiler_sample(struct sim *sim, struct thread *thread)
 	__u64 weight = (__u64)sim->options.period_ns;
 
 	sim_settle(sim, thread);
+	if (!sim_is_own(sim, thread))
+		return;
 	if (thread->pausing || sim_random(&sim->random) * 1000 < sim->options.lost_permille)
 		return;
 	sim->counts.samples++;
@@ -152,13 +154,43 @@ void profiler_switch_out(struct sim *sim, struct thread *thread)
 	causal_wait(&thread->account, (__u64)sim->now);
 }
 
+static struct causal_clock clock_of(const struct thread *thread)
+{
+	return (struct causal_clock){thread->account.taken_ns, thread->account.stolen_ns};
+}
+
+/* The part of a wait for a CPU that was other programs'. */
+static void robbed(struct sim *sim, struct thread *thread, const struct thread *previous)
+{
+	__u64 all = UINT64_MAX;
+
+	if (sim->options.foreign == FOREIGN_PREVIOUS && previous && !sim_is_own(sim, previous))
+		causal_stolen(&thread->account, all, (__u64)sim->now);
+	if (sim->options.foreign == FOREIGN_SHARE)
+		causal_stolen(&thread->account,
+			(__u64)(sim->queue_share_ns - thread->queue_share_ns + 0.5),
+			(__u64)sim->now);
+}
+
+static bool hands_cpu_on(
+	struct sim *sim, const struct thread *thread, const struct thread *previous)
+{
+	return sim->options.cpu_edge && previous && previous != thread &&
+	       sim_is_own(sim, previous) && thread->account.since_ns;
+}
+
 void profiler_switch_in(struct sim *sim, struct thread *thread, const struct thread *previous)
 {
 	struct causal_account *account = &thread->account;
+	__u64 waited = account->since_ns ? (__u64)sim->now - account->since_ns : 0;
 
-	if (sim->options.cpu_edge && previous && previous != thread && account->since_ns)
-		causal_hand_on(
-			account, previous->account.taken_ns, (__u64)sim->now, slack_max(sim));
+	if (!sim_is_own(sim, thread))
+		return;
+	robbed(sim, thread, previous);
+	if (hands_cpu_on(sim, thread, previous) &&
+		(sim->options.foreign != FOREIGN_SHARE ||
+			causal_wait_is_own(account, waited, (__u64)sim->now)))
+		causal_hand_on(account, clock_of(previous), (__u64)sim->now, slack_max(sim));
 	account->since_ns = 0;
 	if (thread->pausing && !account->pause_ns && sim->options.cpu_edge)
 		causal_pause_begin(account, (__u64)sim->now);
@@ -206,7 +238,7 @@ void profiler_wake(struct sim *sim, const struct thread *waker, struct thread *w
 				account->taken_ns = from;
 			break;
 		case RULE_CLOCK:
-			causal_hand_on(account, from, (__u64)sim->now, slack_max(sim));
+			causal_hand_on(account, clock_of(waker), (__u64)sim->now, slack_max(sim));
 			break;
 		case RULE_NONE:
 		case RULES:

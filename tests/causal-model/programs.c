@@ -375,4 +375,25 @@ void program_make(struct program *ret_program, int family, uint64_t seed)
 	ret_program->family = families[family].name;
 	ret_program->seed = seed * 64 + (uint64_t)family;
 	families[family].make(&maker);
+	ret_program->own = ret_program->threads;
+}
+
+void program_load(struct program *program, const struct load *load)
+{
+	int tasks = (load->per_two_cpus * program->cpus + 1) / 2;
+	struct maker maker = {.program = program, .random = program->seed / 64 * 1237 + 5};
+	int lines = program->lines;
+
+	for (; tasks > 0 && program->threads < MAX_THREADS; tasks--) {
+		int task = program->threads++;
+		bool bursts = load->kind == LOAD_BURSTS;
+		int64_t on = bursts ? pick(&maker, 1, 50) * MS : 400 * US;
+		int64_t off = bursts ? pick(&maker, 1, 50) * MS : 1 * MS;
+		bool spins = load->kind == LOAD_SPIN || load->kind == LOAD_NICE;
+
+		add(&maker, task, OP_WORK, lines, spins ? 1000 * MS : on);
+		if (!spins)
+			add(&maker, task, OP_IO, 0, off);
+	}
+	program->lines = lines;
 }

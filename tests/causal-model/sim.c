@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define SLICE_NS (3 * MS)
+#define NICE_SLICE_NS (100 * US)
 #define PREEMPT_NS (1 * MS)
 
 double sim_random(uint64_t *state)
@@ -18,6 +19,11 @@ double sim_random(uint64_t *state)
 	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
 	z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
 	return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
+}
+
+bool sim_is_own(const struct sim *sim, const struct thread *thread)
+{
+	return thread - sim->thread < sim->program->own;
 }
 
 static int64_t between(struct sim *sim, int64_t low, int64_t high)
@@ -49,13 +55,18 @@ static void set_state(struct sim *sim, struct thread *thread, enum state state)
 	thread->state = state;
 }
 
+static bool is_nice(const struct sim *sim, const struct thread *thread)
+{
+	return sim->options.load.kind == LOAD_NICE && !sim_is_own(sim, thread);
+}
+
 static void dispatch(
 	struct sim *sim, int number, struct thread *thread, const struct thread *previous)
 {
 	struct cpu *cpu = &sim->cpu[number];
 
 	cpu->thread = (int)(thread - sim->thread);
-	cpu->slice_ns = sim->now + SLICE_NS;
+	cpu->slice_ns = sim->now + (is_nice(sim, thread) ? NICE_SLICE_NS : SLICE_NS);
 	thread->cpu = number;
 	thread->stint_ns = sim->now;
 	set_state(sim, thread, RUNNING);
@@ -80,6 +91,7 @@ static void next_from_queue(struct sim *sim, int number, const struct thread *pr
 static void enqueue(struct sim *sim, struct thread *thread)
 {
 	set_state(sim, thread, READY);
+	thread->queue_share_ns = sim->queue_share_ns;
 	profiler_queue(sim, thread);
 	sim->queue[sim->queued++] = (int)(thread - sim->thread);
 }
@@ -258,6 +270,20 @@ static void cpu_step(struct sim *sim, int number)
 	}
 }
 
+/* Of the threads that wait now, so many would not if the CPUs of other programs were free. */
+static void queue_pass(struct sim *sim, int64_t ns)
+{
+	int theirs = 0, waiting = 0;
+
+	for (int i = 0; i < sim->program->cpus; i++)
+		theirs += sim->cpu[i].thread >= sim->program->own;
+	for (int i = 0; i < sim->queued; i++)
+		waiting += sim->queue[i] < sim->program->own;
+	if (waiting)
+		sim->queue_share_ns +=
+			(double)ns * (theirs < waiting ? (double)theirs / waiting : 1);
+}
+
 void sim_run(struct sim *sim, int64_t until_ns)
 {
 	for (;;) {
@@ -278,8 +304,10 @@ void sim_run(struct sim *sim, int64_t until_ns)
 				cpu = i;
 			}
 		}
-		if (best > sim->now)
+		if (best > sim->now) {
+			queue_pass(sim, best - sim->now);
 			sim->now = best;
+		}
 		if (cpu >= 0)
 			cpu_step(sim, cpu);
 		else if (thread >= 0)
@@ -330,6 +358,7 @@ void sim_experiment(struct sim *sim, int line, int speedup_permille)
 		causal_begin(
 			&thread->account, sim->owed_ns, (__u64)sim->now, thread->state != RUNNING);
 		thread->account.cpu_ns = (__u64)thread->cpu_ns;
+		thread->queue_share_ns = sim->queue_share_ns;
 	}
 }
 
@@ -337,4 +366,13 @@ void sim_measure(struct sim *sim)
 {
 	memset(&sim->counts, 0, sizeof sim->counts);
 	sim->visits_from = 0;
+	for (int i = 0; i < sim->program->threads; i++) {
+		struct thread *thread = &sim->thread[i];
+
+		sim_settle(sim, thread);
+		thread->visits = 0;
+		thread->marked_cpu_ns = (double)thread->cpu_ns;
+		thread->marked_behind_ns =
+			(double)thread->account.taken_ns + (double)thread->account.stolen_ns;
+	}
 }

@@ -12,7 +12,7 @@
 
 #include "wire/causal_rule.h"
 
-enum { MAX_THREADS = 16, MAX_CPUS = 16, MAX_OPS = 20, MAX_OBJECTS = 12, MAX_LINES = 16 };
+enum { MAX_THREADS = 32, MAX_CPUS = 16, MAX_OPS = 20, MAX_OBJECTS = 12, MAX_LINES = 16 };
 
 #define US 1000LL
 #define MS 1000000LL
@@ -64,11 +64,26 @@ struct object {
 struct program {
 	const char *family;
 	int threads, cpus, objects, lines;
+	int own;    /* of the threads; those behind them are other programs' */
 	bool paced; /* by the clock: no rule can see through that */
 	int ops[MAX_THREADS];
 	struct op code[MAX_THREADS][MAX_OPS];
 	struct object object[MAX_OBJECTS];
 	uint64_t seed;
+};
+
+/* Other programs on the same CPUs. */
+enum load_kind { LOAD_SPIN, LOAD_BURSTS, LOAD_SHORT, LOAD_NICE };
+struct load {
+	int per_two_cpus; /* tasks */
+	enum load_kind kind;
+};
+
+/* How much of a wait for a CPU was other programs'. */
+enum foreign {
+	FOREIGN_IGNORED,
+	FOREIGN_PREVIOUS, /* all of it when the task that left the CPU was theirs, or none */
+	FOREIGN_SHARE,	  /* at each moment, what would not be if their CPUs were free */
 };
 
 enum rule { RULE_NONE, RULE_COZ, RULE_MAX, RULE_UNPAID, RULE_CLOCK, RULES };
@@ -89,7 +104,9 @@ struct options {
 	bool at_switch;	       /* a thread that gets a CPU with a debt pays first */
 	bool cpu_edge;	       /* a CPU is handed on like a lock */
 	bool whole_pause;      /* a pause counts on while its thread waits for a CPU */
-	bool from_handler;     /* a pause counts from the handler, not from its sample */
+	enum foreign foreign;
+	struct load load;
+	bool from_handler; /* a pause counts from the handler, not from its sample */
 };
 
 enum state { READY_SOON, READY, RUNNING, BLOCKED, ASLEEP, PAUSED };
@@ -117,7 +134,11 @@ struct thread {
 	int64_t spun_ns;
 	uint64_t random;
 	struct causal_account account;
-	int64_t unpaid_ns, owed_at_block_ns; /* for the older rules */
+	double queue_share_ns; /* sim->queue_share_ns when it began to wait for a CPU */
+	double first_visit_ns, last_visit_ns; /* virtual */
+	int64_t visits;
+	double marked_cpu_ns, marked_behind_ns; /* when measuring began */
+	int64_t unpaid_ns, owed_at_block_ns;	/* for the older rules */
 };
 
 struct cpu {
@@ -149,6 +170,7 @@ struct sim {
 	struct counts counts;
 	double first_visit_ns, last_visit_ns; /* virtual */
 	int64_t visits_from;
+	double queue_share_ns; /* what a thread that always waits would have lost to others */
 };
 
 void sim_init(struct sim *sim, const struct program *program, const struct options *options);
@@ -160,6 +182,7 @@ void sim_measure(struct sim *sim);
 
 /* The scheduler, for the operations (ops.c) and the profiler (profiler.c). */
 double sim_random(uint64_t *state); /* [0, 1) */
+bool sim_is_own(const struct sim *sim, const struct thread *thread);
 void sim_settle(struct sim *sim, struct thread *thread);
 void sim_block(struct sim *sim, struct thread *thread, struct wait_list *list);
 void sim_sleep(struct sim *sim, struct thread *thread, int64_t ns);
@@ -188,4 +211,5 @@ bool profiler_catch_up(struct sim *sim, struct thread *thread);
 /* programs.c: program number `seed` of a family. */
 enum { FAMILIES = 19 };
 void program_make(struct program *ret_program, int family, uint64_t seed);
+void program_load(struct program *program, const struct load *load);
 const char *program_family(int family);

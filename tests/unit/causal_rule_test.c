@@ -50,7 +50,7 @@ static void a_long_wait_takes_over_the_givers_account(void **state)
 
 	(void)state;
 	causal_wait(&a, 5000);
-	causal_hand_on(&a, 1600, 6000, 300);
+	causal_hand_on(&a, (struct causal_clock){.taken_ns = 1600}, 6000, 300);
 	assert_int_equal(a.taken_ns, 1600);
 	assert_int_equal(a.slack_ns, 300); /* 400 to spare, 300 kept */
 	assert_int_equal(a.since_ns, 0);
@@ -62,7 +62,7 @@ static void a_short_wait_forgives_no_more_than_it_lasted_and_the_slack(void **st
 
 	(void)state;
 	causal_wait(&a, 5000);
-	causal_hand_on(&a, 1600, 5100, 300);
+	causal_hand_on(&a, (struct causal_clock){.taken_ns = 1600}, 5100, 300);
 	assert_int_equal(a.taken_ns, 1150);
 	assert_int_equal(a.slack_ns, 0);
 }
@@ -72,7 +72,7 @@ static void a_giver_with_debts_hands_them_on_even_without_a_wait(void **state)
 	struct causal_account a = {.taken_ns = 1000};
 
 	(void)state;
-	causal_hand_on(&a, 700, 5000, 0);
+	causal_hand_on(&a, (struct causal_clock){.taken_ns = 700}, 5000, 0);
 	assert_int_equal(a.taken_ns, 700);
 }
 
@@ -89,6 +89,36 @@ static void an_experiment_begins_without_debts(void **state)
 	assert_int_equal(a.taken_ns, 2000);
 }
 
+static void a_wait_behind_other_programs_is_stolen_and_pays_no_debt(void **state)
+{
+	struct causal_account a = {.taken_ns = 1000};
+
+	(void)state;
+	causal_wait(&a, 5000);
+	causal_stolen(&a, 300, 5400);
+	assert_int_equal(a.stolen_ns, 300);
+	assert_int_equal(a.since_ns, 5300); /* the other 100 were the program's own */
+	assert_int_equal(causal_debt(&a, 1500), 500);
+	causal_stolen(&a, 300, 5400);
+	assert_int_equal(a.stolen_ns, 400); /* never more than it waited */
+}
+
+static void who_waits_for_a_robbed_thread_inherits_it(void **state)
+{
+	const struct causal_clock giver = {.taken_ns = 1100, .stolen_ns = 500};
+	struct causal_account a = {.taken_ns = 1000}, b = {.taken_ns = 1000};
+
+	(void)state;
+	causal_wait(&a, 5000);
+	causal_hand_on(&a, giver, 6000, 0);
+	assert_int_equal(a.taken_ns, 1100);
+	assert_int_equal(a.stolen_ns, 500);
+	causal_wait(&b, 5000);
+	causal_hand_on(&b, giver, 5150, 0); /* a part: what was taken comes first */
+	assert_int_equal(b.taken_ns, 1100);
+	assert_int_equal(b.stolen_ns, 50);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -99,6 +129,8 @@ int main(void)
 		cmocka_unit_test(a_short_wait_forgives_no_more_than_it_lasted_and_the_slack),
 		cmocka_unit_test(a_giver_with_debts_hands_them_on_even_without_a_wait),
 		cmocka_unit_test(an_experiment_begins_without_debts),
+		cmocka_unit_test(a_wait_behind_other_programs_is_stolen_and_pays_no_debt),
+		cmocka_unit_test(who_waits_for_a_robbed_thread_inherits_it),
 	};
 
 	return cmocka_run_group_tests_name("causal_rule", tests, NULL, NULL);

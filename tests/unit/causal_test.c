@@ -35,7 +35,7 @@ static void a_wait_longer_than_the_debt_forgives_it(void **state)
 	struct causal_account wakee = {.taken_ns = 0, .since_ns = 1000};
 
 	(void)state;
-	causal_hand_on(&wakee, 500, 3000, 0);
+	causal_hand_on(&wakee, (struct causal_clock){.taken_ns = 500}, 3000, 0);
 	assert_int_equal(wakee.taken_ns, 500);
 }
 
@@ -44,7 +44,7 @@ static void a_shorter_wait_forgives_only_as_much_as_it_lasted(void **state)
 	struct causal_account wakee = {.taken_ns = 0, .since_ns = 1000};
 
 	(void)state;
-	causal_hand_on(&wakee, 500, 1200, 0);
+	causal_hand_on(&wakee, (struct causal_clock){.taken_ns = 500}, 1200, 0);
 	assert_int_equal(wakee.taken_ns, 200);
 }
 
@@ -53,7 +53,7 @@ static void a_waker_with_a_debt_passes_it_on(void **state)
 	struct causal_account wakee = {.taken_ns = 900, .since_ns = 1000};
 
 	(void)state;
-	causal_hand_on(&wakee, 300, 2000, 0);
+	causal_hand_on(&wakee, (struct causal_clock){.taken_ns = 300}, 2000, 0);
 	assert_int_equal(causal_debt(&wakee, 900), 600);
 }
 
@@ -82,7 +82,7 @@ static void a_release_is_found_by_who_waited_for_it(void **state)
 	causal_release_note(releases, 0x1000, 700, 1500);
 	assert_true(causal_release_find(releases, 0x1000, wakee.since_ns, &taken));
 	assert_int_equal(taken, 700);
-	causal_hand_on(&wakee, taken, 2000, 0);
+	causal_hand_on(&wakee, (struct causal_clock){.taken_ns = taken}, 2000, 0);
 	assert_int_equal(wakee.taken_ns, 700);
 }
 

@@ -332,11 +332,15 @@ static __always_inline __u64 task_state(struct task_struct *task)
 
 /* Where the clock of a thread stands that leaves something to another: a pause that has not been
  * booked yet counts. */
-static __always_inline __u64 seat_taken(const struct wire_causal_seat *seat, __u64 now)
+static __always_inline struct causal_clock seat_clock(
+	const struct wire_causal_seat *seat, __u64 now)
 {
 	__u64 pause = seat->account.pause_ns;
 
-	return seat->account.taken_ns + (pause && now > pause ? now - pause : 0);
+	return (struct causal_clock){
+		.taken_ns = seat->account.taken_ns + (pause && now > pause ? now - pause : 0),
+		.stolen_ns = seat->account.stolen_ns,
+	};
 }
 
 static __always_inline __u64 slack_most(void)
@@ -383,7 +387,7 @@ static __always_inline void seat_enter(
 		seat->robbed_ns += now - since;
 	seat->robbed = 0;
 	if (since && left)
-		causal_hand_on(&seat->account, seat_taken(left, now), now, slack_most());
+		causal_hand_on(&seat->account, seat_clock(left, now), now, slack_most());
 	seat->account.since_ns = 0;
 	if (seat->halted)
 		causal_pause_begin(&seat->account, now);
@@ -408,7 +412,7 @@ int assay_causal_switch(__u64 *arguments)
 		if (state & STATE_DEAD) {
 			seat = seat_search(from->pid);
 			if (seat) {
-				causal.last_taken_ns = seat_taken(seat, now);
+				causal.last_taken_ns = seat_clock(seat, now).taken_ns;
 				seat->tid = 0;
 			}
 		} else if (causal.settings.active) {
@@ -476,7 +480,7 @@ int assay_causal_waking(__u64 *arguments)
 	waker = handed ? seat_of((__u32)id, now, 0) : 0;
 	if (waker) {
 		COUNT(handed, 1);
-		causal_hand_on(&seat->account, seat_taken(waker, now), now, slack_most());
+		causal_hand_on(&seat->account, seat_clock(waker, now), now, slack_most());
 	}
 	wait_shorten(b, seat, now, handed);
 	causal_wait(&seat->account, now);
@@ -500,6 +504,7 @@ int assay_causal_new(__u64 *arguments)
 	if (!parent || !seat)
 		return 0;
 	seat->account.taken_ns = parent->account.taken_ns;
+	seat->account.stolen_ns = parent->account.stolen_ns;
 	seat->blocked_ns = 0;
 	causal_wait(&seat->account, now);
 	return 0;

@@ -23,7 +23,7 @@
 #define WIRE_CAUSAL_MAGIC 0x6c61737561633173ULL
 
 enum {
-	WIRE_CAUSAL_VERSION = 3,
+	WIRE_CAUSAL_VERSION = 4,
 	WIRE_CAUSAL_SEATS = 32768, /* a power of two */
 	WIRE_CAUSAL_PROBES = 16,
 	WIRE_CAUSAL_STRIDE = 2053, /* odd: the places of one id are all different */
@@ -90,7 +90,7 @@ struct wire_causal_seat {
 	__u32 robbed;	  /* of its CPU, by another process */
 	__u32 halted;	  /* preempted in a pause, which goes on when it runs again */
 	__u32 slack_ns;	  /* its timer slack: sleeps end so much later */
-	__u32 reserved[6];
+	__u32 reserved[4];
 };
 
 _Static_assert(sizeof(struct wire_causal_point) == 128, "a table of them has no holes");

@@ -4,12 +4,14 @@
  * settled the rule (tests/causal-model, docs/decisions/012-causal-rule.md), so that what was
  * simulated is what runs.  No loops, no libc, no memory of its own; 64-bit integers only.
  *
- * The idea: each thread has a virtual clock, v = now - taken.  It runs with real time, at (1 - s)
- * in the selected line, and stands still in a pause.  `owed` (one number for all) is how much delay
- * the line has bought so far; a thread with taken < owed pauses for the difference, so that all
- * clocks agree.  A thread that had to wait goes on at the later of two virtual times: when it
- * began to wait, and when what it waited for was done.  taken > owed is delay taken too much
- * (oversleep, a late signal): a credit that the next debts use up, never pushed onto others.
+ * The idea: each thread has a virtual clock, v = now - taken - stolen.  It runs with real time, at
+ * (1 - s) in the selected line, and stands still in a pause, and while another program has the CPU
+ * that it could run on.  `owed` (one number for all) is how much delay the line has bought so far;
+ * a thread with taken < owed pauses for the difference, so that all clocks agree.  What others
+ * stole pays no debt, and nobody is asked to pause for it.  A thread that had to wait goes on at
+ * the later of two virtual times: when it began to wait, and when what it waited for was done.
+ * taken > owed is delay taken too much (oversleep, a late signal): a credit that the next debts use
+ * up, never pushed onto others.
  *
  * Threads: an account is written by its own thread (sample, pause) or by who wakes it while it
  * waits; `owed` is raised by a compare-and-swap of the caller. */
@@ -20,17 +22,25 @@
 #endif
 
 struct causal_account {
-	__u64 taken_ns; /* delay taken in pauses, bought in the line, or handed on by a wake */
-	__u64 slack_ns; /* room for the lumps of sampling, see causal_hand_on */
-	__u64 since_ns; /* waits since: blocked, or in the run queue; 0: it runs */
-	__u64 pause_ns; /* pauses since; 0: it does not */
-	__u64 cpu_ns;	/* its CPU time at its last sample, pauses that spun not counted */
+	__u64 taken_ns;	 /* delay taken in pauses, bought in the line, or handed on by a wake */
+	__u64 stolen_ns; /* delay that nobody ordered: other programs had its CPU, or its giver's */
+	__u64 slack_ns;	 /* room for the lumps of sampling, see causal_hand_on */
+	__u64 since_ns;	 /* waits since: blocked, or in the run queue; 0: it runs */
+	__u64 pause_ns;	 /* pauses since; 0: it does not */
+	__u64 cpu_ns;	 /* its CPU time at its last sample, pauses that spun not counted */
+};
+
+/* How far the clock of a thread that hands something on is behind. */
+struct causal_clock {
+	__u64 taken_ns, stolen_ns;
 };
 
 /* Below this a debt is not worth a signal: delivery alone takes 20 to 40 us. */
 #define CAUSAL_DEBT_MIN_NS 20000ULL
 /* A sample stands for at most so many periods of the CPU time of its thread. */
 #define CAUSAL_WEIGHT_MAX 4ULL
+/* A wait for a CPU of which less than this part is left was other programs' alone. */
+#define CAUSAL_OWN_PART 8ULL
 /* Slack, in periods. */
 #define CAUSAL_SLACK_PERIODS 3ULL
 
@@ -39,6 +49,7 @@ struct causal_account {
 static inline void causal_begin(struct causal_account *a, __u64 owed_ns, __u64 start_ns, int waits)
 {
 	a->taken_ns = owed_ns;
+	a->stolen_ns = 0;
 	a->slack_ns = 0;
 	a->since_ns = waits ? start_ns : 0;
 	a->pause_ns = 0;
@@ -76,28 +87,53 @@ static inline void causal_wait(struct causal_account *a, __u64 now_ns)
 	a->since_ns = now_ns;
 }
 
-/* What `a` waited for was handed on by a thread of the program whose account stands at from_ns: it
- * woke `a`, or it left the CPU that `a` stood in the run queue for (a CPU is handed on like a
- * lock). v = max(v when it began to wait, v of the giver); in accounts, the smaller of from_ns and
- * taken + waited.  Samples come in lumps, so over one short wait the giver's account can outgrow
- * the time waited by chance; what earlier waits had to spare (at most slack_max_ns) evens that
- * out.  Without a wait (woken before it was off its CPU) waited is 0. */
-static inline void causal_hand_on(
-	struct causal_account *a, __u64 from_ns, __u64 now_ns, __u64 slack_max_ns)
+/* Of the wait that ends now, `stolen_ns` were other programs' (at most all of it).  What is left
+ * was a wait for the program's own threads, which is how the program is. */
+static inline void causal_stolen(struct causal_account *a, __u64 stolen_ns, __u64 now_ns)
 {
 	__u64 waited = a->since_ns && now_ns > a->since_ns ? now_ns - a->since_ns : 0;
-	__u64 cap = a->taken_ns + waited;
 
-	if (from_ns <= cap) {
-		__u64 slack = a->slack_ns + (cap - from_ns);
+	if (stolen_ns > waited)
+		stolen_ns = waited;
+	a->stolen_ns += stolen_ns;
+	a->since_ns += stolen_ns;
+}
+
+/* Whether after that a wait for a CPU of `waited_ns` is left that the program's own threads made:
+ * only then does who left the CPU hand it on.  Without other programs all of it is. */
+static inline int causal_wait_is_own(const struct causal_account *a, __u64 waited_ns, __u64 now_ns)
+{
+	return CAUSAL_OWN_PART * (now_ns - a->since_ns) > waited_ns;
+}
+
+/* What `a` waited for was handed on by a thread of the program whose clock is `from` behind: it
+ * woke `a`, or it left the CPU that `a` stood in the run queue for (a CPU is handed on like a
+ * lock).  v = max(v when it began to wait, v of the giver); in accounts, the smaller of the giver's
+ * sum and our own + waited.  Samples come in lumps, so over one short wait the giver's account can
+ * outgrow the time waited by chance; what earlier waits had to spare (at most slack_max_ns) evens
+ * that out.  Of a part, delay taken comes before what was stolen.  Without a wait (woken before it
+ * was off its CPU) waited is 0. */
+static inline void causal_hand_on(
+	struct causal_account *a, struct causal_clock from, __u64 now_ns, __u64 slack_max_ns)
+{
+	__u64 waited = a->since_ns && now_ns > a->since_ns ? now_ns - a->since_ns : 0;
+	__u64 cap = a->taken_ns + a->stolen_ns + waited, sum = from.taken_ns + from.stolen_ns;
+
+	if (sum <= cap) {
+		__u64 slack = a->slack_ns + (cap - sum);
 
 		a->slack_ns = slack < slack_max_ns ? slack : slack_max_ns;
-		a->taken_ns = from_ns;
+		a->taken_ns = from.taken_ns;
+		a->stolen_ns = from.stolen_ns;
 	} else {
-		__u64 use = from_ns - cap < a->slack_ns ? from_ns - cap : a->slack_ns;
+		__u64 use = sum - cap < a->slack_ns ? sum - cap : a->slack_ns, part = waited + use;
+		__u64 more = from.taken_ns > a->taken_ns ? from.taken_ns - a->taken_ns : 0;
 
+		if (more > part)
+			more = part;
 		a->slack_ns -= use;
-		a->taken_ns = cap + use;
+		a->taken_ns += more;
+		a->stolen_ns += part - more;
 	}
 	a->since_ns = 0;
 }
