@@ -12,7 +12,8 @@
  * - A wake hands the account of the waker on.  A wake from an interrupt shows the interrupted
  *   thread as the waker, so entries and exits of hard and soft interrupts and of timers are
  *   counted per CPU.
- * - A CPU that one thread of the program leaves to another is handed on too.
+ * - A CPU that one thread of the program leaves to another is handed on too.  Time in which other
+ *   programs had it is a delay that nobody ordered (causal_queue.bpf.h).
  *
  * Only the threads of one process; a forked child is another process and is left alone.  All maps,
  * programs and links live in file descriptors of the tool and end with it. */
@@ -25,6 +26,7 @@
 #include "causal.shared.h"
 #include "causal_safe.bpf.h"
 #include "causal_seats.bpf.h"
+#include "causal_wait.bpf.h"
 #include "causal_walk.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual MIT/GPL";
@@ -209,13 +211,15 @@ static __always_inline void pause_ask(struct wire_causal_board *b, struct wire_c
 	}
 }
 
-static __always_inline void cpu_sampled(__u64 now)
+static __always_inline void cpu_sampled(__u64 id, __u64 now)
 {
 	struct assay_cpu *cpu = this_cpu();
 	__u64 period = causal.settings.period_ns;
 
 	if (!cpu)
 		return;
+	if (causal.settings.pid)
+		cpu_runs(cpu, id && id >> 32 != causal.settings.pid && cpu_is_used());
 	if (causal.settings.active && period && cpu->sampled_ns > causal.settings.start_ns &&
 		now - cpu->sampled_ns > 2 * period) /* periods vary by a quarter */
 		COUNT(lost, (now - cpu->sampled_ns) / period - 1);
@@ -231,6 +235,7 @@ static __always_inline void seat_runs(struct wire_causal_seat *seat, __u64 now)
 	seat->running_ns = now;
 	seat->blocked_ns = 0;
 	seat->account.since_ns = 0;
+	queue_leave(seat, now);
 }
 
 enum { CARRY_PERIODS = 32 };
@@ -250,8 +255,6 @@ static __always_inline __u64 seat_weight(struct wire_causal_seat *seat, __u64 no
 
 		seat->account.cpu_ns = cpu - before - weight < most ? before + weight : cpu - most;
 	}
-	weight += seat->robbed_ns;
-	seat->robbed_ns = 0;
 	return weight;
 }
 
@@ -265,7 +268,7 @@ int assay_causal_sample(struct assay_sample_context *context)
 	struct sampled sampled;
 	__u32 stack;
 
-	cpu_sampled(now);
+	cpu_sampled(id, now);
 	if (!b || !is_target(id >> 32))
 		return 0;
 	seat = seat_of((__u32)id, now, 0);
@@ -330,68 +333,46 @@ static __always_inline __u64 task_state(struct task_struct *task)
 						    : (__u64)BPF_CORE_READ(before, state);
 }
 
-/* Where the clock of a thread stands that leaves something to another: a pause that has not been
- * booked yet counts. */
-static __always_inline struct causal_clock seat_clock(
-	const struct wire_causal_seat *seat, __u64 now)
+/* A thread leaves its CPU; its seat, if it goes on and an experiment is active. */
+static __always_inline struct wire_causal_seat *task_leaves(
+	struct task_struct *task, bool preempted, __u64 now)
 {
-	__u64 pause = seat->account.pause_ns;
+	__u64 state = task_state(task);
+	struct wire_causal_seat *seat;
 
-	return (struct causal_clock){
-		.taken_ns = seat->account.taken_ns + (pause && now > pause ? now - pause : 0),
-		.stolen_ns = seat->account.stolen_ns,
-	};
-}
-
-static __always_inline __u64 slack_most(void)
-{
-	return CAUSAL_SLACK_PERIODS * causal.settings.period_ns;
-}
-
-static __always_inline void seat_leave(
-	struct wire_causal_seat *seat, __u64 now, bool blocks, bool to_stranger)
-{
-	if (seat->running_ns && now > seat->running_ns) {
-		seat->cpu_ns += now - seat->running_ns;
-		COUNT(ran_ns, now - seat->running_ns);
+	if (state & STATE_DEAD) {
+		seat = seat_search(task->pid);
+		if (seat) {
+			causal.last_taken_ns = seat_clock(seat, now).taken_ns;
+			causal.last_stolen_ns = seat->account.stolen_ns;
+			seat->tid = 0;
+		}
+		return 0;
 	}
-	seat->running_ns = 0;
-	if (seat->account.pause_ns && blocks)
-		return; /* it sleeps, as it should */
-	if (seat->account.pause_ns) {
-		causal_pause_end(&seat->account, now, 0);
-		seat->halted = 1;
+	if (!causal.settings.active) {
+		queue_watch(task, !state || preempted, now);
+		return 0;
 	}
-	causal_wait(&seat->account, now);
-	seat->blocked_ns = blocks ? now : 0;
-	seat->robbed = !blocks && to_stranger;
-	seat->chosen = 0;
+	seat = seat_of(task->pid, now, 0);
+	if (seat)
+		seat_leave(seat, now, state && !preempted);
+	return seat;
 }
 
-/* A CPU that another process took away for a while is a slower CPU: code that needs less of it
- * would lose less to the others, so that time counts as used.  (At a load of 18 on two CPUs a
- * thread ran a fifth of the time, and half its line was said to be worth a tenth.)  A CPU that a
- * thread of the program took is handed on by the rule instead. */
-static __always_inline void seat_enter(
-	struct wire_causal_seat *seat, struct wire_causal_seat *left, __u64 now)
+static __always_inline void task_enters(
+	struct task_struct *task, struct wire_causal_seat *left, __u64 now)
 {
-	__u64 since = seat->account.since_ns;
+	struct wire_causal_seat *seat;
 
-	seat->running_ns = now;
-	seat->blocked_ns = 0;
-	if (seat->account.pause_ns)
+	if (!causal.settings.active) {
+		queue_watch(task, false, now);
 		return;
-	if (since && now > since)
-		COUNT(queued_ns, now - since);
-	if (since && seat->robbed && !seat->halted && !left && now > since)
-		seat->robbed_ns += now - since;
-	seat->robbed = 0;
-	if (since && left)
-		causal_hand_on(&seat->account, seat_clock(left, now), now, slack_most());
-	seat->account.since_ns = 0;
-	if (seat->halted)
-		causal_pause_begin(&seat->account, now);
-	seat->halted = 0;
+	}
+	seat = seat_of(task->pid, now, 1);
+	if (seat) {
+		pause_check(seat, task);
+		seat_enter(seat, left, now);
+	}
 }
 
 /* sched_switch(bool preempt, struct task_struct *prev, struct task_struct *next, ...) */
@@ -400,35 +381,21 @@ int assay_causal_switch(__u64 *arguments)
 {
 	struct task_struct *from = (struct task_struct *)arguments[1];
 	struct task_struct *to = (struct task_struct *)arguments[2];
-	__u32 pid = causal.settings.pid;
-	struct wire_causal_seat *left = 0, *seat;
-	__u64 now, state;
+	int pid = (int)causal.settings.pid;
+	struct wire_causal_seat *left = 0;
+	struct assay_cpu *cpu = this_cpu();
+	__u64 now;
 
-	if (!pid || (from->tgid != (int)pid && to->tgid != (int)pid))
+	if (!pid || !cpu)
+		return 0;
+	cpu_runs(cpu, to->pid && to->tgid != pid && cpu_is_used());
+	if (from->tgid != pid && to->tgid != pid)
 		return 0;
 	now = bpf_ktime_get_ns();
-	if (from->tgid == (int)pid) {
-		state = task_state(from);
-		if (state & STATE_DEAD) {
-			seat = seat_search(from->pid);
-			if (seat) {
-				causal.last_taken_ns = seat_clock(seat, now).taken_ns;
-				seat->tid = 0;
-			}
-		} else if (causal.settings.active) {
-			left = seat_of(from->pid, now, 0);
-			if (left)
-				seat_leave(left, now, state && !(arguments[0] & 1),
-					to->tgid != (int)pid);
-		}
-	}
-	if (to->tgid == (int)pid && causal.settings.active) {
-		seat = seat_of(to->pid, now, 1);
-		if (seat) {
-			pause_check(seat, to);
-			seat_enter(seat, left, now);
-		}
-	}
+	if (from->tgid == pid)
+		left = task_leaves(from, arguments[0] & 1, now);
+	if (to->tgid == pid)
+		task_enters(to, left, now);
 	return 0;
 }
 
@@ -469,12 +436,20 @@ int assay_causal_waking(__u64 *arguments)
 	struct wire_causal_board *b;
 	bool handed;
 
-	if (!is_target(task->tgid))
+	if (!causal.settings.pid || task->tgid != (int)causal.settings.pid)
 		return 0;
 	now = bpf_ktime_get_ns();
+	if (!causal.settings.active) {
+		queue_watch(task, true, now);
+		return 0;
+	}
 	b = board();
 	seat = seat_of(task->pid, now, 1);
-	if (!b || !seat || seat->account.pause_ns)
+	if (!b || !seat)
+		return 0;
+	if (!seat->running_ns)
+		queue_enter(seat, now);
+	if (seat->account.pause_ns)
 		return 0;
 	handed = wake_is_handed(id >> 32);
 	waker = handed ? seat_of((__u32)id, now, 0) : 0;
@@ -507,6 +482,7 @@ int assay_causal_new(__u64 *arguments)
 	seat->account.stolen_ns = parent->account.stolen_ns;
 	seat->blocked_ns = 0;
 	causal_wait(&seat->account, now);
+	queue_enter(seat, now);
 	return 0;
 }
 
@@ -554,11 +530,18 @@ int assay_causal_choose(__u64 *arguments)
 
 /* ---- progress points that the program knows nothing of ---- */
 
+/* Whose visits they are says whose clock counts. */
 static __always_inline void visit(__u64 point)
 {
-	if (point < WIRE_CAUSAL_PROBED &&
-		(__u32)(bpf_get_current_pid_tgid() >> 32) == causal.settings.pid)
-		__sync_fetch_and_add(&causal.visits[point], 1);
+	__u64 id = bpf_get_current_pid_tgid();
+	struct wire_causal_seat *seat;
+
+	if (point >= WIRE_CAUSAL_PROBED || id >> 32 != causal.settings.pid)
+		return;
+	__sync_fetch_and_add(&causal.visits[point], 1);
+	seat = causal.settings.active ? seat_search((__u32)id) : 0;
+	if (seat)
+		seat->visits++;
 }
 
 SEC("uprobe")

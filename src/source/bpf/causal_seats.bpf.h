@@ -30,6 +30,8 @@ struct {
 
 struct assay_cpu {
 	__s32 interrupts, timers; /* how deep */
+	__u32 theirs;		  /* it runs another program, and could run ours */
+	__u32 reserved;
 	__u64 sampled_ns;
 };
 
@@ -107,6 +109,7 @@ static __always_inline struct wire_causal_seat *seat_take(__u32 tid)
 
 		if (seat && !seat->tid && __sync_val_compare_and_swap(&seat->tid, 0, tid) == 0) {
 			seat->epoch = 0;
+			seat->queued = 0;
 			seat->account.pause_ns = 0;
 			return seat;
 		}
@@ -136,7 +139,9 @@ static __noinline struct wire_causal_seat *seat_of(__u32 tid, __u64 now, int wai
 		seat->running_ns = waits ? 0 : now;
 		seat->blocked_ns = seat->account.since_ns;
 		seat->asked_ns = 0;
-		seat->robbed_ns = 0;
+		if (seat->share_ns < causal.settings.share_start_ns)
+			seat->share_ns = causal.settings.share_start_ns;
+		seat->visits = 0;
 		seat->halted = 0;
 		seat->chosen = 0;
 		seat->epoch = causal.settings.epoch;

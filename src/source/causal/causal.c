@@ -1,10 +1,7 @@
 /* causal.c - see source/causal.h.
  *
  * The virtual duration of an experiment is the real one less what the clocks of the program fell
- * behind meanwhile: the growth of the largest account among threads that run, or wait for a CPU, or
- * pause.  "What all owe" alone would leave out the delay taken too much (a pause that ended late),
- * which wakes have handed on to threads that never owe anything.  A blocked thread's account says
- * nothing: it is set right when it is woken. */
+ * behind meanwhile (causal_clock.c). */
 #include "source/causal.h"
 
 #include <errno.h>
@@ -98,6 +95,7 @@ void causal_close(struct causal *causal)
 	causal_points_forget(causal);
 	causal_foreign_forget(causal);
 	vec_done(&causal->visits);
+	vec_done(&causal->threads);
 	vec_done(&causal->spots);
 	arena_done(&causal->spot_paths);
 	causal_stacks_forget(causal);
@@ -177,6 +175,7 @@ static void board_clear(struct causal *causal)
 	for (uint32_t i = 0; i < WIRE_CAUSAL_SEATS; i++)
 		if (causal->seats[i].tid)
 			causal->seats[i] = (struct wire_causal_seat){0};
+	causal->kernel->queue.waiting = 0;
 	causal_progress_forget(causal);
 	causal->engine->spots_forget(causal);
 }
@@ -334,13 +333,14 @@ int causal_window_begin(struct causal *causal, const struct causal_target *targe
 		return r;
 	causal_shuffle(causal);
 	causal->cut = false;
-	causal->kernel->last_taken_ns = 0;
+	causal->kernel->last_taken_ns = causal->kernel->last_stolen_ns = 0;
 	settings->handler = causal_load64(&board->handler);
 	settings->signal = causal_is_ready(causal) ? board_signal(causal) : 0;
 	settings->speedup_permille = speedup_permille < 1000 ? speedup_permille : 1000;
 	settings->period_ns = causal->period_ns;
 	settings->start_ns = clock_monotonic_ns();
 	settings->owed_start_ns = causal_load64(&board->owed_ns);
+	causal_clock_begin(causal);
 	settings->epoch = ++causal->epoch;
 	board->epoch = causal->epoch;
 	__atomic_store_n(&board->active, 1, __ATOMIC_RELEASE);
@@ -348,74 +348,23 @@ int causal_window_begin(struct causal *causal, const struct causal_target *targe
 	return 0;
 }
 
-/* A copy of a seat; false: nobody's in this experiment. */
-static bool seat_read(
-	const struct causal *causal, uint32_t index, struct wire_causal_seat *ret_seat)
-{
-	causal_copy(ret_seat, &causal->seats[index], sizeof(*ret_seat));
-	return ret_seat->tid && ret_seat->epoch == causal->epoch;
-}
-
-/* The furthest clock of the program: of the threads that do not block, if there are any.  When it
- * has ended, of the thread that did last: what it still owed is no delay that it took. */
-static uint64_t furthest_clock(const struct causal *causal, uint64_t now)
-{
-	uint64_t runs = 0, any = causal_load64(&causal->board->owed_ns);
-	uint64_t last = causal_load64(&causal->kernel->last_taken_ns);
-	uint32_t seats = 0;
-
-	for (uint32_t i = 0; i < WIRE_CAUSAL_SEATS; i++) {
-		struct wire_causal_seat seat;
-		uint64_t pause, taken;
-
-		if (!seat_read(causal, i, &seat))
-			continue;
-		seats++;
-		pause = seat.account.pause_ns;
-		taken = seat.account.taken_ns;
-		if (pause && now > pause && now - pause < WIRE_CAUSAL_PAUSE_MAX_NS)
-			taken += now - pause;
-		if (!seat.blocked_ns && taken > runs)
-			runs = taken;
-	}
-	if (!seats && last)
-		return last;
-	return runs > any ? runs : any;
-}
-
-/* What the kernel side adds only when it ends: the wait for a CPU or the run that goes on now. */
-static void open_spans_add(const struct causal *causal, struct causal_snapshot *snapshot)
-{
-	for (uint32_t i = 0; i < WIRE_CAUSAL_SEATS; i++) {
-		struct wire_causal_seat seat;
-		uint64_t now = snapshot->now_ns, since;
-
-		if (!seat_read(causal, i, &seat))
-			continue;
-		since = seat.account.since_ns;
-		if (seat.running_ns && now > seat.running_ns)
-			snapshot->counts.ran_ns += now - seat.running_ns;
-		else if (since && !seat.blocked_ns && now > since)
-			snapshot->counts.queued_ns += now - since;
-	}
-}
-
 static void snapshot_take(struct causal *causal, struct causal_snapshot *ret)
 {
 	ret->now_ns = clock_monotonic_ns();
 	causal_progress_read(causal, ret);
-	ret->taken_ns = furthest_clock(causal, ret->now_ns);
+	ret->taken_ns = causal_clock_furthest(causal, ret->now_ns);
 	ret->owed_ns = causal_load64(&causal->board->owed_ns);
 	ret->pauses = causal_load64(&causal->board->pauses);
 	ret->paused_ns = causal_load64(&causal->board->paused_ns);
 	causal_copy(&ret->counts, &causal->kernel->counts, sizeof(ret->counts));
-	open_spans_add(causal, ret);
+	causal_clock_spans_add(causal, ret);
 }
 
 void causal_window_mark(struct causal *causal)
 {
 	causal->engine->count(causal);
 	snapshot_take(causal, &causal->before);
+	causal_clock_mark(causal);
 }
 
 static uint64_t grown(uint64_t before, uint64_t after)
@@ -458,7 +407,7 @@ static void debts_read(const struct causal *causal, struct causal_result *result
 		struct wire_causal_seat seat;
 		uint64_t debt;
 
-		if (!seat_read(causal, i, &seat))
+		if (!causal_seat_read(causal, i, &seat))
 			continue;
 		result->threads++;
 		debt = causal_debt(&seat.account, causal->after.owed_ns);
@@ -470,7 +419,6 @@ static void debts_read(const struct causal *causal, struct causal_result *result
 void causal_window_end(struct causal *causal, struct causal_result *ret_result)
 {
 	const struct causal_snapshot *a = &causal->before, *b = &causal->after;
-	uint64_t delayed;
 
 	causal->engine->count(causal);
 	snapshot_take(causal, &causal->after);
@@ -483,8 +431,7 @@ void causal_window_end(struct causal *causal, struct causal_result *ret_result)
 		.cut = causal->cut,
 		.counts = counts_between(a, b),
 	};
-	delayed = grown(a->taken_ns, b->taken_ns);
-	ret_result->virtual_ns = grown(delayed, ret_result->wall_ns);
+	ret_result->virtual_ns = grown(causal_clock_delay(causal), ret_result->wall_ns);
 	debts_read(causal, ret_result);
 	causal_progress_conclude(causal);
 }

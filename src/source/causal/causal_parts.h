@@ -45,6 +45,15 @@ struct causal_foreign {
 	uint32_t first, count;
 };
 
+/* A thread at the mark of an experiment, or at its end. */
+struct causal_thread {
+	uint32_t seat, tid, visits;
+	double behind_ns; /* its clock: delay taken, and stolen */
+	double cpu_ns;
+	double blocked_ns; /* 0: it is not */
+};
+typedef vec_of(struct causal_thread) causal_thread_vec;
+
 /* What the two engines do each in its own way.  Both keep the experiment in a struct assay_causal,
  * the board and the seats. */
 struct causal_engine_parts {
@@ -96,6 +105,8 @@ struct causal {
 	struct stat follows; /* the file of the program to follow; st_ino 0: none */
 	struct causal_counter counters[WIRE_CAUSAL_POINTS];
 	struct causal_snapshot before, after;
+	causal_thread_vec threads; /* at the mark */
+	double behind_ns;	   /* their clocks, on average */
 	vec_of(struct causal_visits) visits;
 	uint32_t emitted; /* points */
 	vec_of(struct causal_spot) spots;
@@ -167,6 +178,16 @@ void causal_stacks_forget(struct causal *causal);
 /* causal_foreign.c: say where the code of others is mapped now. */
 int causal_foreign_place(struct causal *causal, struct err *err);
 void causal_foreign_forget(struct causal *causal);
+
+/* causal_clock.c */
+bool causal_seat_read(
+	const struct causal *causal, uint32_t index, struct wire_causal_seat *ret_seat);
+uint64_t causal_clock_furthest(const struct causal *causal, uint64_t now);
+void causal_clock_spans_add(const struct causal *causal, struct causal_snapshot *snapshot);
+void causal_clock_begin(struct causal *causal); /* which CPUs there are, who waits for them */
+void causal_clock_mark(struct causal *causal);
+/* How much the clocks of the threads that make progress fell behind between the snapshots. */
+uint64_t causal_clock_delay(const struct causal *causal);
 
 /* causal_progress.c */
 void causal_progress_read(struct causal *causal, struct causal_snapshot *snapshot);

@@ -85,12 +85,13 @@ struct wire_causal_seat {
 	__u64 running_ns; /* on a CPU since; 0: it is not */
 	__u64 cpu_ns;	  /* CPU time before that, in this experiment */
 	__u64 blocked_ns; /* blocked since; 0: it is not */
-	__u64 robbed_ns;  /* another process had its CPU, since its last sample */
+	__u64 share_ns;	  /* what queue time was the others' when it began to wait for a CPU */
 	__u32 chosen;	  /* blocked at a place whose waits are the target */
-	__u32 robbed;	  /* of its CPU, by another process */
+	__u32 queued;	  /* it waits for a CPU */
 	__u32 halted;	  /* preempted in a pause, which goes on when it runs again */
 	__u32 slack_ns;	  /* its timer slack: sleeps end so much later */
-	__u32 reserved[4];
+	__u32 visits;	  /* of progress points that the kernel side counts */
+	__u32 reserved[3];
 };
 
 _Static_assert(sizeof(struct wire_causal_point) == 128, "a table of them has no holes");

@@ -9,6 +9,8 @@
 #include "wire/causal.h"
 #include "wire/causal_walk.h"
 
+enum { ASSAY_CAUSAL_CPUS = 1024 };
+
 struct assay_causal_range {
 	__u64 low, high; /* low <= address < high */
 };
@@ -33,6 +35,8 @@ struct assay_causal_settings {
 	__u64 period_ns; /* between two samples of a CPU */
 	__u64 start_ns;
 	__u64 owed_start_ns;
+	__u64 share_start_ns;		    /* of struct assay_causal_queue (kernel side) */
+	__u64 cpus[ASSAY_CAUSAL_CPUS / 64]; /* that the target may use (kernel side) */
 	struct assay_causal_range range[WIRE_CAUSAL_RANGES];
 	struct assay_causal_range caller[WIRE_CAUSAL_RANGES];
 	struct wire_causal_foreign foreign_code[WIRE_CAUSAL_FOREIGN];
@@ -55,6 +59,7 @@ struct assay_causal_counts {
 	__u64 no_stack;	 /* not asked for: the stack has no room for a signal */
 	__u64 in_kernel; /* not asked for yet: the thread was in the kernel */
 	__u64 queued_ns; /* threads waited for a CPU */
+	__u64 stolen_ns; /* of that, other programs had it (kernel side) */
 	__u64 ran_ns;	 /* threads were on a CPU */
 	__u64 no_seat;	 /* events of threads that found no seat */
 	__u64 no_spot;	 /* samples whose address found no room in the table */
@@ -62,9 +67,19 @@ struct assay_causal_counts {
 	__u64 stacks;	 /* that were to be kept */
 };
 
+/* Threads that wait for a CPU, and CPUs that others have (kernel side): causal_queue.bpf.h. */
+struct assay_causal_queue {
+	__u64 share_ns; /* what a thread that always waits would have lost to others */
+	__u64 at_ns;	/* summed up to then */
+	__s32 theirs;	/* CPUs that run another program */
+	__s32 waiting;	/* threads */
+};
+
 struct assay_causal {
 	struct assay_causal_settings settings;
 	struct assay_causal_counts counts;
 	__u64 visits[WIRE_CAUSAL_PROBED]; /* of points that the kernel side counts */
 	__u64 last_taken_ns;		  /* the clock of the thread that ended last */
+	__u64 last_stolen_ns;
+	struct assay_causal_queue queue;
 };
