@@ -455,6 +455,7 @@ int assay_causal_waking(__u64 *arguments)
 	waker = handed ? seat_of((__u32)id, now, 0) : 0;
 	if (waker) {
 		COUNT(handed, 1);
+		handoff_begin(waker, seat->tid, now);
 		causal_hand_on(&seat->account, seat_clock(waker, now), now, slack_most());
 	}
 	wait_shorten(b, seat, now, handed);

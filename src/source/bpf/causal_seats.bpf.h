@@ -110,6 +110,7 @@ static __always_inline struct wire_causal_seat *seat_take(__u32 tid)
 		if (seat && !seat->tid && __sync_val_compare_and_swap(&seat->tid, 0, tid) == 0) {
 			seat->epoch = 0;
 			seat->queued = 0;
+			seat->hands_off = 4;
 			seat->account.pause_ns = 0;
 			return seat;
 		}
@@ -142,6 +143,7 @@ static __noinline struct wire_causal_seat *seat_of(__u32 tid, __u64 now, int wai
 		if (seat->share_ns < causal.settings.share_start_ns)
 			seat->share_ns = causal.settings.share_start_ns;
 		seat->visits = 0;
+		seat->woke = 0;
 		seat->halted = 0;
 		seat->chosen = 0;
 		seat->epoch = causal.settings.epoch;

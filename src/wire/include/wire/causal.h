@@ -91,7 +91,9 @@ struct wire_causal_seat {
 	__u32 halted;	  /* preempted in a pause, which goes on when it runs again */
 	__u32 slack_ns;	  /* its timer slack: sleeps end so much later */
 	__u32 visits;	  /* of progress points that the kernel side counts */
-	__u32 reserved[3];
+	__u32 woke;	  /* the thread that it woke, and went on since; 0: none */
+	__u32 woke_us;	  /* when, cut off */
+	__u32 hands_off;  /* how sure it is that it waits for those it wakes, up to 8 */
 };
 
 _Static_assert(sizeof(struct wire_causal_point) == 128, "a table of them has no holes");
