@@ -230,12 +230,12 @@ static __always_inline void cpu_sampled(__u64 id, __u64 now)
  * switches in; the sample knows better. */
 static __always_inline void seat_runs(struct wire_causal_seat *seat, __u64 now)
 {
+	queue_leave(seat, now);
 	if (seat->running_ns)
 		return;
 	seat->running_ns = now;
 	seat->blocked_ns = 0;
 	seat->account.since_ns = 0;
-	queue_leave(seat, now);
 }
 
 enum { CARRY_PERIODS = 32 };
@@ -345,6 +345,7 @@ static __always_inline struct wire_causal_seat *task_leaves(
 		if (seat) {
 			causal.last_taken_ns = seat_clock(seat, now).taken_ns;
 			causal.last_stolen_ns = seat->account.stolen_ns;
+			queue_leave(seat, now);
 			seat->tid = 0;
 		}
 		return 0;
