@@ -9,8 +9,10 @@ As root the shapes run at a real-time priority below the engine's, so that a bus
 little; pairs in which a thread still waited long for a CPU are left out and counted.
 
     -s SECONDS  20      --period US  1000      --engine auto|bpf|preload
-    --real              --normal: at the ordinary priority"""
+    --real              --normal: at the ordinary priority
+    --foreign N         beside N other programs that spin; --normal, and all pairs count"""
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -67,9 +69,21 @@ def truth_of(shape, options):
     return cells
 
 
+@contextlib.contextmanager
+def spinners(count):
+    tasks = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for task in tasks:
+            task.kill()
+            task.wait()
+
+
 def show(shape, options):
-    pairs = pairs_of(shape, options)
-    quiet = [pair for pair in pairs if not disturbed(pair)]
+    with spinners(options.foreign):
+        pairs = pairs_of(shape, options)
+    quiet = [pair for pair in pairs if options.foreign or not disturbed(pair)]
     said, truth = gains(quiet, "round"), truth_of(shape, options)
     errors = [abs(said[cell] - truth[cell]) for cell in truth if cell in said]
     if not errors:
@@ -94,7 +108,9 @@ def main():
     parser.add_argument("--engine", default="auto", choices=["auto", "bpf", "preload"])
     parser.add_argument("--real", action="store_true")
     parser.add_argument("--normal", action="store_true")
+    parser.add_argument("--foreign", type=int, default=0)
     options = parser.parse_intermixed_args()
+    options.normal |= options.foreign > 0
     options.build = os.path.abspath(options.build)
     print(f"said (truth) in percent at speed-up {', '.join(str(n // 10) for n in LEVELS)} %")
     built = [shape for shape in FORMULA if shape != "rust"]
