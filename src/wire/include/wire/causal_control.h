@@ -47,7 +47,7 @@ struct assay_causal_counts {
 	__u64 samples;	 /* of the target's threads */
 	__u64 hits;	 /* of those, in the target of the experiment */
 	__u64 hit_ns;	 /* CPU time, or time blocked, that the hits stand for */
-	__u64 lost;	 /* samples of a CPU that did not come */
+	__u64 lost;	 /* samples that were due while a thread of the program ran */
 	__u64 handed;	 /* wakes of one thread of the program by another */
 	__u64 outside;	 /* wakes by other processes and the kernel's threads */
 	__u64 irq;	 /* wakes from interrupts */
