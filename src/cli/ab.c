@@ -37,7 +37,11 @@ static int options_read(struct cli *cli, struct ab_job_options *options, struct 
 
 static int ab_show(struct cli *cli, const struct ab_job *ab, struct err *err)
 {
-	struct cli_page page = {.run = ab->job.run, .to_stderr = bench_job_shares_stdout(&ab->job)};
+	struct cli_page page = {
+		.run = ab->job.run,
+		.told = AB_TOLD,
+		.to_stderr = bench_job_shares_stdout(&ab->job),
+	};
 
 	while (cli_page_next(cli, &page)) {
 		if (page.json)

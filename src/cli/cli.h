@@ -129,6 +129,7 @@ struct run;
  * run's.  Everything is printed at the end, whole. */
 struct cli_page {
 	const struct run *run; /* may be NULL */
+	const char *told;      /* code of a note that host.tell has shown; NULL: none */
 	bool to_stderr;	       /* the target owns stdout */
 	struct jsonw *json;    /* one of these two is set in the loop */
 	struct paper *paper;

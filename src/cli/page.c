@@ -45,6 +45,14 @@ static unsigned terminal_width(int fd)
 
 enum { AGENT_NOTES = 6 };
 
+/* host_tell() speaks to people only. */
+static bool note_was_told(
+	const struct cli *cli, const struct cli_page *page, const struct note_row *note)
+{
+	return cli->mode == CLI_TEXT && page->told &&
+	       str_equal(run_text(page->run, note->code), page->told);
+}
+
 static void paper_notes(const struct cli *cli, struct cli_page *page)
 {
 	struct paper *paper = &page->sheet;
@@ -53,6 +61,8 @@ static void paper_notes(const struct cli *cli, struct cli_page *page)
 	if (!page->run || cli->mode == CLI_JSON || cli->quiet)
 		return;
 	vec_foreach (const struct note_row, note, &page->run->notes) {
+		if (note_was_told(cli, page, note))
+			continue;
 		if (!left--) {
 			paper_add(paper, "more warnings: use --json\n");
 			break;

@@ -73,6 +73,7 @@ static int outputs_check(struct ab_job *ab, struct err *err)
 /* Who asks for fewer pairs than can decide is told before they run. */
 static void pairs_check(struct ab_job *ab)
 {
+	static const char hint[] = "use -n 3 or more, or omit -n";
 	uint32_t exact = ab->options.bench.counts.exact;
 	str_auto struct str line = {0};
 
@@ -82,8 +83,9 @@ static void pairs_check(struct ab_job *ab)
 		"%u pair%s cannot tell a change from chance: the verdict will be "
 		"inconclusive",
 		exact, exact == 1 ? "" : "s");
+	run_add_note(ab->job.run, AB_TOLD, str_text(&line), hint);
+	str_addf(&line, " (%s)", hint);
 	job_tell(ab->job.host, str_text(&line));
-	run_add_note(ab->job.run, "few-pairs", str_text(&line), "use -n 3 or more, or omit -n");
 }
 
 int ab_check(struct ab_job *ab, struct err *err)

@@ -52,6 +52,22 @@ def _():
     assert [w["code"] for w in d["warnings"]] == ["few-pairs"], d["warnings"]
 
 
+@case("people and agents are warned of too few pairs once, people before the runs")
+def _():
+    warning = "2 pairs cannot tell a change from chance"
+    r = assay("ab", "-n", "2", NOP, "--", NOP)
+    assert r.err.startswith(f"assay: {warning}") and "use -n 3" in r.err, r
+    assert (r.out + r.err).count(warning) == 1, r
+    r = assay("ab", "--agent", "-n", "2", NOP, "--", NOP)
+    assert r.out.count(warning) == 1 and warning not in r.err, r
+    r = assay("ab", "--json=ab.json", "-n", "2", NOP, "--", NOP)
+    assert (r.out + r.err).count(warning) == 1, r
+    with open("ab.json", encoding="utf-8") as f:
+        assert [w["code"] for w in json.load(f)["warnings"]] == ["few-pairs"]
+    r = assay("ab", "--quiet", "-n", "2", NOP, "--", NOP)
+    assert warning not in r.out + r.err, r
+
+
 @case("p, interval and verdict of every metric agree, and the interval says how sure it is")
 def _():
     for n in ("3", "5", "9"):

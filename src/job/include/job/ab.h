@@ -9,6 +9,8 @@
 #include "job/bench.h"
 #include "render/ab.h"
 
+#define AB_TOLD "few-pairs" /* the note that the host was told before the runs */
+
 enum ab_wish { AB_WHERE_USEFUL, AB_YES, AB_NO };
 
 /* Zero: the default. */
