@@ -14,7 +14,6 @@
 #include "base/interval.h"
 #include "base/mem.h"
 #include "base/random.h"
-#include "base/rank_test.h"
 #include "base/series.h"
 #include "base/shape.h"
 #include "base/shift.h"
@@ -138,116 +137,20 @@ static void a_distribution_has_no_value_outside_its_domain(void **state)
 	assert_true(student_both_tails((double)INFINITY, 4) == 0 && student_both_tails(0, 4) == 1);
 }
 
-/* ---- rank tests ---- */
-
-static void signed_rank_case(const struct vector_case *one)
-{
-	struct vector d = vector_of(one, "d");
-	struct rank_result result;
-	struct err err = {0};
-
-	assert_int_equal(signed_rank_test(d.at, d.count, &result, &err), 0);
-	expect(one, "statistic", result.statistic);
-	near_relative(result.p, vector_value(one, "p"), "p");
-	assert_int_equal(result.exact, vector_value(one, "origin_exact") == 1);
-}
-
-static void the_signed_rank_test_is_that_of_scipy_and_r(void **state)
-{
-	(void)state;
-	assert_int_equal(vectors_check("signed_rank.txt", "signed_rank", signed_rank_case), 20);
-	assert_int_equal(vectors_check("r.txt", "signed_rank", signed_rank_case), 9);
-}
-
-static void rank_sum_case(const struct vector_case *one)
-{
-	struct vector a = vector_of(one, "a"), b = vector_of(one, "b");
-	struct rank_result result;
-	struct err err = {0};
-
-	assert_int_equal(rank_sum_test(a.at, a.count, b.at, b.count, &result, &err), 0);
-	expect(one, "u", result.statistic);
-	near_relative(result.p, vector_value(one, "p"), "p");
-	assert_int_equal(result.exact, vector_value(one, "origin_exact") == 1);
-}
-
-static void the_rank_sum_test_is_that_of_scipy_and_r(void **state)
-{
-	(void)state;
-	assert_int_equal(vectors_check("rank_sum.txt", "rank_sum", rank_sum_case), 14);
-	assert_int_equal(vectors_check("r.txt", "rank_sum", rank_sum_case), 5);
-}
-
-static void holm_case(const struct vector_case *one)
-{
-	struct vector p = vector_of(one, "p"), adjusted = vector_of(one, "adjusted");
-
-	holm_adjust(p.at, p.count);
-	for (size_t i = 0; i < p.count; i++)
-		near_enough(p.at[i], adjusted.at[i], "adjusted p");
-}
-
-static void holms_correction_is_that_of_statsmodels_and_r(void **state)
-{
-	double p[] = {0.01, (double)NAN, 0.04};
-
-	(void)state;
-	assert_int_equal(vectors_check("rank_sum.txt", "holm", holm_case), 4);
-	assert_int_equal(vectors_check("r.txt", "holm", holm_case), 3);
-	holm_adjust(p, 3); /* two tests, not three */
-	assert_true(p[0] == 0.02 && isnan(p[1]) && p[2] == 0.04);
-	holm_adjust(NULL, 0);
-}
-
-static void a_rank_test_of_nothing_says_nothing(void **state)
-{
-	double equal[30] = {0}, one[] = {3}, sevens[30];
-	struct rank_result result;
-	struct err err = {0};
-
-	(void)state;
-	for (int i = 0; i < 30; i++)
-		sevens[i] = 7;
-	assert_int_equal(signed_rank_test(NULL, 0, &result, &err), 0);
-	assert_true(result.p == 1 && result.used == 0);
-	assert_int_equal(signed_rank_test(equal, 30, &result, &err), 0);
-	assert_true(result.p == 1 && result.used == 0);
-	assert_int_equal(signed_rank_test(one, 1, &result, &err), 0);
-	assert_true(result.p == 1 && result.used == 1);
-	assert_int_equal(rank_sum_test(one, 1, NULL, 0, &result, &err), 0);
-	assert_true(result.p == 1);
-	assert_int_equal(rank_sum_test(sevens, 30, sevens, 30, &result, &err), 0);
-	assert_true(result.p == 1 && result.statistic == 450);
-	assert_int_equal(signed_rank_test(sevens, 30, &result, &err), 0);
-	assert_true(result.p < 1e-6); /* all ties, all on one side */
-}
-
 static void a_value_that_is_no_number_is_refused_by_name(void **state)
 {
-	double values[] = {1, 2, (double)NAN}, good[] = {1, 2}, endless[] = {1, (double)INFINITY};
-	struct rank_result result = {.p = 0.5};
+	double values[] = {1, 2, (double)NAN}, endless[] = {1, (double)-INFINITY};
 	struct err err = {0};
 
 	(void)state;
-	assert_int_equal(signed_rank_test(values, 3, &result, &err), -EINVAL);
-	assert_string_equal(err.text, "differences: value 3 of 3 is not a number");
-	assert_int_equal(rank_sum_test(good, 2, endless, 2, &result, &err), -EINVAL);
-	assert_string_equal(err.text, "second sample: value 2 of 2 is infinite");
-	assert_true(result.p == 0.5); /* not touched */
+	assert_int_equal(stats_check(values, 2, "times", &err), 0);
+	assert_int_equal(stats_check(values, 3, "times", &err), -EINVAL);
+	assert_string_equal(err.text, "times: value 3 of 3 is not a number");
+	assert_int_equal(stats_check(endless, 2, "sizes", &err), -EINVAL);
+	assert_string_equal(err.text, "sizes: value 2 of 2 is infinite");
 }
 
 /* ---- shifts ---- */
-
-static void one_sample_case(const struct vector_case *one)
-{
-	struct vector x = vector_of(one, "x");
-	mem_auto double *sorted = stats_sorted(x.at, x.count);
-	struct shift shift = shift_of_sorted(sorted, x.count, 0.95);
-
-	expect(one, "estimate", shift.estimate);
-	expect(one, "lo", shift.lo);
-	expect(one, "hi", shift.hi);
-}
 
 static void two_samples_case(const struct vector_case *one)
 {
@@ -264,33 +167,73 @@ static void two_samples_case(const struct vector_case *one)
 static void shifts_are_those_of_r_and_of_sorting_everything(void **state)
 {
 	(void)state;
-	assert_int_equal(vectors_check("shift.txt", "one", one_sample_case), 16);
 	assert_int_equal(vectors_check("shift.txt", "two", two_samples_case), 4);
-	assert_int_equal(vectors_check("r.txt", "one", one_sample_case), 7);
 	assert_int_equal(vectors_check("r.txt", "two", two_samples_case), 4);
+}
+
+/* Whole numbers, so that most differences are tied. */
+static void a_shift_with_ties_is_that_of_sorting_everything(void **state)
+{
+	enum { A = 70, B = 31 };
+	double a[A], b[B], all[A * B];
+	int64_t cut = rank_sum_cut(A, B, 0.95);
+	struct random random;
+	struct shift shift;
+
+	(void)state;
+	random_seed(&random, 3);
+	for (int round = 0; round < 20; round++) {
+		for (int i = 0; i < A; i++)
+			a[i] = (double)random_below(&random, 9);
+		for (int i = 0; i < B; i++)
+			b[i] = (double)random_below(&random, 12) - 4;
+		for (int i = 0; i < A * B; i++)
+			all[i] = b[i % B] - a[i / B];
+		stats_sort(a, A);
+		stats_sort(b, B);
+		stats_sort(all, A * B);
+		shift = shift_between_sorted(a, A, b, B, 0.95);
+		assert_true(shift.estimate == stats_median_sorted(all, A * B));
+		assert_true(shift.lo == all[cut] && shift.hi == all[A * B - 1 - cut]);
+	}
 }
 
 static void a_shift_of_too_few_values_has_no_bounds(void **state)
 {
-	double five[] = {1, 2, 3, 4, 5}, six[] = {1, 2, 3, 4, 5, 6}, same[200];
-	struct shift shift = shift_of_sorted(five, 5, 0.95);
+	double four[] = {1, 2, 3, 4}, same[200];
+	struct shift shift = shift_between_sorted(four, 4, NULL, 0, 0.95);
 
 	(void)state;
-	assert_true(shift.estimate == 3 && shift.lo == (double)-INFINITY &&
-		    shift.hi == (double)INFINITY);
-	shift = shift_of_sorted(six, 6, 0.95);
-	assert_true(shift.estimate == 3.5 && shift.lo == 1 && shift.hi == 6);
-	shift = shift_of_sorted(NULL, 0, 0.95);
-	assert_true(isnan(shift.estimate) && isinf(shift.lo));
-	shift = shift_between_sorted(five, 5, NULL, 0, 0.95);
 	assert_true(isnan(shift.estimate) && isinf(shift.hi));
-	shift = shift_between_sorted(five, 3, six, 3, 0.95);
-	assert_true(shift.estimate == 0 && isinf(shift.lo));
+	shift = shift_between_sorted(four, 3, four, 3, 0.95);
+	assert_true(shift.estimate == 0 && shift.lo == (double)-INFINITY &&
+		    shift.hi == (double)INFINITY);
+	shift = shift_between_sorted(four, 4, four, 4, 0.95);
+	assert_true(shift.estimate == 0 && shift.lo == -3 && shift.hi == 3);
 	for (int i = 0; i < 200; i++)
 		same[i] = -7;
-	shift = shift_of_sorted(same, 200, 0.95);
-	assert_true(shift.estimate == -7 && shift.lo == -7 && shift.hi == -7);
-	assert_true(shift_between_sorted(same, 200, same, 200, 0.95).estimate == 0);
+	shift = shift_between_sorted(same, 200, same, 200, 0.95);
+	assert_true(shift.estimate == 0 && shift.lo == 0 && shift.hi == 0);
+}
+
+static void the_cut_of_many_values_is_the_formula_of_the_rules(void **state)
+{
+	(void)state;
+	for (size_t count = 26; count <= 2000; count++) {
+		double n = (double)count, m = 30;
+		double cut = floor(n * m / 2 - 1.96 * sqrt(n * m * (n + m + 1) / 12));
+		int64_t more = rank_sum_cut(count, 30, 0.95) - (int64_t)cut;
+
+		assert_in_range(more, 0, 1); /* 1.96 is 1.959964 rounded up */
+	}
+	/* Published critical values of U. */
+	assert_int_equal(rank_sum_cut(10, 10, 0.95), 23);
+	assert_int_equal(rank_sum_cut(20, 20, 0.95), 127);
+	assert_int_equal(rank_sum_cut(5, 9, 0.95), 7);
+	assert_int_equal(rank_sum_cut(9, 5, 0.95), 7);
+	assert_int_equal(rank_sum_cut(10, 10, 0.99), 16);
+	assert_int_equal(rank_sum_cut(3, 3, 0.95), -1);
+	assert_int_equal(rank_sum_cut(0, 30, 0.95), -1);
 }
 
 /* ---- centres ---- */
@@ -341,23 +284,6 @@ static void p_and_the_interval_of_a_centre_are_the_same_statement(void **state)
 	assert_true(centre_p(&sure) == 0 && centre_half(&sure, 0.99) == 0);
 	centre = centre_of_sorted(NULL, 0, 0);
 	assert_true(isnan(centre.estimate) && centre_p(&centre) == 1);
-}
-
-static void the_cut_of_many_pairs_is_the_formula_of_the_rules(void **state)
-{
-	(void)state;
-	for (size_t count = 26; count <= 2000; count++) {
-		double n = (double)count;
-		double cut = floor(n * (n + 1) / 4 - 1.96 * sqrt(n * (n + 1) * (2 * n + 1) / 24));
-		int64_t more = signed_rank_cut(count, 0.95) - (int64_t)cut;
-
-		assert_in_range(more, 0, 1); /* 1.96 is 1.959964 rounded up */
-	}
-	assert_int_equal(signed_rank_cut(5, 0.95), -1);
-	assert_int_equal(signed_rank_cut(20, 0.95), 52);  /* published: critical value 52 */
-	assert_int_equal(signed_rank_cut(10, 0.99), 3);	  /* published: 3 */
-	assert_int_equal(rank_sum_cut(10, 10, 0.95), 23); /* published: 23 */
-	assert_int_equal(rank_sum_cut(3, 3, 0.95), -1);
 }
 
 /* ---- intervals ---- */
@@ -531,17 +457,14 @@ int main(void)
 		cmocka_unit_test(autocorrelation_is_that_of_statsmodels_and_r),
 		cmocka_unit_test(distributions_are_those_of_scipy),
 		cmocka_unit_test(a_distribution_has_no_value_outside_its_domain),
-		cmocka_unit_test(the_signed_rank_test_is_that_of_scipy_and_r),
-		cmocka_unit_test(the_rank_sum_test_is_that_of_scipy_and_r),
-		cmocka_unit_test(holms_correction_is_that_of_statsmodels_and_r),
-		cmocka_unit_test(a_rank_test_of_nothing_says_nothing),
 		cmocka_unit_test(a_value_that_is_no_number_is_refused_by_name),
 		cmocka_unit_test(shifts_are_those_of_r_and_of_sorting_everything),
+		cmocka_unit_test(a_shift_with_ties_is_that_of_sorting_everything),
 		cmocka_unit_test(a_shift_of_too_few_values_has_no_bounds),
+		cmocka_unit_test(the_cut_of_many_values_is_the_formula_of_the_rules),
 		cmocka_unit_test(a_centre_is_that_of_tukey_and_mclaughlin),
 		cmocka_unit_test(the_centres_of_two_samples_differ_as_yuen_and_welch_say),
 		cmocka_unit_test(p_and_the_interval_of_a_centre_are_the_same_statement),
-		cmocka_unit_test(the_cut_of_many_pairs_is_the_formula_of_the_rules),
 		cmocka_unit_test(intervals_are_those_of_scipy_statsmodels_and_r),
 		cmocka_unit_test(a_percentile_needs_as_many_values_as_the_rules_say),
 		cmocka_unit_test(random_numbers_are_those_of_xoshiro256),

@@ -9,37 +9,22 @@ case <- function(.kind, ...) {
 }
 set.seed(20261115)
 
+# Drawn by cases that are gone: so what follows stays as it was.
+invisible(rnorm(173))
+
 # Exact intervals need data without ties.
-for (n in c(6, 7, 8, 9, 12, 20, 25)) {
-	x <- rnorm(n, 0.02, 0.05)
-	w <- wilcox.test(x, exact = TRUE, conf.int = TRUE)
-	case("signed_rank", d = x, p = w$p.value, statistic = unname(w$statistic), origin_exact = 1)
-	case("one", x = x, estimate = unname(w$estimate), lo = w$conf.int[1], hi = w$conf.int[2])
-}
-for (n in c(26, 60)) {
-	x <- round(rnorm(n, 0.4, 2))
-	if (n == 26) x[x == 0] <- 1
-	case("signed_rank", d = x, p = wilcox.test(x, exact = FALSE)$p.value, origin_exact = 0)
-}
 for (size in list(c(4, 4), c(5, 9), c(12, 10), c(25, 25))) {
 	a <- rnorm(size[1], 10, 1)
 	b <- rnorm(size[2], 10.5, 2)
 	w <- wilcox.test(b, a, exact = TRUE, conf.int = TRUE)
-	case("rank_sum", a = a, b = b, u = unname(w$statistic), p = w$p.value, origin_exact = 1)
 	case("two", a = a, b = b, estimate = unname(w$estimate), lo = w$conf.int[1], hi = w$conf.int[2])
 }
-a <- round(rnorm(40, 10, 3))
-b <- round(rnorm(30, 11, 3))
-w <- wilcox.test(b, a, exact = FALSE)
-case("rank_sum", a = a, b = b, u = unname(w$statistic), p = w$p.value, origin_exact = 0)
+invisible(rnorm(70)) # as above
 for (counts in list(c(0, 12), c(5, 12), c(12, 12), c(7, 4000)))
 	for (confidence in c(0.9, 0.95))
 		case("share", k = counts[1], n = counts[2], confidence = confidence,
 			exact = binom.test(counts[1], counts[2], conf.level = confidence)$conf.int[1:2])
-for (n in c(1, 3, 8)) {
-	p <- runif(n, 0, 0.1)
-	case("holm", p = p, adjusted = p.adjust(p, "holm"))
-}
+invisible(runif(12)) # as above
 for (n in c(4, 11, 200)) {
 	x <- rlnorm(n, 3, 0.4)
 	shares <- c(0, 0.1, 0.25, 0.5, 0.9, 0.99, 1)

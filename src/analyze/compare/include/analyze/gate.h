@@ -1,7 +1,7 @@
 /* gate.h - may this change go in: a candidate against its baselines and against its budgets.
  *
- * Does: match the commands, judge wall time, CPU time and peak RSS of each as one family (rank sum
- * test, size and interval), give each change a severity, judge the budgets, and decide.
+ * Does: match the commands, judge wall time, CPU time and peak RSS of each as one family
+ * (compare.h), give each change a severity, judge the budgets, and decide.
  * A stored baseline was not measured in turns with the candidate, so a change must be clear before
  * it fails: see gate_item.clear.  Does not: measure, read files, decide on fingerprints alone
  * (gate_comparability does).
