@@ -168,6 +168,24 @@ static void an_experiment_is_believed_and_confirms_the_place_above_it(void **sta
 	scene_done(&s);
 }
 
+static void an_experiment_does_not_tell_callers_with_the_same_time_apart(void **state)
+{
+	struct scene s =
+		scene_of(HEAD "97 main:1;feed:4;parse:88;token:7;scan:10\n3 main:1;feed:6\n",
+			"scan:10 feed:4");
+	struct run *causal = experiments_run("scan", 1 - 0.475);
+
+	(void)state;
+	s.evidence.piece[EVIDENCE_CAUSAL] = (struct evidence_piece){causal, "causal.assay", "", ""};
+	scene_signal(&s, "cpus_used", 1.0);
+	scene_first(&s);
+	assert_string_equal(s.view.first->function, "scan");
+	assert_int_equal(s.view.gain_source, GAIN_EXPERIMENT);
+	assert_string_equal(s.view.confidence, "medium");
+	run_close(causal);
+	scene_done(&s);
+}
+
 static void an_experiment_that_contradicts_one_busy_thread_is_said_and_makes_it_less_sure(
 	void **state)
 {
@@ -293,6 +311,7 @@ int main(void)
 		cmocka_unit_test(threads_that_do_the_same_gain_by_arithmetic_and_others_do_not),
 		cmocka_unit_test(a_thread_that_is_nearly_always_busy_may_gain_all),
 		cmocka_unit_test(an_experiment_is_believed_and_confirms_the_place_above_it),
+		cmocka_unit_test(an_experiment_does_not_tell_callers_with_the_same_time_apart),
 		cmocka_unit_test(
 			an_experiment_that_contradicts_one_busy_thread_is_said_and_makes_it_less_sure),
 		cmocka_unit_test(a_level_whose_bounds_hold_nothing_is_not_the_one_that_is_shown),

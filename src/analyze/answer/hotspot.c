@@ -19,6 +19,7 @@ enum { ROWS_MOST = 20 };
 #define DOUBTED_MOST 0.5
 #define OFTEN 10
 #define LOOP_LEAST 0.3 /* of the CPU time in one loop, to be told as what it is */
+#define SAME_TIME 0.95 /* of a caller's time: an experiment cannot tell the two apart */
 
 const char *hotspot_category_word(enum hotspot_category category)
 {
@@ -67,12 +68,25 @@ static double agreement_of(const struct hotspot_draft *draft)
 	return spot->asked == 1 ? 0.4 : 0.2;
 }
 
-/* The place itself was counted, or an experiment was made on it. */
+/* Two functions above it, or more, have the same time and are not the root: making the work faster
+ * and making it unnecessary gain the same, and any of them may be where that is done. */
+static bool has_same_callers(const struct hotspot *spot)
+{
+	const struct hotspot_link *place = &spot->chain[spot->chain_place];
+	uint32_t same = 0;
+
+	for (uint32_t i = spot->chain_place + 1; i + 1 < spot->chain_count; i++)
+		same += place->total >= SAME_TIME * spot->chain[i].total;
+	return same >= 2;
+}
+
+/* The place itself was counted, or an experiment was made on it, and it can be told from others. */
 static bool is_confirmed(const struct hotspot_draft *draft)
 {
 	const struct hotspot *spot = &draft->spot;
+	bool is_told_apart = !has_same_callers(spot);
 
-	if (draft->pays)
+	if (draft->pays && is_told_apart)
 		return true;
 	/* What is below it is entered again and again from there. */
 	if (spot->chain_place &&
@@ -82,7 +96,7 @@ static bool is_confirmed(const struct hotspot_draft *draft)
 		if (draft->evidence[i].agrees &&
 			(str_equal(draft->evidence[i].mechanism, "simulation") ||
 				str_equal(draft->evidence[i].mechanism, "pmu")))
-			return !spot->chain_place;
+			return !spot->chain_place && is_told_apart;
 	return false;
 }
 
