@@ -251,6 +251,15 @@ static __always_inline void seat_runs(struct wire_causal_seat *seat, __u64 now)
 	seat->account.since_ns = 0;
 }
 
+/* A number of which the verifier knows nothing any more: each way of coming to one that it tells
+ * apart has the walk of the stack verified once more (Linux 6.1: 141,000 instructions in place of
+ * 75,000, in an emulated machine 2.6 s to load in place of 1.2). */
+__noinline __u64 number_forget(__u64 number)
+{
+	asm volatile("" : "+r"(number));
+	return number;
+}
+
 enum { CARRY_PERIODS = 32 };
 
 /* The CPU time this sample stands for.  What is more than one sample may stand for is left to the
@@ -292,7 +301,7 @@ int assay_causal_sample(struct assay_sample_context *context)
 	lost_count(seat, sampled_ns, now);
 	if (seat->account.pause_ns)
 		return 0;
-	weight = seat_weight(seat, now);
+	weight = number_forget(seat_weight(seat, now));
 	stack = stack_take();
 	sampled = sample_place(context, stack);
 	kept = stack_at(stack);

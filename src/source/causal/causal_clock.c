@@ -19,10 +19,14 @@
  * this part of it, over all threads, is not worth the noise of a mean. */
 enum { LEAST_PART = 50, STOLEN_PART = 200 };
 
-/* A copy of a seat; false: nobody's in this experiment. */
+/* A copy of a seat; false: nobody's in this experiment.  Nearly all of the 32768 are nobody's, and
+ * their numbers are all that is read of them. */
 bool causal_seat_read(
 	const struct causal *causal, uint32_t index, struct wire_causal_seat *ret_seat)
 {
+	ret_seat->tid = causal_load32(&causal->seats[index].tid);
+	if (!ret_seat->tid)
+		return false;
 	causal_copy(ret_seat, &causal->seats[index], sizeof(*ret_seat));
 	return ret_seat->tid && ret_seat->epoch == causal->epoch;
 }
