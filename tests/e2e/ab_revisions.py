@@ -152,11 +152,11 @@ def _():
 def _():
     repository()
     write("repo/work.sh", "#!/bin/sh\necho done\necho more\n", 0o755)
-    words = ("-n", "2", "--run", "./work.sh", "HEAD~1", "--", ".")
-    r = ab(*words, status=5)
+    words = ("--run", "./work.sh", "HEAD~1", "--", ".")
+    r = ab("-n", "3", *words, status=5)
     assert "line 2 is '(nothing)' in A and 'more' in B" in r.err, r
     assert len(r.err.splitlines()) == 2 and not r.out, r
-    ab("--same-output=no", *words, status=3)
+    ab("--same-output=no", "-n", "2", *words, status=3)
 
 
 @case("submodules are named, hooks do not run, and a hook's index is not touched")
@@ -171,7 +171,8 @@ def _():
     index = os.path.abspath("repo/.git/index")
     r = ab("--json", "-n", "2", "--run", "./work.sh", "HEAD", "--", ".",
            env={"GIT_INDEX_FILE": index}, status=3)
-    assert [w["code"] for w in json.loads(r.out)["warnings"]] == ["submodules"] * 2, r
+    codes = [w["code"] for w in json.loads(r.out)["warnings"]]
+    assert [code for code in codes if code != "few-pairs"] == ["submodules"] * 2, r
     assert not os.path.exists("ran")
     assert_untouched(before)
 
