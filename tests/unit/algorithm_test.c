@@ -127,6 +127,23 @@ static void nested_loops_are_told_apart(void **state)
 		"the loop at w.c:12 makes 50 trips each of the 100 times it is entered");
 }
 
+/* Code of a loop that jumps back once in each call: its entries were not seen. */
+static void a_loop_of_one_trip_per_call_is_no_reason(void **state)
+{
+	struct algorithm_loop loop = {"/src/w.c", 19, 1, 67211};
+	const struct algorithm_site site = {"/src/w.c", 32, 67212};
+	const struct algorithm_function function = {"find", 67212, &site, 1, &loop, 1, 1, 1};
+	const struct algorithm_view view = {.functions = &function, .function_count = 1};
+	arena_auto struct arena arena = {0};
+
+	(void)state;
+	assert_string_equal(algorithm_words(&view, "find", "/src/w.c", 19, &arena),
+		"called 67,212 times from w.c:32");
+	loop.trips = 6721200;
+	assert_string_equal(algorithm_words(&view, "find", "/src/w.c", 19, &arena),
+		"the loop at w.c:19 makes 100 trips per call, called 67,212 times from w.c:32");
+}
+
 static void code_that_was_inlined_is_found_by_its_line(void **state)
 {
 	run_auto struct run *run = calls_run(SEARCH, 0);
@@ -319,6 +336,7 @@ int main(void)
 		cmocka_unit_test(calls_stand_at_the_line_that_calls_and_loops_at_their_first),
 		cmocka_unit_test(a_loop_is_one_loop_wherever_its_parts_stand),
 		cmocka_unit_test(nested_loops_are_told_apart),
+		cmocka_unit_test(a_loop_of_one_trip_per_call_is_no_reason),
 		cmocka_unit_test(code_that_was_inlined_is_found_by_its_line),
 		cmocka_unit_test(a_simulation_that_was_cut_before_it_came_there_says_nothing),
 		cmocka_unit_test(counts_are_written_as_people_do),

@@ -291,27 +291,35 @@ static void calls_add(
 			place_words(site->file, site->line, arena));
 }
 
-static double trips_per_entry(const struct algorithm_loop *loop)
+/* How often a loop is entered is not always known: then it is as often as its function is called.
+ */
+static double entries_of(const struct algorithm_loop *loop, uint64_t calls)
 {
-	return loop->entries ? (double)loop->trips / (double)loop->entries : (double)loop->trips;
+	return (double)(loop->entries > 1 ? loop->entries : calls > 1 ? calls : 1);
+}
+
+static double trips_per_entry(const struct algorithm_loop *loop, uint64_t calls)
+{
+	return (double)loop->trips / entries_of(loop, calls);
 }
 
 static void loop_add(
 	const struct algorithm_loop *loop, uint64_t calls, struct str *out, struct arena *arena)
 {
-	const char *trips = algorithm_count_words(trips_per_entry(loop), arena);
+	const char *trips = algorithm_count_words(trips_per_entry(loop, calls), arena);
+	double entries = entries_of(loop, calls);
 
 	if (loop->line)
 		str_addf(out, "the loop at %s makes ", place_words(loop->file, loop->line, arena));
 	else
 		str_add(out, "its loop makes ");
-	if (calls && fabs((double)loop->entries - (double)calls) <= PER_CALL * (double)calls)
+	if (calls && fabs(entries - (double)calls) <= PER_CALL * (double)calls)
 		str_addf(out, "%s trips per call", trips);
-	else if (loop->entries <= 1)
+	else if (entries <= 1)
 		str_addf(out, "%s trips", trips);
 	else
 		str_addf(out, "%s trips each of the %s times it is entered", trips,
-			algorithm_count_words((double)loop->entries, arena));
+			algorithm_count_words(entries, arena));
 }
 
 const char *algorithm_words(const struct algorithm_view *view, const char *function,
@@ -319,17 +327,18 @@ const char *algorithm_words(const struct algorithm_view *view, const char *funct
 {
 	const struct algorithm_function *found = algorithm_find(view, function);
 	const struct algorithm_loop *loop = found && found->loop_count ? found->loops : NULL;
-	bool has_calls = found && found->calls >= CALLS_WORTH;
+	uint64_t calls = found ? found->calls : 0;
+	bool has_calls = calls >= CALLS_WORTH;
 	str_auto struct str out = {0};
 
 	if (!found)
 		loop = algorithm_loop_near(view, file, line);
-	if (loop && (trips_per_entry(loop) < TRIPS_WORTH || loop->trips < CALLS_WORTH))
+	if (loop && (trips_per_entry(loop, calls) < TRIPS_WORTH || loop->trips < CALLS_WORTH))
 		loop = NULL;
 	if (!loop && !has_calls)
 		return "";
 	if (loop)
-		loop_add(loop, found ? found->calls : 0, &out, arena);
+		loop_add(loop, calls, &out, arena);
 	if (loop && has_calls)
 		str_add(&out, ", ");
 	if (has_calls)
