@@ -302,6 +302,35 @@ static void the_own_time_of_the_caller_may_go_with_the_work(void **state)
 	scene_done(&whole);
 }
 
+static void what_is_collected_may_go_with_who_allocates(void **state)
+{
+	static const char text[] = HEAD "20 main:1;merge:2;runtime.mallocgc:5\n20 main:3;walk:4\n"
+					"60 runtime.gcBgMarkWorker:1;runtime.gcDrain:2\n";
+	struct scene s = scene_of(text, "merge:2"), unknown = scene_of(text, "merge:2");
+
+	(void)state;
+	scene_signal(&s, "cpus_used", 1.0);
+	scene_signal(&s, "collector_samples", 0.6);
+	scene_first(&s);
+	for (uint32_t i = 0; i < s.view.hotspot_count; i++) {
+		const struct hotspot *spot = &s.view.hotspots[i];
+
+		if (str_equal(spot->function, "merge")) {
+			assert_near(spot->gain_all, 0.2, 1e-9);
+			assert_in_range((int)(1000 * spot->gain_all_hi), 800, 1000);
+		}
+		if (str_equal(spot->function, "walk"))
+			assert_true(spot->gain_all_hi < 0.3);
+	}
+	scene_signal(&unknown, "cpus_used", 1.0);
+	scene_first(&unknown);
+	for (uint32_t i = 0; i < unknown.view.hotspot_count; i++)
+		if (str_equal(unknown.view.hotspots[i].function, "merge"))
+			assert_true(unknown.view.hotspots[i].gain_all_hi < 0.3);
+	scene_done(&s);
+	scene_done(&unknown);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -318,6 +347,7 @@ int main(void)
 		cmocka_unit_test(a_promise_by_arithmetic_is_held_against_what_the_place_got),
 		cmocka_unit_test(threads_that_take_turns_gain_what_one_does_alone),
 		cmocka_unit_test(the_own_time_of_the_caller_may_go_with_the_work),
+		cmocka_unit_test(what_is_collected_may_go_with_who_allocates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,8 @@
  * Threads that run side by side are each sampled once in a period.  So a sample of one thread with
  * none of another within a period before and behind it was taken while that thread had the program
  * to itself: what is saved there, the program saves.  What is saved beside others it may save or
- * not.  Where threads take turns quickly this finds less than there is, never more. */
+ * not.  Where threads take turns quickly this finds less than there is.  Where the others sleep
+ * until a timer ends it finds more: what is saved there is waited for. */
 #include "analyze/profile_filter.h"
 #include "base/mem.h"
 #include "base/str.h"

@@ -25,6 +25,7 @@ struct hotspot_draft {
 	double samples_share;		  /* 0: not in the samples */
 	double loop_share;		  /* in a loop of its own; 0: none, or nobody looked */
 	double thread_least, thread_most; /* shares of the busy threads' own samples */
+	double garbage;			  /* the collector's share that it allocates for */
 	struct hotspot_times times;	  /* 0: not known */
 };
 
