@@ -27,7 +27,7 @@ static int clock_record(struct topdown_job *job, struct err *err)
 		.argv = job->options.program,
 		.stdout_to_stderr = job->host->json_on_stdout,
 		.rate_hz = CLOCK_HZ,
-		.stack = SAMPLER_STACK_NONE,
+		.stack = SAMPLER_STACK_AUTO, /* who called: simulated_targets.c */
 		.interrupted = job->host->interrupted,
 	};
 	int r = event_list_parse(&events, "cpu-clock", err);

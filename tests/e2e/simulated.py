@@ -334,8 +334,8 @@ def _():
     need("valgrind")
     mib = planted_mib()
     for name, category in (("chase", "memory_latency"), ("stream", "memory_bandwidth"),
-                           ("branches", "bad_speculation"), ("chain", "core"),
-                           ("mixed", "mixed")):
+                           ("branches", "bad_speculation"), ("targets", "bad_speculation"),
+                           ("chain", "core"), ("mixed", "mixed")):
         for _ in range(ROUNDS):
             data = cause(name, mib)
             told = {f["function"]: (round(f["time_share"], 2), f["category"], f["why"])

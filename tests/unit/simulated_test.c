@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -253,7 +254,24 @@ static void the_time_per_event_tells_which_kind_of_work_takes_it(void **state)
 
 /* ---- the join ---- */
 
-/* A clock run with samples in named functions, 1 ms each. */
+static row_id stack_add(
+	struct run *run, row_id module, const char *name, unsigned addr, row_id parent)
+{
+	row_id function = run_add_function(
+		run, &(struct function_row){.name = run_intern(run, name), .module = module});
+	row_id frame = run_add_frame(run,
+		&(struct frame_row){
+			.function = function, .file = run_intern(run, "/src/w.c"), .line = 10});
+	row_id location = run_add_location(
+		run, &(struct location_row){.module = module,
+			     .addr = addr,
+			     .frame = frame,
+			     .flags = str_equal(name, "kernel") ? LOCATION_KERNEL : 0});
+
+	return run_add_stack(run, &(struct stack_row){.location = location, .parent = parent});
+}
+
+/* A clock run with samples in named functions, 1 ms each; "hit<main": called by main. */
 static struct run *clock_run(const char *const *functions, const unsigned *samples, unsigned count)
 {
 	struct run *run = run_open();
@@ -264,20 +282,13 @@ static struct run *clock_run(const char *const *functions, const unsigned *sampl
 				   .scale = 1});
 	run_add_execution(run, &(struct execution_row){.wall_ns = 1});
 	for (unsigned i = 0; i < count; i++) {
-		bool kernel = str_equal(functions[i], "kernel");
-		row_id function = run_add_function(
-			run, &(struct function_row){
-				     .name = run_intern(run, functions[i]), .module = module});
-		row_id frame = run_add_frame(run, &(struct frame_row){.function = function,
-							  .file = run_intern(run, "/src/w.c"),
-							  .line = 10});
-		row_id location =
-			run_add_location(run, &(struct location_row){.module = module,
-						      .addr = 16 * (i + 1),
-						      .frame = frame,
-						      .flags = kernel ? LOCATION_KERNEL : 0});
-		row_id stack = run_add_stack(run, &(struct stack_row){.location = location});
+		char name[32];
+		const char *caller = strchr(functions[i], '<');
+		row_id parent = caller ? stack_add(run, module, caller + 1, 16 * i + 24, 0) : 0;
+		row_id stack;
 
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(functions[i], "<"), functions[i]);
+		stack = stack_add(run, module, name, 16 * (i + 1), parent);
 		for (unsigned k = 0; k < samples[i]; k++)
 			run_add_sample(run, &(struct sample_row){.event = 1,
 						    .stack = stack,
@@ -346,6 +357,43 @@ static void functions_meet_by_name_and_the_program_gets_the_word_of_most_of_its_
 	assert_int_equal(view.lines[0].samples, 90);
 	run_close(clock);
 	run_close(sim);
+}
+
+/* if (random bit) hit(); else miss(): counted in main, paid for in what it calls. */
+static void a_mispredicted_branch_is_paid_for_where_it_jumps_to(void **state)
+{
+	static const char *const together[] = {"main", "hit<main", "miss<main"};
+	static const char *const apart[] = {"main", "hit<other", "miss"};
+	static const unsigned samples[] = {40, 30, 30};
+	static const char *const simulated[] = {"main", "hit", "miss", "other"};
+	static const uint64_t counts[][4] = {
+		{170000000, 0, 0, 5800000}, {17000000, 0, 0, 0}, {17000000, 0, 0, 0}, {1, 0, 0, 0}};
+	static const uint64_t few[][4] = {
+		{170000000, 0, 0, 100000}, {17000000, 0, 0, 0}, {17000000, 0, 0, 0}, {1, 0, 0, 0}};
+	struct run *clock = clock_run(together, samples, 3), *other = clock_run(apart, samples, 3);
+	struct run *sim = simulated_run(simulated, counts, 4, 0);
+	struct run *calm = simulated_run(simulated, few, 4, 0);
+	arena_auto struct arena arena = {0};
+	struct simulated_view view;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(simulated_join(sim, clock, &costs, &arena, &view, &err), 0);
+	assert_int_equal(view.verdict.category, VERDICT_BAD_SPECULATION);
+	assert_int_equal(view.verdict.confidence, VERDICT_LOW);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(view.functions[i].category, VERDICT_BAD_SPECULATION);
+	assert_non_null(strstr(view.functions[1].why, "mispredicted branches of main"));
+	assert_int_equal(view.hottest_core, UINT32_MAX);
+	/* Called by somebody else, or by one that hardly mispredicts. */
+	assert_int_equal(simulated_join(sim, other, &costs, &arena, &view, &err), 0);
+	assert_int_equal(view.functions[1].category, VERDICT_CORE);
+	assert_int_equal(simulated_join(calm, clock, &costs, &arena, &view, &err), 0);
+	assert_int_equal(view.functions[1].category, VERDICT_CORE);
+	run_close(clock);
+	run_close(other);
+	run_close(sim);
+	run_close(calm);
 }
 
 static void half_and_half_is_mixed_and_the_kernel_alone_is_unclear(void **state)
@@ -523,6 +571,7 @@ int main(void)
 		cmocka_unit_test(the_time_per_event_tells_which_kind_of_work_takes_it),
 		cmocka_unit_test(
 			functions_meet_by_name_and_the_program_gets_the_word_of_most_of_its_time),
+		cmocka_unit_test(a_mispredicted_branch_is_paid_for_where_it_jumps_to),
 		cmocka_unit_test(half_and_half_is_mixed_and_the_kernel_alone_is_unclear),
 		cmocka_unit_test(a_simulation_that_was_cut_gives_rates_and_no_verdict),
 		cmocka_unit_test(a_cut_simulation_of_the_start_alone_is_known_as_such),

@@ -59,8 +59,9 @@ size_t simulated_name_length(const char *name)
 struct joining {
 	const struct run *clock;
 	double executions;
-	struct map functions, lines;
+	struct map functions, lines, edge_at;
 	vec_of(struct simulated_site) sites, line_sites;
+	struct simulated_edges edges;
 	double all_ns, kernel_ns, joined_ns, reached_ns;
 };
 
@@ -68,6 +69,8 @@ static void joining_done(struct joining *j)
 {
 	map_done(&j->functions);
 	map_done(&j->lines);
+	map_done(&j->edge_at);
+	vec_done(&j->edges.rows);
 	vec_done(&j->sites);
 	vec_done(&j->line_sites);
 }
@@ -114,11 +117,32 @@ static void site_time(struct simulated_site *site, double ns, uint64_t samples)
 	site->samples += samples;
 }
 
-static void stack_take(struct joining *j, row_id location, double ns, uint64_t samples)
+/* Who called it, if that one was simulated too. */
+static void caller_take(
+	struct joining *j, row_id parent, const struct simulated_site *site, double ns)
 {
 	const struct run *run = j->clock;
+	row_id location = parent ? run->stacks.at[parent - 1].location : 0;
+	row_id frame = location ? run->locations.at[location - 1].frame : 0;
+	const struct function_row *function = frame ? function_standing(run, frame) : NULL;
+	const char *name = function && function->name ? run_text(run, function->name) : "";
+	uint32_t ends[2] = {(uint32_t)(site - j->sites.at), 0}, at;
+
+	if (!map_get(&j->functions, name, simulated_name_length(name), &ends[1]))
+		return;
+	if (map_add(&j->edge_at, ends, sizeof(ends), j->edges.rows.count, &at))
+		vec_push(&j->edges.rows, (struct simulated_edge){site->row.function,
+						 j->sites.at[ends[1]].row.function, 0});
+	j->edges.rows.at[at].ns += ns;
+}
+
+static void stack_take(struct joining *j, row_id stack, double ns, uint64_t samples)
+{
+	const struct run *run = j->clock;
+	row_id location = stack ? run->stacks.at[stack - 1].location : 0;
 	const struct location_row *at = location ? &run->locations.at[location - 1] : NULL;
 	const struct function_row *function;
+	struct simulated_site *site;
 	const struct frame_row *frame;
 
 	j->all_ns += ns;
@@ -131,8 +155,9 @@ static void stack_take(struct joining *j, row_id location, double ns, uint64_t s
 	function = function_standing(run, at->frame);
 	if (!function || !function->name)
 		return;
-	site_time(function_at(j, run_text(run, function->name), run_text(run, function->file)), ns,
-		samples);
+	site = function_at(j, run_text(run, function->name), run_text(run, function->file));
+	site_time(site, ns, samples);
+	caller_take(j, run->stacks.at[stack - 1].parent, site, ns);
 	frame = &run->frames.at[at->frame - 1];
 	if (frame->file && frame->line)
 		site_time(line_at(j,
@@ -151,8 +176,8 @@ static void samples_join(struct joining *j, const struct profile_samples *sample
 	if (none->samples)
 		stack_take(j, 0, (double)none->weight * ns_each / j->executions, none->samples);
 	vec_foreach (const struct profile_stack, at, &samples->stacks)
-		stack_take(j, j->clock->stacks.at[at->stack - 1].location,
-			(double)at->cost.weight * ns_each / j->executions, at->cost.samples);
+		stack_take(j, at->stack, (double)at->cost.weight * ns_each / j->executions,
+			at->cost.samples);
 }
 
 /* Most time first; what has none by instructions. */
@@ -217,14 +242,16 @@ static void sites_make(struct joining *j, const struct simulated_rules *rules, s
 			continue;
 		}
 		simulated_site_judge(rules, &view->costs, arena, site);
-		if (site->category == VERDICT_CORE && site->time_share >= CORE_SHARE &&
-			view->hottest_core == UINT32_MAX)
-			view->hottest_core = i;
 		if (site->row.counts[SIMULATED_INSTRUCTIONS])
 			j->joined_ns += site->time_ns;
 	}
 	view->functions = functions;
 	view->function_count = j->sites.count;
+	if (!view->counts.partial)
+		simulated_targets_judge(rules, &j->edges, view, arena, functions);
+	for (uint32_t i = j->sites.count; i-- > 0;)
+		if (functions[i].category == VERDICT_CORE && functions[i].time_share >= CORE_SHARE)
+			view->hottest_core = i;
 	view->lines = sites_keep(j, j->line_sites.at, j->line_sites.count, &view->costs, arena);
 	view->line_count = j->line_sites.count;
 }

@@ -2,6 +2,22 @@
 #pragma once
 
 #include "analyze/simulated.h"
+#include "base/vec.h"
+
+/* The sampled time of a function while another called it, by the names of their sites. */
+struct simulated_edge {
+	const char *function, *caller;
+	double ns;
+};
+
+struct simulated_edges {
+	vec_of(struct simulated_edge) rows;
+};
+
+/* What is called by a function that mispredicts and pays for it; after each site was judged. */
+void simulated_targets_judge(const struct simulated_rules *rules,
+	const struct simulated_edges *edges, const struct simulated_view *view, struct arena *arena,
+	struct simulated_site *sites);
 
 /* The verdict of the whole from its functions. */
 void simulated_view_judge(

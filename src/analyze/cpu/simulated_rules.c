@@ -19,6 +19,8 @@ int simulated_rules_parse(
 		{"stall-share", &rules->stall_share},
 		{"bandwidth-factor", &rules->bandwidth_factor},
 		{"speculation-least", &rules->speculation_least},
+		{"target-share", &rules->target_share},
+		{"target-instructions", &rules->target_instructions},
 		{"frontend-share", &rules->frontend_share},
 		{"core-cpi", &rules->core_cpi},
 		{"retiring-cpi", &rules->retiring_cpi},

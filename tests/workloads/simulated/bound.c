@@ -1,10 +1,11 @@
 /* bound.c - programs whose bottleneck is known, for the simulator's verdicts.
  *
- *     bound chase|stream|branches|chain|mixed [MIB]
+ *     bound chase|stream|branches|targets|chain|mixed [MIB]
  *
  * Work is counted in iterations.  chase: dependent loads in random order over MIB of memory (64),
  * each of which misses every cache.  stream: the same memory one line after the other, which a
- * prefetcher follows.  branches: a branch on a random bit.  chain: multiplications and additions
+ * prefetcher follows.  branches: a branch on a random bit.  targets:
+ * the same, to one of two functions.  chain: multiplications and additions
  * that each wait for the one before.  mixed: chase and branches, about half of the time each. */
 #include <stdint.h>
 #include <stdio.h>
@@ -66,6 +67,34 @@ __attribute__((noinline)) static uint64_t run_branches(uint64_t steps)
 	return taken;
 }
 
+static uint64_t target_sum;
+
+__attribute__((noinline)) static void hit(uint64_t value)
+{
+	target_sum += 3 * value;
+}
+
+__attribute__((noinline)) static void miss(uint64_t value)
+{
+	target_sum ^= value + 7;
+}
+
+__attribute__((noinline)) static uint64_t run_targets(uint64_t steps)
+{
+	uint64_t state = 88172645463325252u;
+
+	for (uint64_t i = 0; i < steps; i++) {
+		state ^= state << 13;
+		state ^= state >> 7;
+		state ^= state << 17;
+		if (state & 1)
+			hit(state);
+		else
+			miss(state);
+	}
+	return target_sum;
+}
+
 __attribute__((noinline)) static double run_chain(uint64_t steps)
 {
 	double value = 1;
@@ -97,6 +126,8 @@ int main(int argc, char **argv)
 		printf("%llu\n", (unsigned long long)run_stream(memory_of(mib), 25));
 	else if (strcmp(what, "branches") == 0)
 		printf("%llu\n", (unsigned long long)run_branches(16000000));
+	else if (strcmp(what, "targets") == 0)
+		printf("%llu\n", (unsigned long long)run_targets(30000000));
 	else if (strcmp(what, "chain") == 0)
 		printf("%g\n", run_chain(30000000));
 	else if (strcmp(what, "mixed") == 0)

@@ -84,6 +84,7 @@ struct simulated_costs {
 struct simulated_rules {
 	double explains_share, latency_share, stall_cpi, stall_share;
 	double bandwidth_factor, speculation_least, frontend_share;
+	double target_share, target_instructions;
 	double core_cpi, retiring_cpi;
 	double lead_share, judged_share;
 	double samples_least;
