@@ -2,7 +2,9 @@
  * removal.
  *
  * A folder is locked while it is used, by its spawner too, so one that nobody has locked was left
- * by a tool that was killed: the next simulation of the same user removes it. */
+ * by a tool that was killed: the next simulation of the same user removes it.  Its program may run
+ * on: valgrind writes there when that ends, and makes its exit status 1 where it cannot.  So a
+ * folder stays as long as one of the logs in it is open. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -17,8 +19,9 @@
 #include "base/str.h"
 #include "simulate_parts.h"
 
-enum { LOG_MOST = 1 << 20, TRIES = 10 };
+enum { LOG_MOST = 1 << 20, TRIES = 10, PID_MOST = 16 };
 #define PREFIX "assay-simulate-"
+#define LOG "log." /* and the process */
 
 /* The line that `at` stands in, without valgrind's "==123== ". */
 static void line_copy(const char *text, const char *at, char *ret_line, size_t capacity)
@@ -60,12 +63,58 @@ void simulate_log_read(const char *folder, struct simulate_log *ret_log)
 	while (dir && (entry = readdir(dir))) {
 		str_auto struct str text = {0};
 
-		if (str_starts(entry->d_name, "log.") &&
+		if (str_starts(entry->d_name, LOG) &&
 			io_read_at(dirfd(dir), entry->d_name, LOG_MOST, &text) >= 0)
 			log_look(str_text(&text), ret_log);
 	}
 	if (dir)
 		closedir(dir);
+}
+
+/* Whether the process has this file open; one that may not be asked may have. */
+static bool process_has(const char *pid, const struct stat *file)
+{
+	char path[64];
+	struct dirent *entry;
+	bool found = false;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%s/fd", pid);
+	dir = opendir(path);
+	if (!dir)
+		return errno != ENOENT;
+	while (!found && (entry = readdir(dir))) {
+		struct stat open_file;
+
+		found = fstatat(dirfd(dir), entry->d_name, &open_file, 0) == 0 &&
+			open_file.st_ino == file->st_ino && open_file.st_dev == file->st_dev;
+	}
+	closedir(dir);
+	return found;
+}
+
+/* Whether a simulated process still runs: each has a log of its own, named after it. */
+static bool folder_is_used(int fd)
+{
+	int own = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = own >= 0 ? fdopendir(own) : NULL;
+	struct dirent *entry;
+	struct stat file;
+	bool used = false;
+
+	if (!dir)
+		io_close_pointer(&own);
+	while (dir && !used && (entry = readdir(dir))) {
+		const char *pid = entry->d_name + strlen(LOG);
+
+		used = str_starts(entry->d_name, LOG) && *pid &&
+		       strspn(pid, "0123456789") == strlen(pid) && strlen(pid) < PID_MOST &&
+		       fstatat(fd, entry->d_name, &file, AT_SYMLINK_NOFOLLOW) == 0 &&
+		       process_has(pid, &file);
+	}
+	if (dir)
+		closedir(dir);
+	return used;
 }
 
 /* The files in the folder behind `fd`, which is closed. */
@@ -109,7 +158,7 @@ static void folders_sweep(const char *base)
 		if (!str_starts(entry->d_name, PREFIX))
 			continue;
 		fd = folder_lock(dirfd(dir), entry->d_name);
-		if (fd < 0)
+		if (fd < 0 || folder_is_used(fd))
 			continue;
 		folder_empty(fcntl(fd, F_DUPFD_CLOEXEC, 0)); /* locked until it is gone */
 		(void)unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
@@ -147,8 +196,10 @@ void simulate_folder_remove(struct simulate_folder *folder)
 {
 	if (!folder->path)
 		return;
-	folder_empty(fcntl(folder->lock, F_DUPFD_CLOEXEC, 0));
-	(void)rmdir(folder->path);
+	if (!folder_is_used(folder->lock)) {
+		folder_empty(fcntl(folder->lock, F_DUPFD_CLOEXEC, 0));
+		(void)rmdir(folder->path);
+	}
 	io_close_pointer(&folder->lock);
 	folder->path = NULL;
 }

@@ -17,7 +17,7 @@ import time
 import outside
 from busy import PR_SET_CHILD_SUBREAPER, processes
 from fake_machine import tree, values
-from tap import (ASSAY, BUILD, assay, case, chance, main, no_kernel_engine, run, skip,
+from tap import (ASSAY, BUILD, assay, case, chance, main, need, no_kernel_engine, run, skip,
                  wait_for)
 
 KILLS = int(os.environ.get("ASSAY_KILLS", "30"))
@@ -73,6 +73,7 @@ def targets_check(orphans, alive, what):
         assert told, (what, f"target {pid} died", orphans.statuses.get(pid))
         assert told.startswith("ok "), (what, f"target {pid} found itself changed", told)
         wait_for(lambda: orphans.reap() or not lives(pid), 60)
+        orphans.reap()  # it may have ended behind the last look
         assert orphans.statuses.get(pid, 0) == 0, (what, pid, orphans.statuses[pid])
 
 
@@ -228,6 +229,29 @@ def _():
             if name.endswith(".assay"):
                 file_check(os.path.join(folder, name), what)
         shutil.rmtree(folder)
+
+
+@case("a simulated program keeps its exit status when the tool dies one process after the other")
+def _():
+    need("valgrind")
+    orphans = Orphans()
+    os.mkdir("tmp")
+    words = ["stat", "--engine", "sim", "-e", "calls", "--"]
+    tool = start([*words, KEPT, LOG, "600"])
+    wait_for(lambda: log_lines("begin"), 60)
+    for pid in family_of(tool.pid)[1:]:
+        if is_assay(pid):
+            kill_one(pid)
+    tool.wait()  # it saw that, and took away what was its own
+    alive = [pid for pid in log_lines("begin") if lives(pid)]
+    assert alive, "the program was over too early"
+    where = {"TMPDIR": os.path.abspath("tmp")}
+    assert assay(*words, "true", env=where).status == 0  # which takes away what is left
+    targets_check(orphans, alive, "the starter of a simulation killed")
+    wait_for(orphans.reap, 60)
+    assert [orphans.statuses[pid] for pid in alive] == [0], (alive, orphans.statuses)
+    assert assay(*words, "true", env=where).status == 0
+    assert not os.listdir("tmp"), os.listdir("tmp")
 
 
 # ---- a process that runs ----
