@@ -189,6 +189,17 @@ func goCopy(rounds int) {
 	}
 }
 
+//go:noinline
+func writeRow(out *os.File) {
+	out.WriteString("a row of a table\n")
+}
+
+func goUnbuffered(rounds int) {
+	for i := 0; i < rounds; i++ {
+		writeRow(os.Stdout)
+	}
+}
+
 func main() {
 	cases := []struct {
 		name   string
@@ -201,6 +212,7 @@ func main() {
 		{"go_boxing", goBoxing, 8333333},
 		{"go_reflect", goReflect, 10000000},
 		{"go_collector", goCollector, 133},
+		{"go_unbuffered", goUnbuffered, 800000},
 		{"go_format", goFormat, 1666666},
 		{"go_regexp", goRegexp, 66666},
 		{"go_defer", goDefer, 100000},

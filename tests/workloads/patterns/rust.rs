@@ -1,6 +1,7 @@
 // rust.rs - planted shapes of Rust: PROGRAM CASE [COUNT], as plants.h has it.
 use std::collections::HashMap;
 use std::hint::black_box;
+use std::io::Write;
 
 #[inline(never)]
 fn visits_of(visits: &HashMap<u64, u64>, key: u64) -> u64 {
@@ -45,13 +46,27 @@ fn rust_format(rounds: u64) -> u64 {
     (0..rounds).map(|i| name_of(i).len() as u64).sum()
 }
 
+#[inline(never)]
+fn print_row(out: &mut impl Write, i: u64) {
+    writeln!(out, "{}", i).unwrap();
+}
+
+fn rust_stdout(rounds: u64) -> u64 {
+    let mut out = std::io::stdout();
+    for i in 0..rounds {
+        print_row(&mut out, i);
+    }
+    rounds
+}
+
 fn main() {
     let words: Vec<String> = std::env::args().collect();
-    let cases: [(&str, fn(u64) -> u64, u64); 4] = [
+    let cases: [(&str, fn(u64) -> u64, u64); 5] = [
         ("rust_siphash", rust_siphash, 16666666),
         ("rust_clone", rust_clone, 200000),
         ("rust_vec_growth", rust_vec_growth, 3333333),
         ("rust_format", rust_format, 2000000),
+        ("rust_stdout", rust_stdout, 800000),
     ];
     for (name, run, rounds) in cases {
         if words.get(1).map(String::as_str) == Some(name) {

@@ -23,6 +23,48 @@ static void locks_one_thread(uint64_t rounds)
 	plant_sum += count;
 }
 
+enum { ENTRIES = 1000 };
+
+WHOLE static uint64_t table_search(const uint32_t *table, uint32_t wanted)
+{
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < ENTRIES; i++)
+		sum += table[i] == wanted ? 1 : i & 1;
+	return sum;
+}
+
+WHOLE static uint64_t table_ask(const uint32_t *table, uint32_t wanted)
+{
+	uint64_t sum;
+
+	pthread_mutex_lock(&guard);
+	sum = table_search(table, wanted);
+	pthread_mutex_unlock(&guard);
+	return sum;
+}
+
+static void *ask_often(void *rounds)
+{
+	static uint32_t table[ENTRIES];
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < *(const uint64_t *)rounds; i++)
+		sum += table_ask(table, (uint32_t)i) + table_search(table, (uint32_t)i);
+	__atomic_fetch_add((uint64_t *)&plant_sum, sum, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static void lock_contended(uint64_t rounds)
+{
+	pthread_t other;
+
+	if (pthread_create(&other, NULL, ask_often, &rounds) != 0)
+		abort();
+	ask_often(&rounds);
+	pthread_join(other, NULL);
+}
+
 WHOLE static double draw(void)
 {
 	return rand() / (double)RAND_MAX; // NOLINT(cert-msc30-c,cert-msc50-cpp): the pattern
@@ -131,6 +173,7 @@ int main(int argc, char **argv)
 {
 	static const struct plant plants[] = {
 		{"locks_one_thread", locks_one_thread, 16666666},
+		{"lock_contended", lock_contended, 150000},
 		{"rand_lock", rand_lock, 20000000},
 		{"sort_again", sort_again, 1000},
 		{"wide_division", wide_division, 13333333},
