@@ -97,6 +97,24 @@ static void threads_that_do_the_same_gain_by_arithmetic_and_others_do_not(void *
 	scene_done(&apart);
 }
 
+/* Two threads that are busy, and too much in forty that are not: nothing is compared.  Once this
+ * wrote behind an array. */
+static void threads_beside_many_short_ones_are_not_compared(void **state)
+{
+	str_auto struct str text = {0};
+	struct scene s;
+
+	(void)state;
+	str_add(&text, HEAD "30 main:1;hot:5\nthread 1 2 prog\n30 main:1;hot:5\n");
+	for (unsigned i = 0; i < 40; i++)
+		str_addf(&text, "thread 1 %u prog\n1 main:1;short:9\n", i + 3);
+	s = scene_of(text.at, "");
+	scene_signal(&s, "cpus_used", 1.9);
+	scene_first(&s);
+	assert_int_equal(s.view.gain_source, GAIN_NONE);
+	scene_done(&s);
+}
+
 static void a_thread_that_is_nearly_always_busy_may_gain_all(void **state)
 {
 	struct scene s = scene_of(PARSER, "parse:88");
@@ -338,6 +356,7 @@ int main(void)
 		cmocka_unit_test(
 			who_waits_half_of_the_time_gains_half_and_two_busy_threads_gain_nobody_knows),
 		cmocka_unit_test(threads_that_do_the_same_gain_by_arithmetic_and_others_do_not),
+		cmocka_unit_test(threads_beside_many_short_ones_are_not_compared),
 		cmocka_unit_test(a_thread_that_is_nearly_always_busy_may_gain_all),
 		cmocka_unit_test(an_experiment_is_believed_and_confirms_the_place_above_it),
 		cmocka_unit_test(an_experiment_does_not_tell_callers_with_the_same_time_apart),

@@ -277,15 +277,19 @@ static void times_take(struct placer *p, const uint32_t *place_of, struct hotspo
 	drafts->sampled_cpus = (double)p->own.samples.total.weight / ns;
 }
 
-/* How much of its own time each busy thread spends in each place; returns how many there are. */
+/* How much of its own time each busy thread spends in each place; returns how many there are, 0:
+ * too much is in threads that are not busy, and nothing is compared. */
 static uint32_t threads_compare(struct placer *p, const uint32_t *place_of)
 {
 	const struct run *run = p->own.run;
 	mem_auto uint32_t *numbers = mem_new((size_t)run->threads.count + 1, sizeof(*numbers));
 	uint32_t threads = p->own.samples.merged ? 0 : threads_number(p, numbers);
 	size_t width = (size_t)p->places.count + 1; /* a column for all */
-	mem_auto uint64_t *weights = mem_new((threads + 1) * width, sizeof(*weights));
+	mem_auto uint64_t *weights = NULL;
 
+	if (!threads)
+		return 0;
+	weights = mem_new((threads + 1) * width, sizeof(*weights));
 	vec_foreach (const struct sample_row, sample, &run->samples) {
 		uint64_t weight = p->own.samples.weighted ? sample->period : 1;
 		uint64_t *row = weights + numbers[sample->thread] * width;
@@ -299,7 +303,7 @@ static uint32_t threads_compare(struct placer *p, const uint32_t *place_of)
 	for (uint32_t i = 0; i < p->places.count; i++) {
 		struct hot_place *place = &p->places.at[i];
 
-		place->thread_least = threads ? 1 : 0;
+		place->thread_least = 1;
 		for (uint32_t t = 1; t <= threads; t++) {
 			const uint64_t *row = weights + t * width;
 			double share = (double)row[i + 1] / (double)row[0];
