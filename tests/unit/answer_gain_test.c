@@ -325,6 +325,7 @@ static void what_is_collected_may_go_with_who_allocates(void **state)
 	static const char text[] = HEAD "20 main:1;merge:2;runtime.mallocgc:5\n20 main:3;walk:4\n"
 					"60 runtime.gcBgMarkWorker:1;runtime.gcDrain:2\n";
 	struct scene s = scene_of(text, "merge:2"), unknown = scene_of(text, "merge:2");
+	unsigned seen = 0;
 
 	(void)state;
 	scene_signal(&s, "cpus_used", 1.0);
@@ -333,6 +334,7 @@ static void what_is_collected_may_go_with_who_allocates(void **state)
 	for (uint32_t i = 0; i < s.view.hotspot_count; i++) {
 		const struct hotspot *spot = &s.view.hotspots[i];
 
+		seen += str_equal(spot->function, "merge") || str_equal(spot->function, "walk");
 		if (str_equal(spot->function, "merge")) {
 			assert_near(spot->gain_all, 0.2, 1e-9);
 			assert_in_range((int)(1000 * spot->gain_all_hi), 800, 1000);
@@ -340,6 +342,7 @@ static void what_is_collected_may_go_with_who_allocates(void **state)
 		if (str_equal(spot->function, "walk"))
 			assert_true(spot->gain_all_hi < 0.3);
 	}
+	assert_int_equal(seen, 2);
 	scene_signal(&unknown, "cpus_used", 1.0);
 	scene_first(&unknown);
 	for (uint32_t i = 0; i < unknown.view.hotspot_count; i++)

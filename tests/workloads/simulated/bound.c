@@ -4,9 +4,9 @@
  *
  * Work is counted in iterations.  chase: dependent loads in random order over MIB of memory (64),
  * each of which misses every cache.  stream: the same memory one line after the other, which a
- * prefetcher follows.  branches: a branch on a random bit.  targets:
- * the same, to one of two functions.  chain: multiplications and additions
- * that each wait for the one before.  mixed: chase and branches, about half of the time each. */
+ * prefetcher follows.  branches: a branch on a random bit.  targets: the same, to one of two
+ * functions.  chain: multiplications and additions that each wait for the one before.  mixed: chase
+ * and branches, about half of the time each. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
