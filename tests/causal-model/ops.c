@@ -136,6 +136,8 @@ static bool doze(struct sim *sim, struct thread *thread, const struct op *op)
 		ns = op->kind == OP_SLEEP ? op->ns : jittered(thread, op->ns);
 	}
 	thread->timer = op->kind != OP_IO;
+	if (thread->timer && thread->mark.flags & CAUSAL_MARK_STEADY)
+		causal_mark_sleep(&thread->mark, op->kind == OP_SLEEP ? (__u16)(ns | 1) : 0);
 	sim_sleep(sim, thread, ns);
 	return false;
 }
@@ -146,8 +148,7 @@ static void item(struct sim *sim, struct thread *thread)
 		   (double)thread->account.stolen_ns;
 
 	sim->counts.items++;
-	sim->counts.clock_items += thread->by_clock;
-	thread->by_clock = false;
+	sim->counts.clock_items += causal_mark_visit(&thread->mark) == CAUSAL_MARK_CLOCK;
 	if (!sim->visits_from++)
 		sim->first_visit_ns = v;
 	sim->last_visit_ns = v;

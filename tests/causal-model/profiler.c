@@ -202,26 +202,15 @@ void profiler_switch_in(struct sim *sim, struct thread *thread, const struct thr
 	}
 }
 
-/* A timer wakes the thread.  Ticks at equal distances, whatever the work between them took, are a
- * pace that the clock sets. */
-static void tick(struct sim *sim, struct thread *thread)
-{
-	int64_t distance = sim->now - thread->tick_ns, change = distance - thread->tick_distance_ns;
-
-	thread->by_clock = (change < 0 ? -change : change) < distance / 50;
-	thread->tick_ns = sim->now;
-	thread->tick_distance_ns = distance;
-}
-
 void profiler_wake(struct sim *sim, const struct thread *waker, struct thread *wakee)
 {
 	struct causal_account *account = &wakee->account;
 	__u64 from = waker ? waker->account.taken_ns : 0;
 
 	if (waker)
-		wakee->by_clock = waker->by_clock;
+		causal_mark_hand_on(&wakee->mark, &waker->mark);
 	else if (wakee->timer)
-		tick(sim, wakee);
+		causal_mark_tick(&wakee->mark, (__u64)sim->now);
 	wakee->timer = false;
 	if (waker) {
 		switch (sim->options.rule) {

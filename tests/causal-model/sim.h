@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "wire/causal_mark.h"
 #include "wire/causal_rule.h"
 
 enum { MAX_THREADS = 32, MAX_CPUS = 16, MAX_OPS = 20, MAX_OBJECTS = 12, MAX_LINES = 16 };
@@ -116,10 +117,9 @@ struct thread {
 	enum state state;
 	enum mode mode; /* what it does on a CPU when it does not pause */
 	int cpu, line, pc;
-	bool entered;  /* the operation at `pc` has taken its ticket or arrived */
-	bool timer;    /* it sleeps by the clock, not for a device */
-	bool by_clock; /* set off by a tick of the clock, itself or through its wakers */
-	int64_t tick_ns, tick_distance_ns;
+	bool entered; /* the operation at `pc` has taken its ticket or arrived */
+	bool timer;   /* it sleeps by the clock, not for a device */
+	struct causal_mark mark;
 	int64_t ticket;
 	int64_t left_ns;  /* of the work */
 	int64_t since_ns; /* accounted up to here */

@@ -9,9 +9,8 @@
  *   user space, so that no system call of the program ever returns EINTR on our account, and only
  *   where the signal can do no harm (causal_safe.bpf.h).
  *   Time in the code of others counts for the place of the program's own code that called it.
- * - A wake hands the account of the waker on.  A wake from an interrupt shows the interrupted
- *   thread as the waker, so entries and exits of hard and soft interrupts and of timers are
- *   counted per CPU.
+ * - A wake hands the account of the waker on, unless it comes from an interrupt
+ *   (causal_interrupts.bpf.h), and with it what set it off (causal_mark.bpf.h).
  * - A CPU that one thread of the program leaves to another is handed on too.  Time in which other
  *   programs had it is a delay that nobody ordered (causal_queue.bpf.h).
  *
@@ -24,6 +23,7 @@
 #include <stdbool.h>
 
 #include "causal.shared.h"
+#include "causal_mark.bpf.h"
 #include "causal_safe.bpf.h"
 #include "causal_seats.bpf.h"
 #include "causal_wait.bpf.h"
@@ -316,51 +316,16 @@ int assay_causal_sample(struct assay_sample_context *context)
 	return 0;
 }
 
-/* ---- interrupts: attached exits first, counters zeroed afterwards ---- */
-
-#define NESTING(name, member)                                                                      \
-	SEC("tp_btf/" #name "_entry")                                                              \
-	int assay_causal_##name##_entry(__u64 *arguments)                                          \
-	{                                                                                          \
-		struct assay_cpu *cpu = this_cpu();                                                \
-                                                                                                   \
-		(void)arguments;                                                                   \
-		if (cpu)                                                                           \
-			cpu->member++;                                                             \
-		return 0;                                                                          \
-	}                                                                                          \
-	SEC("tp_btf/" #name "_exit")                                                               \
-	int assay_causal_##name##_exit(__u64 *arguments)                                           \
-	{                                                                                          \
-		struct assay_cpu *cpu = this_cpu();                                                \
-                                                                                                   \
-		(void)arguments;                                                                   \
-		if (cpu && cpu->member > 0)                                                        \
-			cpu->member--;                                                             \
-		return 0;                                                                          \
-	}
-
-NESTING(irq_handler, interrupts)
-NESTING(softirq, interrupts)
-NESTING(hrtimer_expire, timers)
-
 /* ---- waits ---- */
 
 enum { STATE_DEAD = 0x80 };
-
-static __always_inline __u64 task_state(struct task_struct *task)
-{
-	struct task_struct___before_5_14 *before = (void *)task;
-
-	return bpf_core_field_exists(task->__state) ? BPF_CORE_READ(task, __state)
-						    : (__u64)BPF_CORE_READ(before, state);
-}
 
 /* A thread leaves its CPU; its seat, if it goes on and an experiment is active. */
 static __always_inline struct wire_causal_seat *task_leaves(
 	struct task_struct *task, bool preempted, __u64 now)
 {
 	__u64 state = task_state(task);
+	bool blocks = state && !preempted;
 	struct wire_causal_seat *seat;
 
 	if (state & STATE_DEAD) {
@@ -368,18 +333,21 @@ static __always_inline struct wire_causal_seat *task_leaves(
 		if (seat) {
 			causal.last_taken_ns = seat_clock(seat, now).taken_ns;
 			causal.last_stolen_ns = seat->account.stolen_ns;
+			causal.last_by = causal_mark_by(&seat->mark);
 			queue_leave(seat, now);
 			seat->tid = 0;
 		}
 		return 0;
 	}
+	seat = causal.settings.active ? seat_of(task->pid, now, 0) : seat_search(task->pid);
+	if (seat && blocks && !seat->account.pause_ns)
+		mark_sleep(seat);
 	if (!causal.settings.active) {
-		queue_watch(task, !state || preempted, now);
+		queue_watch(seat, !blocks, now);
 		return 0;
 	}
-	seat = seat_of(task->pid, now, 0);
 	if (seat)
-		seat_leave(seat, now, state && !preempted);
+		seat_leave(seat, now, blocks);
 	return seat;
 }
 
@@ -389,7 +357,7 @@ static __always_inline void task_enters(
 	struct wire_causal_seat *seat;
 
 	if (!causal.settings.active) {
-		queue_watch(task, false, now);
+		queue_watch(seat_search(task->pid), false, now);
 		return;
 	}
 	seat = seat_of(task->pid, now, 1);
@@ -435,20 +403,15 @@ static __always_inline void wait_shorten(
 		seat_hit(b, seat, now - seat->blocked_ns);
 }
 
-/* Who ends this wait: true for a thread of the program. */
-static __always_inline bool wake_is_handed(__u32 waker_pid)
+/* Between experiments. */
+static __always_inline void wake_watch(struct task_struct *task, __u64 id, __u64 now)
 {
-	struct assay_cpu *cpu = this_cpu();
+	struct wire_causal_seat *seat = seat_search(task->pid);
+	enum wake by = wake_by(id >> 32);
 
-	if (cpu && cpu->timers > 0)
-		COUNT(timer, 1);
-	else if (cpu && cpu->interrupts > 0)
-		COUNT(irq, 1);
-	else if (waker_pid != causal.settings.pid)
-		COUNT(outside, 1);
-	else
-		return true;
-	return false;
+	queue_watch(seat, true, now);
+	if (seat && !seat->account.pause_ns)
+		mark_wake(seat, task, by, by == WAKE_OWN ? seat_search((__u32)id) : 0, now);
 }
 
 SEC("tp_btf/sched_waking")
@@ -458,13 +421,13 @@ int assay_causal_waking(__u64 *arguments)
 	__u64 now, id = bpf_get_current_pid_tgid();
 	struct wire_causal_seat *seat, *waker;
 	struct wire_causal_board *b;
-	bool handed;
+	enum wake by;
 
 	if (!causal.settings.pid || task->tgid != (int)causal.settings.pid)
 		return 0;
 	now = bpf_ktime_get_ns();
 	if (!causal.settings.active) {
-		queue_watch(task, true, now);
+		wake_watch(task, id, now);
 		return 0;
 	}
 	b = board();
@@ -475,14 +438,16 @@ int assay_causal_waking(__u64 *arguments)
 		queue_enter(seat, now);
 	if (seat->account.pause_ns)
 		return 0;
-	handed = wake_is_handed(id >> 32);
-	waker = handed ? seat_of((__u32)id, now, 0) : 0;
+	by = wake_by(id >> 32);
+	wake_count(by);
+	waker = by == WAKE_OWN ? seat_of((__u32)id, now, 0) : 0;
+	mark_wake(seat, task, by, waker, now);
 	if (waker) {
 		COUNT(handed, 1);
 		handoff_begin(waker, seat->tid, now);
 		causal_hand_on(&seat->account, seat_clock(waker, now), now, slack_most());
 	}
-	wait_shorten(b, seat, now, handed);
+	wait_shorten(b, seat, now, by == WAKE_OWN);
 	causal_wait(&seat->account, now);
 	seat->blocked_ns = 0;
 	seat->chosen = 0;
@@ -505,6 +470,7 @@ int assay_causal_new(__u64 *arguments)
 		return 0;
 	seat->account.taken_ns = parent->account.taken_ns;
 	seat->account.stolen_ns = parent->account.stolen_ns;
+	causal_mark_hand_on(&seat->mark, &parent->mark);
 	seat->blocked_ns = 0;
 	causal_wait(&seat->account, now);
 	queue_enter(seat, now);
@@ -565,8 +531,10 @@ static __always_inline void visit(__u64 point)
 		return;
 	__sync_fetch_and_add(&causal.visits[point], 1);
 	seat = causal.settings.active ? seat_search((__u32)id) : 0;
-	if (seat)
-		seat->visits++;
+	if (!seat)
+		return;
+	seat->visits++;
+	mark_visit(seat);
 }
 
 SEC("uprobe")

@@ -1,6 +1,9 @@
 /* causal_kernel.bpf.h - the kernel's types, of which only what causal.bpf.c reads. */
 #pragma once
 
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
 #define KERNEL __attribute__((preserve_access_index))
 
 struct sigaction {
@@ -36,7 +39,7 @@ struct vm_area_struct {
 } KERNEL;
 struct task_struct {
 	int pid, tgid;
-	unsigned int __state;
+	unsigned int __state, flags;
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
 	sigset_t blocked;
@@ -50,10 +53,18 @@ struct task_struct___before_5_14 {
 	long state;
 } KERNEL;
 
+static __always_inline __u64 task_state(struct task_struct *task)
+{
+	struct task_struct___before_5_14 *before = (void *)task;
+
+	return bpf_core_field_exists(task->__state) ? BPF_CORE_READ(task, __state)
+						    : (__u64)BPF_CORE_READ(before, state);
+}
+
 /* What a perf_event program gets: the registers of the interrupted code first. */
 struct assay_sample_context {
 	__u64 registers[33];
 };
 struct pt_regs {
-	__u64 words[33];
+	__u64 words[36];
 };

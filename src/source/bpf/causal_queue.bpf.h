@@ -70,11 +70,10 @@ static __always_inline __u64 queue_leave(struct wire_causal_seat *seat, __u64 no
 	return share > seat->share_ns ? share - seat->share_ns : 0;
 }
 
-/* Between experiments only the queue is kept: who waits when one begins is known then. */
-static __always_inline void queue_watch(struct task_struct *task, bool waits, __u64 now)
+/* Between experiments only the queue is kept, and the marks: who waits when one begins is known
+ * then. */
+static __always_inline void queue_watch(struct wire_causal_seat *seat, bool waits, __u64 now)
 {
-	struct wire_causal_seat *seat = seat_search((__u32)task->pid);
-
 	if (seat && waits)
 		queue_enter(seat, now);
 	else if (seat)

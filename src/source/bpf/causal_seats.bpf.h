@@ -31,7 +31,7 @@ struct {
 struct assay_cpu {
 	__s32 interrupts, timers; /* how deep */
 	__u32 theirs;		  /* it runs another program, and could run ours */
-	__u32 reserved;
+	__s32 network;		  /* how deep in packets that came in */
 	__u64 sampled_ns;
 };
 
@@ -111,6 +111,7 @@ static __always_inline struct wire_causal_seat *seat_take(__u32 tid)
 			seat->epoch = 0;
 			seat->queued = 0;
 			seat->hands_off = 4;
+			seat->mark = (struct causal_mark){0};
 			seat->account.pause_ns = 0;
 			return seat;
 		}

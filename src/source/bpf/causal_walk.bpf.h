@@ -5,6 +5,8 @@
  * call. */
 #pragma once
 
+#include "causal_seats.bpf.h"
+
 /* Out of the code of others, file by file. */
 struct {
 	__uint(type, MAP_ARRAY);

@@ -398,18 +398,28 @@ static struct causal_counts counts_between(
 		.ran_ns = grown(x->ran_ns, y->ran_ns),
 		.no_seat = grown(x->no_seat, y->no_seat),
 		.inside = grown(x->inside, y->inside),
+		.marked = grown(x->marked, y->marked),
+		.by_clock = grown(x->by_clock, y->by_clock),
+		.by_peer = grown(x->by_peer, y->by_peer),
+		.ticks = grown(x->ticks, y->ticks),
+		.calls = grown(x->calls, y->calls),
 	};
 }
 
-static void debts_read(const struct causal *causal, struct causal_result *result)
+static void threads_read(const struct causal *causal, struct causal_result *result)
 {
+	uint64_t now = causal->after.now_ns;
+
 	for (uint32_t i = 0; i < WIRE_CAUSAL_SEATS; i++) {
 		struct wire_causal_seat seat;
-		uint64_t debt;
+		uint64_t debt, cpu;
 
 		if (!causal_seat_read(causal, i, &seat))
 			continue;
 		result->threads++;
+		cpu = seat.cpu_ns + (seat.running_ns ? grown(seat.running_ns, now) : 0);
+		if (cpu > result->busiest_ns)
+			result->busiest_ns = cpu;
 		debt = causal_debt(&seat.account, causal->after.owed_ns);
 		if (!seat.blocked_ns && !seat.account.pause_ns && debt > result->unpaid_ns)
 			result->unpaid_ns = debt;
@@ -432,6 +442,6 @@ void causal_window_end(struct causal *causal, struct causal_result *ret_result)
 		.counts = counts_between(a, b),
 	};
 	ret_result->virtual_ns = grown(causal_clock_delay(causal), ret_result->wall_ns);
-	debts_read(causal, ret_result);
+	threads_read(causal, ret_result);
 	causal_progress_conclude(causal);
 }

@@ -46,7 +46,8 @@ static int experiment_emit(const struct causal *causal, const struct causal_orde
 		.threads = result->threads,
 		.flags = (result->cut ? WIRE_EXPERIMENT_CUT : 0) |
 			 (causal->inside ? WIRE_EXPERIMENT_INSIDE : 0) |
-			 (order->whole_run ? WIRE_EXPERIMENT_WHOLE : 0),
+			 (order->whole_run ? WIRE_EXPERIMENT_WHOLE : 0) |
+			 causal_pace(causal, result, order->whole_run),
 		.start_ns = result->start_ns,
 		.wall_ns = result->wall_ns,
 		.virtual_ns = result->virtual_ns,

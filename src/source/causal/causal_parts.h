@@ -189,6 +189,10 @@ void causal_clock_mark(struct causal *causal);
 /* How much the clocks of the threads that make progress fell behind between the snapshots. */
 uint64_t causal_clock_delay(const struct causal *causal);
 
+/* causal_pace.c: what set the pace of the window that has ended, WIRE_EXPERIMENT_* */
+uint32_t causal_pace(
+	const struct causal *causal, const struct causal_result *result, bool whole_run);
+
 /* causal_progress.c */
 void causal_progress_read(struct causal *causal, struct causal_snapshot *snapshot);
 void causal_progress_conclude(struct causal *causal);

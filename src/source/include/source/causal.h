@@ -19,6 +19,7 @@
 
 #include "base/err.h"
 #include "source/causal_process.h"
+#include "source/causal_result.h"
 
 struct wire_sink;
 
@@ -71,30 +72,6 @@ struct causal_options {
 	bool runs;	      /* the process is there already: causal_attach() will follow */
 	bool searches;	      /* the points will be changed */
 	const char *follows;  /* file of the child to experiment on; NULL: what is started */
-};
-
-/* What happened during the measured part of an experiment, beyond the result. */
-struct causal_counts {
-	uint64_t samples, hits, lost;
-	uint64_t hit_ns;			      /* time that the hits stand for */
-	uint64_t handed;			      /* wakes of one thread by another */
-	uint64_t outside, irq, timer;		      /* wakes by others */
-	uint64_t signals, masked, unheard, in_kernel; /* pauses asked for, and why not */
-	uint64_t filtered, no_stack;		      /* ...because they could end the program */
-	uint64_t pauses, paused_ns;
-	uint64_t queued_ns, ran_ns; /* threads waited for a CPU, were on one */
-	uint64_t no_seat, inside;
-};
-
-struct causal_result {
-	uint64_t start_ns;   /* CLOCK_MONOTONIC */
-	uint64_t wall_ns;    /* of the measured part */
-	uint64_t virtual_ns; /* the same on the program's virtual clock; 0: it did not move */
-	uint64_t owed_ns;    /* delay that the target bought */
-	uint64_t unpaid_ns;  /* owed by running threads at the end, the largest debt */
-	uint32_t threads;    /* that were seen */
-	bool cut;	     /* the process ended or changed its program meanwhile */
-	struct causal_counts counts;
 };
 
 enum causal_progress_kind { CAUSAL_THROUGHPUT, CAUSAL_LATENCY, CAUSAL_END, CAUSAL_PROGRESS_KINDS };

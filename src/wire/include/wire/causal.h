@@ -16,6 +16,7 @@
 
 #include <linux/types.h>
 
+#include "wire/causal_mark.h"
 #include "wire/causal_rule.h"
 
 /* "PID NAME": the process that starts the target, and the abstract socket that has the maps. */
@@ -23,7 +24,7 @@
 #define WIRE_CAUSAL_MAGIC 0x6c61737561633173ULL
 
 enum {
-	WIRE_CAUSAL_VERSION = 4,
+	WIRE_CAUSAL_VERSION = 5,
 	WIRE_CAUSAL_SEATS = 32768, /* a power of two */
 	WIRE_CAUSAL_PROBES = 16,
 	WIRE_CAUSAL_STRIDE = 2053, /* odd: the places of one id are all different */
@@ -86,14 +87,15 @@ struct wire_causal_seat {
 	__u64 cpu_ns;	  /* CPU time before that, in this experiment */
 	__u64 blocked_ns; /* blocked since; 0: it is not */
 	__u64 share_ns;	  /* what queue time was the others' when it began to wait for a CPU */
-	__u32 chosen;	  /* blocked at a place whose waits are the target */
-	__u32 queued;	  /* it waits for a CPU */
-	__u32 halted;	  /* preempted in a pause, which goes on when it runs again */
+	__u8 chosen;	  /* blocked at a place whose waits are the target */
+	__u8 queued;	  /* it waits for a CPU */
+	__u8 halted;	  /* preempted in a pause, which goes on when it runs again */
+	__u8 hands_off;	  /* how sure it is that it waits for those it wakes, up to 8 */
 	__u32 slack_ns;	  /* its timer slack: sleeps end so much later */
 	__u32 visits;	  /* of progress points that the kernel side counts */
 	__u32 woke;	  /* the thread that it woke, and went on since; 0: none */
 	__u32 woke_us;	  /* when, cut off */
-	__u32 hands_off;  /* how sure it is that it waits for those it wakes, up to 8 */
+	struct causal_mark mark; /* what set off what it does */
 };
 
 _Static_assert(sizeof(struct wire_causal_point) == 128, "a table of them has no holes");

@@ -65,6 +65,11 @@ struct assay_causal_counts {
 	__u64 no_spot;	 /* samples whose address found no room in the table */
 	__u64 inside;	 /* waits of the target that another thread ended: not shortened */
 	__u64 stacks;	 /* that were to be kept */
+	__u64 marked;	 /* visits of points that the kernel side counts (from here on all are) */
+	__u64 by_clock;	 /* of those, set off by a clock */
+	__u64 by_peer;	 /* of those, set off by another program */
+	__u64 ticks;	 /* wakes by a clock */
+	__u64 calls;	 /* wakes by another program that sent something */
 };
 
 /* Threads that wait for a CPU, and CPUs that others have (kernel side): causal_queue.bpf.h. */
@@ -81,5 +86,6 @@ struct assay_causal {
 	__u64 visits[WIRE_CAUSAL_PROBED]; /* of points that the kernel side counts */
 	__u64 last_taken_ns;		  /* the clock of the thread that ended last */
 	__u64 last_stolen_ns;
+	__u64 last_by; /* what set off its end, CAUSAL_MARK_* */
 	struct assay_causal_queue queue;
 };

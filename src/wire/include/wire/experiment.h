@@ -37,6 +37,9 @@ enum {
 	WIRE_EXPERIMENT_CUT = 1,    /* the process ended or changed its program: not to be used */
 	WIRE_EXPERIMENT_INSIDE = 2, /* measured from inside the target, without a kernel side */
 	WIRE_EXPERIMENT_WHOLE = 4,  /* a whole run; the other of its pair is another one */
+	WIRE_EXPERIMENT_PACE = 8,   /* it is known what set the pace: one of these, or neither */
+	WIRE_EXPERIMENT_CLOCK = 16, /* a clock */
+	WIRE_EXPERIMENT_PEER = 32,  /* another program */
 };
 
 /* One experiment; its visits follow it.  All counts are of the measured part. */
