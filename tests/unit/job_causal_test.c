@@ -23,6 +23,7 @@ struct program {
 	uint8_t levels;	       /* bits of those that were asked for */
 	uint32_t order[SITES], seen;
 	uint32_t pairs_most; /* 0: as many as it takes */
+	uint32_t flags;	     /* EXPERIMENT_*, of all */
 	bool is_whole;	     /* whole runs: each half is an execution */
 	struct err err;
 };
@@ -74,7 +75,7 @@ static void answer(struct program *p, const struct causal_choice *choice, uint32
 		row_id e = run_add_experiment(p->run,
 			&(struct experiment_row){.target = choice->target,
 				.execution = p->is_whole ? 2 * pair + sped : 1,
-				.flags = p->is_whole ? EXPERIMENT_WHOLE : 0,
+				.flags = p->flags | (p->is_whole ? EXPERIMENT_WHOLE : 0),
 				.pair = pair,
 				.speedup_permille = sped ? choice->speedup_permille : 0,
 				.threads = 1,
@@ -186,6 +187,41 @@ static void whole_runs_of_two_executions_are_a_pair(void **state)
 		assert_false(view.guards[i].is_bad); /* one visit is not few, timers set no pace */
 	arena_done(&arena);
 	end(&p);
+}
+
+static void who_does_not_set_the_pace_gets_no_gain_but_costs(void **state)
+{
+	static const struct {
+		uint32_t flags;
+		enum causal_pace pace;
+		enum causal_doubt doubt;
+	} cases[] = {
+		{EXPERIMENT_PACE | EXPERIMENT_CLOCK, CAUSAL_PACE_CLOCK, CAUSAL_DOUBT_PACED},
+		{EXPERIMENT_PACE | EXPERIMENT_PEER, CAUSAL_PACE_PEER, CAUSAL_DOUBT_PEER},
+		{EXPERIMENT_PACE, CAUSAL_PACE_OWN, CAUSAL_DOUBTS},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		bool own = cases[i].pace == CAUSAL_PACE_OWN;
+		struct causal_view view;
+		struct arena arena = {0};
+		struct program p;
+
+		begin(&p);
+		p.gain[3] = 0.5;
+		p.flags = cases[i].flags;
+		play(&p, SITES);
+		assert_int_equal(causal_view_make(p.run, NULL, &arena, &view, &p.err), 0);
+		assert_int_equal(view.pace, cases[i].pace);
+		for (unsigned d = 0; d < CAUSAL_DOUBTS; d++)
+			assert_int_equal(view.guards[d].is_bad, d == cases[i].doubt);
+		assert_int_equal(view.targets[0].curve.gains[1].is_known, own);
+		assert_int_equal(causal_class_pays(view.targets[0].curve.class), own);
+		assert_true(view.work_ns > 99000 && view.work_ns < 101000);
+		arena_done(&arena);
+		end(&p);
+	}
 }
 
 static void the_end_judges_where_whole_runs_were_made(void **state)
@@ -410,6 +446,7 @@ int main(void)
 		cmocka_unit_test(
 			a_line_that_brings_something_gets_more_pairs_than_one_that_does_not),
 		cmocka_unit_test(whole_runs_of_two_executions_are_a_pair),
+		cmocka_unit_test(who_does_not_set_the_pace_gets_no_gain_but_costs),
 		cmocka_unit_test(the_end_judges_where_whole_runs_were_made),
 		cmocka_unit_test(with_time_for_few_pairs_few_lines_are_tried),
 		cmocka_unit_test(targets_are_numbered_in_the_order_they_were_tried),

@@ -13,6 +13,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analyze/causal_view.h"
 #include "analyze/label.h"
 #include "answer_parts.h"
 #include "base/str.h"
@@ -261,7 +262,19 @@ static const char *sentence_of(const struct hotspot *spot, struct arena *arena)
 	return arena_str(arena, &text);
 }
 
-static const char *refute_of(const struct hotspot *spot, bool can_try, struct arena *arena)
+static enum causal_pace pace_of(const struct evidence *evidence)
+{
+	return evidence->causal ? evidence->causal->pace : CAUSAL_PACE_OWN;
+}
+
+/* Experiments on a place can tell something. */
+static bool can_be_tried(const struct evidence *evidence)
+{
+	return !evidence->no_experiments && pace_of(evidence) == CAUSAL_PACE_OWN;
+}
+
+static const char *refute_of(
+	const struct hotspot *spot, const struct evidence *evidence, struct arena *arena)
 {
 	if (spot->pattern && (!spot->because || spot->because->is_place))
 		return spot->pattern->refute;
@@ -279,7 +292,10 @@ static const char *refute_of(const struct hotspot *spot, bool can_try, struct ar
 			"make it faster: if the program gains less than %.1f %% when it takes half "
 			"the time, this was wrong",
 			100 * spot->gain_lo);
-	if (!can_try)
+	if (pace_of(evidence) != CAUSAL_PACE_OWN)
+		return "make it faster: if the program uses as much CPU time as before, this was "
+		       "wrong";
+	if (!can_be_tried(evidence))
 		return "make it faster: if the program takes as long as before, this was wrong";
 	return arena_format(arena,
 		"a flat curve in `assay causal --progress auto -f %s`: it is then off the critical "
@@ -298,18 +314,30 @@ static const char *next_of(
 		(gain_is_arithmetic(spot->gain_source) && spot->because &&
 			!spot->because->is_place))
 		return arena_format(arena, "change it, then: %s", command_round(evidence, arena));
-	if (isnan(spot->gain) && !evidence->no_experiments)
+	if (isnan(spot->gain) && can_be_tried(evidence))
 		return arena_format(arena, "assay causal --progress auto -f %s -- %s",
 			command_place(spot, true, arena), command_target(evidence, arena));
 	return arena_format(arena, "assay annotate %s %s",
 		command_file(evidence, "profile.assay", arena), command_place(spot, false, arena));
 }
 
+static const char *gain_reason(const struct evidence *evidence)
+{
+	static const char *const paced[CAUSAL_PACES] = {
+		[CAUSAL_PACE_CLOCK] = "a clock sets the pace of the program, so faster code saves "
+				      "CPU time but no time",
+		[CAUSAL_PACE_PEER] = "the program waits for another one, which sets its pace",
+	};
+	const struct evidence_piece *causal = &evidence->piece[EVIDENCE_CAUSAL];
+
+	if (paced[pace_of(evidence)])
+		return paced[pace_of(evidence)];
+	return causal->run ? "no experiment on this place was conclusive" : causal->reason;
+}
+
 static void answer_place(const struct hotspot *spot, const struct evidence *evidence,
 	struct arena *arena, struct answer_view *view)
 {
-	const struct evidence_piece *causal = &evidence->piece[EVIDENCE_CAUSAL];
-
 	view->kind = ANSWER_CHANGE;
 	view->first = spot;
 	view->because = spot->because;
@@ -317,7 +345,7 @@ static void answer_place(const struct hotspot *spot, const struct evidence *evid
 	view->cause = spot->cause;
 	view->why = spot->why;
 	confidence_say(spot->confidence, view);
-	view->refute = refute_of(spot, !evidence->no_experiments, arena);
+	view->refute = refute_of(spot, evidence, arena);
 	view->next = next_of(spot, evidence, arena);
 	view->gain = spot->gain;
 	view->gain_lo = spot->gain_lo;
@@ -329,8 +357,7 @@ static void answer_place(const struct hotspot *spot, const struct evidence *evid
 	view->gain_source = spot->gain_source;
 	view->gain_doubt = spot->gain_doubt;
 	if (isnan(spot->gain))
-		view->gain_reason =
-			causal->run ? "no experiment on this place was conclusive" : causal->reason;
+		view->gain_reason = gain_reason(evidence);
 }
 
 static void answer_row(const struct ledger_row *row, const struct evidence *evidence,

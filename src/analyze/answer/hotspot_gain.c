@@ -30,6 +30,7 @@
  * collector 31 %: with the allocations gone the program took a quarter of its time). */
 #include <math.h>
 
+#include "analyze/causal_view.h"
 #include "analyze/profile_filter.h"
 #include "base/stats.h"
 #include "base/str.h"
@@ -328,8 +329,11 @@ void hotspots_gain(const struct evidence *evidence, const struct signals *signal
 	struct arena *arena, struct hotspot_drafts *drafts)
 {
 	struct one_thread thread = {0};
-	bool is_one = one_thread_find(evidence->piece[EVIDENCE_PROFILE].run, signals, &thread);
+	bool is_one;
 
+	if (evidence->causal && evidence->causal->pace != CAUSAL_PACE_OWN)
+		return; /* less work is a longer wait for the clock, or for another program */
+	is_one = one_thread_find(evidence->piece[EVIDENCE_PROFILE].run, signals, &thread);
 	thread.spread = spread_of(evidence->piece[EVIDENCE_BASELINE].run, arena);
 	garbage_give(signals, drafts);
 	if (!is_one) {

@@ -384,7 +384,7 @@ void hotspots_join_experiments(
 		.piece = &evidence->piece[EVIDENCE_CAUSAL], .view = evidence->causal};
 	struct err err = {0};
 
-	if (!x.view || x.view->is_paced ||
+	if (!x.view || x.view->pace != CAUSAL_PACE_OWN ||
 		causal_trials_of_run(x.piece->run, NULL, arena, &x.trials, &x.trial_count, &err) <
 			0)
 		return;

@@ -32,6 +32,7 @@ const char *causal_class_name(enum causal_class class)
 		[CAUSAL_STEP] = "step",
 		[CAUSAL_FLAT] = "flat",
 		[CAUSAL_CONTENTION] = "contention",
+		[CAUSAL_PACED] = "paced",
 	};
 
 	return names[class];

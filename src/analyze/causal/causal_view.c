@@ -9,6 +9,7 @@
 #include "base/stats.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "causal_parts.h"
 #include "model/run.h"
 
 /* Where a measured share becomes a doubt. */
@@ -16,7 +17,6 @@
 #define UNPAID_SHARE 0.05
 #define LOST_SHARE 0.05
 #define OUTSIDE_SHARE 0.3
-#define PACED_SHARE 0.8
 #define DRIFT_SHARE 0.15
 #define VISITS_FEW 10.0
 #define WHOLE_PARTS 1e4
@@ -31,6 +31,7 @@ const char *causal_doubt_name(enum causal_doubt doubt)
 		[CAUSAL_DOUBT_LOST] = "lost",
 		[CAUSAL_DOUBT_OUTSIDE] = "outside",
 		[CAUSAL_DOUBT_PACED] = "paced",
+		[CAUSAL_DOUBT_PEER] = "peer",
 		[CAUSAL_DOUBT_DRIFT] = "drift",
 		[CAUSAL_DOUBT_FEW] = "few",
 	};
@@ -359,24 +360,13 @@ static double drift_of(const struct causal_trial *trials, uint32_t count)
 	return fabs(last / last_visits / (first / first_visits) - 1);
 }
 
-/* A clock sets the pace when about every visit waits for a timer, and CPUs idle. */
-static double paced_of(const struct totals *t, const struct causal_trial *trials, uint32_t count)
-{
-	double visits = 0;
-
-	for (uint32_t i = 0; i < count; i++)
-		visits += trials[i].base.visits + trials[i].sped.visits;
-	return visits > 0 && t->timer > PACED_SHARE * visits && t->timer > t->handed
-		       ? fmin(ratio(t->timer, visits), 1)
-		       : 0;
-}
-
 static void guards_make(const struct run *run, const struct causal_trial *trials, uint32_t count,
 	struct causal_view *view)
 {
 	const struct totals t = totals_read(run);
 	const bool whole = view->point && view->point->is_end; /* one visit is all there is */
 	const double visits = whole ? VISITS_FEW * count : view->point ? view->point->visits : 0;
+	const struct causal_pace_shares pace = causal_pace_shares(run, trials, count);
 	const struct {
 		double value, limit;
 	} seen[CAUSAL_DOUBTS] = {
@@ -384,7 +374,8 @@ static void guards_make(const struct run *run, const struct causal_trial *trials
 		[CAUSAL_DOUBT_UNPAID] = {ratio(t.unpaid, t.owed), UNPAID_SHARE},
 		[CAUSAL_DOUBT_LOST] = {ratio(t.lost, t.lost + t.samples), LOST_SHARE},
 		[CAUSAL_DOUBT_OUTSIDE] = {ratio(t.wakes - t.handed, t.wakes), OUTSIDE_SHARE},
-		[CAUSAL_DOUBT_PACED] = {whole ? 0 : paced_of(&t, trials, count), PACED_SHARE},
+		[CAUSAL_DOUBT_PACED] = {pace.clock, pace.limit},
+		[CAUSAL_DOUBT_PEER] = {pace.peer, pace.limit},
 		[CAUSAL_DOUBT_DRIFT] = {drift_of(trials, count), DRIFT_SHARE},
 		[CAUSAL_DOUBT_FEW] = {count ? visits / count : 0, VISITS_FEW},
 	};
@@ -394,7 +385,14 @@ static void guards_make(const struct run *run, const struct causal_trial *trials
 			i == CAUSAL_DOUBT_FEW ? seen[i].value < seen[i].limit
 					      : seen[i].value > seen[i].limit,
 			t.samples > 0 || i == CAUSAL_DOUBT_FEW || i == CAUSAL_DOUBT_DRIFT};
-	view->is_paced = view->guards[CAUSAL_DOUBT_PACED].is_bad;
+	view->guards[CAUSAL_DOUBT_PEER].is_known &= pace.is_known;
+	/* How long a passage takes is the program's matter, whatever the clock does. */
+	if (view->point && view->point->is_latency)
+		view->guards[CAUSAL_DOUBT_PACED].is_bad = false;
+	view->pace = view->guards[CAUSAL_DOUBT_PACED].is_bad  ? CAUSAL_PACE_CLOCK
+		     : view->guards[CAUSAL_DOUBT_PEER].is_bad ? CAUSAL_PACE_PEER
+							      : CAUSAL_PACE_OWN;
+	causal_pace_cost(run, view);
 }
 
 /* ---- targets ---- */
@@ -436,6 +434,8 @@ static void targets_make(const struct run *run, const struct causal_trial *trial
 			.line = row->line,
 			.waits = row->kind == CAUSAL_TARGET_WAIT};
 		causal_curve_make(trials, count, i, &target->curve);
+		if (view->pace != CAUSAL_PACE_OWN)
+			causal_curve_forget(&target->curve);
 	}
 	vec_foreach (const struct experiment_row, e, &run->experiments) {
 		struct causal_target_view *target = &view->targets[e->target - 1];
@@ -448,6 +448,8 @@ static void targets_make(const struct run *run, const struct causal_trial *trial
 	}
 	if (view->target_count)
 		qsort(view->targets, view->target_count, sizeof(*view->targets), by_worth);
+	if (view->pace != CAUSAL_PACE_OWN)
+		view->flat_from = view->target_count;
 	while (view->flat_from < view->target_count &&
 		causal_class_pays(view->targets[view->flat_from].curve.class))
 		view->flat_from++;
@@ -507,7 +509,7 @@ int causal_view_make(const struct run *run, const char *point, struct arena *are
 		trials = trials_read(run, (uint32_t)(ret_view->point - ret_view->points) + 1, arena,
 			&count, ret_view);
 	ret_view->pairs = count;
-	targets_make(run, trials, count, arena, ret_view);
 	guards_make(run, trials, count, ret_view);
+	targets_make(run, trials, count, arena, ret_view);
 	return 0;
 }

@@ -7,10 +7,14 @@
 
 static const char no_samples[] = "the file does not record the number of samples";
 
-static void gain_json(struct jsonw *json, const struct causal_gain *gain)
+static const char pace_is_others[] = "the program does not set its own pace";
+
+static void gain_json(
+	struct jsonw *json, const struct causal_view *view, const struct causal_gain *gain)
 {
-	const char *why = gain->trials ? "too few pairs or visits for a bound"
-				       : "not tried: the time went to other levels";
+	const char *why = view->pace != CAUSAL_PACE_OWN ? pace_is_others
+			  : gain->trials		? "too few pairs or visits for a bound"
+					 : "not tried: the time went to other levels";
 
 	jsonw_begin_object(json);
 	jsonw_put_double(json, "speedup", gain->speedup);
@@ -23,9 +27,11 @@ static void gain_json(struct jsonw *json, const struct causal_gain *gain)
 	jsonw_end_object(json);
 }
 
-static void slope_json(struct jsonw *json, const struct causal_curve *curve)
+static void slope_json(
+	struct jsonw *json, const struct causal_view *view, const struct causal_curve *curve)
 {
-	static const char why[] = "too few pairs for a bound";
+	const char *why =
+		view->pace != CAUSAL_PACE_OWN ? pace_is_others : "too few pairs for a bound";
 
 	jsonw_put_known_number(json, "slope", curve->slope_is_known, curve->slope, why);
 	jsonw_put_known_number(json, "slope_lo", curve->slope_is_known, curve->slope_lo, why);
@@ -50,7 +56,7 @@ static void target_json(
 	jsonw_put_count(json, "line", target->line, "the target is a function");
 	known_text(json, "function", target->function);
 	jsonw_put_text(json, "kind", target->waits ? "waits" : "cpu");
-	slope_json(json, &target->curve);
+	slope_json(json, view, &target->curve);
 	jsonw_put_text(json, "class", causal_class_name(target->curve.class));
 	jsonw_put_known_number(
 		json, "sample_share", target->samples > 0, target->sample_share, no_samples);
@@ -58,7 +64,7 @@ static void target_json(
 	jsonw_put_text(json, "sentence", str_text(&sentence));
 	jsonw_open_array(json, "points");
 	for (uint32_t i = 0; i < CAUSAL_LEVELS; i++)
-		gain_json(json, &target->curve.gains[i]);
+		gain_json(json, view, &target->curve.gains[i]);
 	jsonw_end_array(json);
 	jsonw_end_object(json);
 }
@@ -136,7 +142,11 @@ void causal_json(struct jsonw *json, const struct causal_view *view, const char 
 	jsonw_put_u64(json, "disturbed", view->disturbed);
 	jsonw_put_u64(json, "alone", view->alone);
 	jsonw_put_u64(json, "measured_ns", view->measured_ns);
-	jsonw_put_bool(json, "paced_by_clock", view->is_paced);
+	jsonw_put_bool(json, "paced_by_clock", view->pace == CAUSAL_PACE_CLOCK);
+	jsonw_put_text(json, "pace", causal_pace_name(view->pace));
+	jsonw_put_number(json, "visit_ns", round(view->visit_ns), "no visit was counted");
+	jsonw_put_number(json, "work_ns", round(view->work_ns),
+		"the CPU time of the visits was not measured");
 	guards_json(json, view);
 	jsonw_put_text(json, "no_answer", nothing.len ? nothing.at : NULL);
 	jsonw_put_text_or(json, "coz_file", coz_file, "not requested: --coz FILE writes it");

@@ -56,6 +56,22 @@ static void reasons_markdown(struct str *out, const struct causal_view *view)
 	}
 }
 
+/* No gain can be told: what the work costs. */
+static void costs_markdown(struct str *out, const struct causal_view *view)
+{
+	str_auto struct str sentence = {0};
+
+	causal_work_sentence(&sentence, view);
+	if (sentence.len)
+		markdown_add(out, "\nNo gain is given: %s.\n", sentence.at);
+	str_add(out, "\n| target | of samples |\n|---|---|\n");
+	for (uint32_t i = 0; i < view->target_count; i++) {
+		str_add(out, "| ");
+		markdown_code(out, view->targets[i].name, true);
+		str_addf(out, " | %.0f %% |\n", 100 * view->targets[i].sample_share);
+	}
+}
+
 void causal_markdown(struct str *out, const struct causal_view *view, const char *target)
 {
 	str_auto struct str nothing = {0};
@@ -73,6 +89,11 @@ void causal_markdown(struct str *out, const struct causal_view *view, const char
 	else
 		markdown_add(out, "\nProgress is judged by '%s' (%.1f per second).\n",
 			view->point->name, view->point->per_second);
+	if (view->pace != CAUSAL_PACE_OWN) {
+		costs_markdown(out, view);
+		reasons_markdown(out, view);
+		return;
+	}
 	for (uint32_t i = 0; i < view->flat_from && i < 3; i++) {
 		str_auto struct str sentence = {0};
 

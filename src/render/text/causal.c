@@ -6,7 +6,7 @@
 /* Bounds this far apart say no more than a question mark does. */
 #define TELLS_NOTHING 0.8
 
-enum { WIDE = 96, OTHER_COLUMNS = 64, SAMPLES_COLUMNS = 12, NAME_LEAST = 12 };
+enum { WIDE = 96, OTHER_COLUMNS = 64, SAMPLES_COLUMNS = 12, COST_COLUMNS = 36, NAME_LEAST = 12 };
 
 enum { TARGETS_SHOWN = 10, FLAT_SHOWN = 6, AGENT_TARGETS = 6 };
 
@@ -20,6 +20,27 @@ static void cell_gain(struct table *table, const struct causal_gain *gain)
 		table_cell(table, INK_DIM, "%.0f ?", 100 * gain->gain);
 	else
 		table_cell(table, ink, "%.1f ±%.1f", 100 * gain->gain, 50 * (gain->hi - gain->lo));
+}
+
+/* What the work costs, where no gain can be told. */
+static void table_costs(struct paper *paper, const struct causal_view *view, uint32_t count)
+{
+	table_auto struct table table = {0};
+	unsigned width = paper_width(paper);
+	unsigned space_left = width > COST_COLUMNS + NAME_LEAST ? width - COST_COLUMNS : NAME_LEAST;
+
+	table_columns(&table, "target", ">of samples", ">CPU time of a visit");
+	for (uint32_t i = 0; i < count; i++) {
+		const struct causal_target_view *target = &view->targets[i];
+
+		str_auto struct str name = {0};
+
+		path_shorten(target->name, space_left, &name);
+		table_cell(&table, INK_BOLD, "%s", str_text(&name));
+		table_cell(&table, INK_PLAIN, "%.0f %%", 100 * target->sample_share);
+		table_time(&table, INK_PLAIN, target->sample_share * view->work_ns);
+	}
+	table_print(&table, paper, 2);
 }
 
 static void table_targets(
@@ -63,6 +84,9 @@ static void doubts_add(struct paper *paper, const struct causal_view *view, unsi
 
 		if (!view->guards[i].is_bad || !view->pairs)
 			continue;
+		if (view->pace != CAUSAL_PACE_OWN && i != CAUSAL_DOUBT_PACED &&
+			i != CAUSAL_DOUBT_PEER)
+			continue; /* they speak of gains */
 		causal_doubt_sentence(&text, &view->guards[i]);
 		paper_wrap(paper, indent, INK_WARN, str_text(&text));
 	}
@@ -133,6 +157,17 @@ static bool beginning_add(struct paper *paper, const struct causal_view *view)
 	return !nothing.len;
 }
 
+static void paced_add(struct paper *paper, const struct causal_view *view, uint32_t shown)
+{
+	str_auto struct str text = {0};
+
+	causal_work_sentence(&text, view);
+	paper_add(paper, "\n");
+	if (text.len)
+		paper_wrap(paper, 0, INK_PLAIN, text.at);
+	table_costs(paper, view, shown);
+}
+
 void causal_text(struct paper *paper, const struct causal_view *view)
 {
 	uint32_t shown = view->flat_from < TARGETS_SHOWN ? view->flat_from : TARGETS_SHOWN;
@@ -140,6 +175,10 @@ void causal_text(struct paper *paper, const struct causal_view *view)
 
 	if (!beginning_add(paper, view))
 		return;
+	if (view->pace != CAUSAL_PACE_OWN) {
+		paced_add(paper, view, shown);
+		return;
+	}
 	if (shown) {
 		paper_ink(paper, INK_BOLD,
 			"\nGain of the program, in %%, for each speed-up of this code\n");
@@ -151,7 +190,7 @@ void causal_text(struct paper *paper, const struct causal_view *view)
 			if (text.len)
 				paper_wrap(paper, 2, i ? INK_PLAIN : INK_GOOD, text.at);
 		}
-	} else if (!view->is_paced) {
+	} else {
 		paper_add(paper, "\nno code was found that would make the program faster\n");
 	}
 	flat_add(paper, view);
@@ -164,6 +203,10 @@ void causal_agent(struct paper *paper, const struct causal_view *view)
 
 	if (!beginning_add(paper, view))
 		return;
+	if (view->pace != CAUSAL_PACE_OWN) {
+		paced_add(paper, view, shown);
+		return;
+	}
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct causal_target_view *target = &view->targets[i];
 

@@ -1,6 +1,8 @@
 /* causal_words.c - see render/causal.h. */
 #include "render/causal.h"
 
+#include <math.h>
+
 static const struct causal_gain *gain_to_tell(const struct causal_target_view *target)
 {
 	const struct causal_curve *curve = &target->curve;
@@ -35,7 +37,7 @@ void causal_sentence(
 	const struct causal_gain *gain = gain_to_tell(target);
 	const char *what = view->point && view->point->is_latency ? "passage" : "program";
 
-	if (!gain || view->is_paced)
+	if (!gain)
 		return;
 	change_add(out, target, gain->speedup);
 	if (gain->lo <= 0 && gain->hi >= 0)
@@ -82,8 +84,14 @@ void causal_doubt_sentence(struct str *out, const struct causal_guard *guard)
 	case CAUSAL_DOUBT_PACED:
 		str_add(out,
 			"a clock sets the pace of this program: its progress waits for timers, so "
-			"no line can make it faster; measure the time of one unit of work instead "
-			"(ASSAY_BEGIN and ASSAY_END)");
+			"faster code saves CPU time but no time");
+		break;
+	case CAUSAL_DOUBT_PEER:
+		str_add(out,
+			"another program sets the pace of this one: its progress waits for what "
+			"the other sends, so experiments here cannot tell the gain; give it more "
+			"to do at once (more connections, a full queue) until it never waits, or "
+			"compare two builds as the other program sees them");
 		break;
 	case CAUSAL_DOUBT_DRIFT:
 		str_addf(out,
@@ -100,6 +108,20 @@ void causal_doubt_sentence(struct str *out, const struct causal_guard *guard)
 	case CAUSAL_DOUBTS:
 		break;
 	}
+}
+
+void causal_work_sentence(struct str *out, const struct causal_view *view)
+{
+	char work[32], visit[32];
+
+	if (view->pace == CAUSAL_PACE_OWN || isnan(view->work_ns) || isnan(view->visit_ns))
+		return;
+	paper_time(work, sizeof(work), view->work_ns);
+	paper_time(visit, sizeof(visit), view->visit_ns);
+	str_addf(out, "%s takes %s of CPU time, of %s", view->point->is_end ? "a run" : "a visit",
+		work, visit);
+	if (!view->point->is_end)
+		str_add(out, " from one to the next");
 }
 
 void causal_nothing(struct str *out, const struct causal_view *view)

@@ -47,6 +47,7 @@ enum causal_class {
 	CAUSAL_STEP,	   /* only when most of it is gone */
 	CAUSAL_FLAT,	   /* not worth touching */
 	CAUSAL_CONTENTION, /* faster here makes the program slower */
+	CAUSAL_PACED,	   /* the program does not set its own pace: nothing can be told */
 	CAUSAL_CLASSES,
 };
 

@@ -40,10 +40,17 @@ enum causal_doubt {
 	CAUSAL_DOUBT_LOST,    /* samples that did not come */
 	CAUSAL_DOUBT_OUTSIDE, /* threads were woken by other processes, devices or timers */
 	CAUSAL_DOUBT_PACED,   /* a clock sets the pace */
+	CAUSAL_DOUBT_PEER,    /* another program sets the pace */
 	CAUSAL_DOUBT_DRIFT,   /* the undisturbed speed changed */
 	CAUSAL_DOUBT_FEW,     /* visits of the progress point */
 	CAUSAL_DOUBTS,
 };
+
+/* What the progress waits for.  Neither a clock nor another program is slowed down with the
+ * program, so where one of them sets the pace no gain is told, but what the work costs. */
+enum causal_pace { CAUSAL_PACE_OWN, CAUSAL_PACE_CLOCK, CAUSAL_PACE_PEER, CAUSAL_PACES };
+
+const char *causal_pace_name(enum causal_pace pace);
 
 struct causal_guard {
 	enum causal_doubt doubt;
@@ -73,7 +80,9 @@ struct causal_view {
 	uint32_t alone;	    /* sped-up ones without a baseline of the same target */
 	uint64_t measured_ns;
 	struct causal_guard guards[CAUSAL_DOUBTS];
-	bool is_paced; /* no gain may be promised */
+	enum causal_pace pace;
+	double visit_ns; /* from one visit to the next without a speed-up; NAN: not known */
+	double work_ns;	 /* CPU time of the program in that; NAN: not known */
 };
 
 /* `point` names the progress point that judges; NULL: the one there is.  ERR_USAGE when there are
