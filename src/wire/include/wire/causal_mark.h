@@ -26,12 +26,12 @@ enum {
  * itself busy.  One that serves others is at 90 % of its time busy for ten requests on average. */
 enum { CAUSAL_MARK_VISITS = 16 };
 
-/* Timers are late by some 50 us, the slack of a thread. */
-enum { CAUSAL_MARK_LATE_US = 50 };
+/* Ticks from one timer to the next, when some are missed. */
+enum { CAUSAL_MARK_MISSED = 4 };
 
 struct causal_mark {
 	__u32 tick_us;	   /* its last timer, cut off */
-	__u32 distance_us; /* from the one before */
+	__u32 distance_us; /* from one to the next, usually */
 	__u16 asked;	   /* a hash of the time it asked to sleep for; 0: not such a sleep */
 	__u8 flags;	   /* CAUSAL_MARK_* */
 	__u8 left;	   /* visits that the mark counts for */
@@ -55,26 +55,36 @@ static inline void causal_mark_sleep(struct causal_mark *m, __u16 asked)
 	m->asked = asked;
 }
 
+/* Whether a timer comes at the distance of those before it, or at a small multiple: a thread that
+ * had no CPU in time misses a tick. */
+static inline int causal_mark_is_steady(const struct causal_mark *m, __u32 distance_us)
+{
+	__u32 usual = m->distance_us, ticks = usual ? (distance_us + usual / 2) / usual : 0;
+	__u32 at = ticks * usual, apart = distance_us > at ? distance_us - at : at - distance_us;
+
+	return ticks > 0 && ticks <= CAUSAL_MARK_MISSED && apart < usual / 10;
+}
+
 /* A timer wakes it.  Ticks at equal distances, whatever the work between them took, are a pace that
  * the clock sets. */
 static inline void causal_mark_tick(struct causal_mark *m, __u64 now_ns)
 {
 	__u32 now_us = (__u32)(now_ns / 1000), distance = now_us - m->tick_us;
-	__u32 apart =
-		distance > m->distance_us ? distance - m->distance_us : m->distance_us - distance;
-	__u32 most = distance / 50 > CAUSAL_MARK_LATE_US ? distance / 50 : CAUSAL_MARK_LATE_US;
-	int steady = apart < most && apart < distance / 10;
+	int steady = causal_mark_is_steady(m, distance);
 
 	if (steady && (m->flags & CAUSAL_MARK_ASKED) && !(m->flags & CAUSAL_MARK_FIXED))
 		causal_mark_put(m, CAUSAL_MARK_CLOCK);
 	else
 		m->flags &= (__u8)~CAUSAL_MARK_CLOCK;
-	if (steady)
+	if (steady) {
 		m->flags |= CAUSAL_MARK_STEADY;
-	else
+		if (distance < m->distance_us + m->distance_us / 2)
+			m->distance_us = (7 * m->distance_us + distance) / 8;
+	} else {
 		m->flags &= (__u8) ~(CAUSAL_MARK_STEADY | CAUSAL_MARK_ASKED | CAUSAL_MARK_FIXED);
+		m->distance_us = distance;
+	}
 	m->tick_us = now_us;
-	m->distance_us = distance;
 }
 
 /* Another program wakes it. */
