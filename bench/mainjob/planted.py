@@ -9,68 +9,11 @@ it took against its budget and against its own plan.
     --budget TIME  60s     --rounds N  1     --keep DIR  (keep the evidence there)
     --set planted|heldout"""
 import argparse
-import json
 import os
-import re
 import shutil
-import subprocess
 import tempfile
-import time
 
-HERE = os.path.dirname(os.path.abspath(__file__))
-SOURCE = os.path.dirname(os.path.dirname(HERE))
-WORKLOADS = os.path.join(SOURCE, "tests", "workloads")
-HELDOUT = os.path.join(HERE, "heldout")
-TRUTH = {"planted": os.path.join(WORKLOADS, "planted", "truth.txt"),
-         "heldout": os.path.join(HELDOUT, "truth.txt")}
-# How a held-out program is built: optimised, with debug information, as people build them.
-COMPILERS = {".c": ["gcc", "-O2", "-g", "-pthread", "-o"],
-             ".cc": ["g++", "-O2", "-g", "-pthread", "-o"],
-             ".rs": ["rustc", "-O", "-g", "-o"],
-             ".go": ["go", "build", "-o"]}
-# Say where, or that the machine was not quiet: no blame.
-NO_BLAME = {"one_hot_function", "hot_but_off_the_critical_path", "noise"}
-
-
-def truths(table):
-    with open(table, encoding="utf-8") as file:
-        for line in file:
-            if line.strip() and not line.startswith("#"):
-                program, supported, first, also, never = (w.strip() for w in line.split("|"))
-                yield program, supported.split(","), [first] + also.split(","), never.split(",")
-
-
-def program_of(build, which, program):
-    """The path of a program of the set.  A held-out one is built when its source is newer; None:
-    this machine has no compiler for it."""
-    if which == "planted":
-        return os.path.join(build, "tests", "workloads", program)
-    name, kind = os.path.splitext(program)
-    words = COMPILERS[kind]
-    source = os.path.join(HELDOUT, program)
-    made = os.path.join(build, "bench", "heldout", name)
-    if not os.path.exists(made) or os.path.getmtime(made) < os.path.getmtime(source):
-        if not shutil.which(words[0]):
-            return None
-        os.makedirs(os.path.dirname(made), exist_ok=True)
-        subprocess.run([*words, made, source], check=True)
-    return made
-
-
-def plain(name):
-    """Only the last word of a function's name: without module, class, template and parameters."""
-    name = (name or "").replace("(anonymous namespace)", "").split("@")[0]
-    while re.search(r"<[^<>]*>", name):
-        name = re.sub(r"<[^<>]*>", "", name)
-    name = re.sub(r"::h[0-9a-f]{16}$", "", name.split("(")[0])
-    return re.split(r"::|[. ]", name)[-1]
-
-
-def run(tool, program, budget, folder):
-    began = time.monotonic()
-    done = subprocess.run([tool, "run", "--json", "--budget", budget, "--", program], cwd=folder,
-                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False)
-    return json.loads(done.stdout)["data"], time.monotonic() - began
+from truth_table import NO_BLAME, TRUTH, plain, program_of, run, truths
 
 
 def judge(data, supported, first, never):
