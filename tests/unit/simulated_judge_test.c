@@ -1,0 +1,410 @@
+/* simulated_judge_test.c - what a simulator counted, joined with time and judged. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analyze/hot_loop.h"
+#include "analyze/simulated.h"
+#include "analyze/text_block.h"
+#include "base/str.h"
+#include "code/listing.h"
+#include "model/run.h"
+
+/* ---- the rules ---- */
+
+static void every_line_of_the_rules_is_read(void **state)
+{
+	struct simulated_rules rules;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(simulated_rules_parse("t", data_text("simulated.rules"), &rules, &err), 0);
+	assert_true(rules.retiring_cpi < rules.core_cpi);
+	assert_int_equal(simulated_rules_parse("t", "core-cpi x\n", &rules, &err), -EINVAL);
+	assert_string_equal(err.text, "t:1: not a number: 'x'");
+	assert_int_equal(simulated_rules_parse("t", "# c\nunknown 3\n", &rules, &err), -EINVAL);
+	assert_string_equal(err.text, "t:2: unknown rule 'unknown'");
+	assert_int_equal(
+		simulated_rules_parse("t", "core-cpi 3\ncore-cpi 4\n", &rules, &err), -EINVAL);
+	assert_string_equal(err.text, "t:2: duplicate rule 'core-cpi'");
+	assert_int_equal(simulated_rules_parse("t", "core-cpi 0\n", &rules, &err), -EINVAL);
+	assert_string_equal(err.text, "t:1: must be above 0: '0'");
+	assert_int_equal(simulated_rules_parse("t", "core-cpi 3\n", &rules, &err), -EINVAL);
+	assert_string_equal(err.text, "t:1: a rule is missing in 't'");
+}
+
+static const struct simulated_costs costs = {.cycle_ns = 0.25,
+	.memory_ns = 100,
+	.line_ns = 4,
+	.cache_ns = 4,
+	.mispredict_ns = 5,
+	.measured = true};
+
+struct known_case {
+	const char *name;
+	double time_ns;
+	uint64_t instructions, l1, ll, mispredicts;
+	enum verdict_category category;
+};
+
+static void judge(const struct known_case *known, struct simulated_site *site, struct arena *arena)
+{
+	struct simulated_rules rules;
+
+	simulated_rules_load(&rules);
+	*site = (struct simulated_site){.row = {.function = known->name, .file = ""},
+		.time_ns = known->time_ns,
+		.samples = 500};
+	site->row.counts[SIMULATED_INSTRUCTIONS] = known->instructions;
+	site->row.counts[SIMULATED_L1_LOAD_MISSES] = known->l1;
+	site->row.counts[SIMULATED_LL_LOAD_MISSES] = known->ll;
+	site->row.counts[SIMULATED_CONDITIONAL_MISSES] = known->mispredicts;
+	simulated_site_ratios(&costs, site);
+	simulated_site_judge(&rules, &costs, arena, site);
+}
+
+static void the_time_per_event_tells_which_kind_of_work_takes_it(void **state)
+{
+	static const struct known_case cases[] = {
+		{"chase", 100e6, 5000000, 1000000, 1000000, 0, VERDICT_MEMORY_LATENCY},
+		{"slow chase", 450e6, 5000000, 1000000, 1000000, 0, VERDICT_MEMORY_LATENCY},
+		{"stream", 5e6, 5000000, 1000000, 1000000, 0, VERDICT_MEMORY_BANDWIDTH},
+		{"several at once", 20e6, 8000000, 1000000, 1000000, 0, VERDICT_MEMORY},
+		{"in L2", 4e6, 3000000, 1000000, 0, 0, VERDICT_MEMORY_LATENCY},
+		{"branches", 7e6, 10000000, 0, 0, 1000000, VERDICT_BAD_SPECULATION},
+		{"branches that the CPU predicts", 1.2e6, 10000000, 0, 0, 1000000,
+			VERDICT_RETIRING},
+		{"chain", 20e6, 40000000, 0, 0, 10, VERDICT_CORE},
+		{"busy", 3e6, 40000000, 0, 0, 10, VERDICT_RETIRING},
+		{"prefetched stream with work", 30e6, 250000000, 1000000, 1000000, 0,
+			VERDICT_RETIRING},
+		{"misses and mispredicts", 10e6, 5000000, 80000, 80000, 1100000, VERDICT_MIXED},
+		{"between", 6.5e6, 40000000, 0, 0, 10, VERDICT_UNCLEAR},
+	};
+	arena_auto struct arena arena = {0};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct simulated_site site;
+
+		judge(&cases[i], &site, &arena);
+		if (site.category != cases[i].category)
+			print_message("%s: %s (%s)\n", cases[i].name,
+				verdict_category_word(site.category), site.why);
+		assert_int_equal(site.category, cases[i].category);
+		assert_true(*site.why);
+	}
+}
+
+/* ---- the join ---- */
+
+static row_id stack_add(
+	struct run *run, row_id module, const char *name, unsigned addr, row_id parent)
+{
+	row_id function = run_add_function(
+		run, &(struct function_row){.name = run_intern(run, name), .module = module});
+	row_id frame = run_add_frame(run,
+		&(struct frame_row){
+			.function = function, .file = run_intern(run, "/src/w.c"), .line = 10});
+	row_id location = run_add_location(
+		run, &(struct location_row){.module = module,
+			     .addr = addr,
+			     .frame = frame,
+			     .flags = str_equal(name, "kernel") ? LOCATION_KERNEL : 0});
+
+	return run_add_stack(run, &(struct stack_row){.location = location, .parent = parent});
+}
+
+/* A clock run with samples in named functions, 1 ms each; "hit<main": called by main. */
+static struct run *clock_run(const char *const *functions, const unsigned *samples, unsigned count)
+{
+	struct run *run = run_open();
+	row_id module = run_add_module(run, &(struct module_row){.path = run_intern(run, "/w")});
+
+	run_add_event(run, &(struct event_row){.name = run_intern(run, "cpu-clock"),
+				   .unit = run_intern(run, "ns"),
+				   .scale = 1});
+	run_add_execution(run, &(struct execution_row){.wall_ns = 1});
+	for (unsigned i = 0; i < count; i++) {
+		char name[32];
+		const char *caller = strchr(functions[i], '<');
+		row_id parent = caller ? stack_add(run, module, caller + 1, 16 * i + 24, 0) : 0;
+		row_id stack;
+
+		snprintf(name, sizeof(name), "%.*s", (int)strcspn(functions[i], "<"), functions[i]);
+		stack = stack_add(run, module, name, 16 * (i + 1), parent);
+		for (unsigned k = 0; k < samples[i]; k++)
+			run_add_sample(run, &(struct sample_row){.event = 1,
+						    .stack = stack,
+						    .period = 1000000,
+						    .time_ns = k + 1});
+	}
+	run_freeze(run);
+	return run;
+}
+
+static struct run *simulated_run(
+	const char *const *functions, const uint64_t (*counts)[4], unsigned count, uint32_t flags)
+{
+	static const char *const names[] = {"instructions", "L1-dcache-load-misses",
+		"LLC-load-misses", "conditional-branch-misses"};
+	struct run *run = run_open();
+
+	for (unsigned k = 0; k < 4; k++)
+		run_add_event(run, &(struct event_row){.name = run_intern(run, names[k]),
+					   .flags = EVENT_SIMULATED,
+					   .scale = 1});
+	run_add_execution(run, &(struct execution_row){.flags = EXECUTION_NO_USAGE | flags});
+	for (unsigned k = 0; k < 4; k++) {
+		uint64_t sum = 0;
+
+		for (unsigned i = 0; i < count; i++) {
+			run_add_place(run, &(struct place_row){.event = k + 1,
+						   .function = run_intern(run, functions[i]),
+						   .file = run_intern(run, "/build/src/w.c"),
+						   .line = 10,
+						   .value = counts[i][k]});
+			sum += counts[i][k];
+		}
+		run_add_count(
+			run, &(struct count_row){.event = k + 1, .execution = 1, .value = sum});
+	}
+	run_freeze(run);
+	return run;
+}
+
+static void functions_meet_by_name_and_the_program_gets_the_word_of_most_of_its_time(void **state)
+{
+	static const char *const sampled[] = {"chase.isra.0", "chain", "kernel"};
+	static const unsigned samples[] = {80, 10, 10};
+	static const char *const simulated[] = {"chase", "chain"};
+	static const uint64_t counts[][4] = {{4000000, 800000, 800000, 0}, {20000000, 0, 0, 0}};
+	struct run *clock = clock_run(sampled, samples, 3);
+	struct run *sim = simulated_run(simulated, counts, 2, 0);
+	arena_auto struct arena arena = {0};
+	struct simulated_view view;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(simulated_join(sim, clock, &costs, &arena, &view, &err), 0);
+	assert_int_equal(view.samples, 100);
+	assert_true(fabs(view.kernel_share - 0.1) < 1e-9);
+	assert_true(fabs(view.joined_share - 0.9) < 1e-9);
+	assert_string_equal(view.functions[0].row.function, "chase");
+	assert_true(fabs(view.functions[0].ns_per_ll_miss - 100) < 1e-9);
+	assert_int_equal(view.functions[0].category, VERDICT_MEMORY_LATENCY);
+	assert_int_equal(view.functions[1].category, VERDICT_CORE);
+	assert_int_equal(view.hottest_core, 1);
+	assert_int_equal(view.verdict.category, VERDICT_MEMORY_LATENCY);
+	assert_true(fabs(view.verdict.share - 8. / 9) < 1e-9);
+	assert_int_equal(view.line_count, 1); /* w.c:10, by the end of the path */
+	assert_int_equal(view.lines[0].samples, 90);
+	run_close(clock);
+	run_close(sim);
+}
+
+/* if (random bit) hit(); else miss(): counted in main, paid for in what it calls. */
+static void a_mispredicted_branch_is_paid_for_where_it_jumps_to(void **state)
+{
+	static const char *const together[] = {"main", "hit<main", "miss<main"};
+	static const char *const apart[] = {"main", "hit<other", "miss"};
+	static const unsigned samples[] = {40, 30, 30};
+	static const char *const simulated[] = {"main", "hit", "miss", "other"};
+	static const uint64_t counts[][4] = {
+		{170000000, 0, 0, 5800000}, {17000000, 0, 0, 0}, {17000000, 0, 0, 0}, {1, 0, 0, 0}};
+	static const uint64_t few[][4] = {
+		{170000000, 0, 0, 100000}, {17000000, 0, 0, 0}, {17000000, 0, 0, 0}, {1, 0, 0, 0}};
+	struct run *clock = clock_run(together, samples, 3), *other = clock_run(apart, samples, 3);
+	struct run *sim = simulated_run(simulated, counts, 4, 0);
+	struct run *calm = simulated_run(simulated, few, 4, 0);
+	arena_auto struct arena arena = {0};
+	struct simulated_view view;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(simulated_join(sim, clock, &costs, &arena, &view, &err), 0);
+	assert_int_equal(view.verdict.category, VERDICT_BAD_SPECULATION);
+	assert_int_equal(view.verdict.confidence, VERDICT_LOW);
+	for (uint32_t i = 0; i < 3; i++)
+		assert_int_equal(view.functions[i].category, VERDICT_BAD_SPECULATION);
+	assert_non_null(strstr(view.functions[1].why, "mispredicted branches of main"));
+	assert_int_equal(view.hottest_core, UINT32_MAX);
+	/* Called by somebody else, or by one that hardly mispredicts. */
+	assert_int_equal(simulated_join(sim, other, &costs, &arena, &view, &err), 0);
+	assert_int_equal(view.functions[1].category, VERDICT_CORE);
+	assert_int_equal(simulated_join(calm, clock, &costs, &arena, &view, &err), 0);
+	assert_int_equal(view.functions[1].category, VERDICT_CORE);
+	run_close(clock);
+	run_close(other);
+	run_close(sim);
+	run_close(calm);
+}
+
+static void half_and_half_is_mixed_and_the_kernel_alone_is_unclear(void **state)
+{
+	static const char *const names[] = {"chase", "chain"};
+	static const unsigned samples[] = {50, 50};
+	static const uint64_t counts[][4] = {{2500000, 500000, 500000, 0}, {20000000, 0, 0, 0}};
+	static const char *const mostly_kernel[] = {"chase", "kernel"};
+	static const unsigned kernel_samples[] = {20, 80};
+	struct run *clock = clock_run(names, samples, 2);
+	struct run *kernel = clock_run(mostly_kernel, kernel_samples, 2);
+	struct run *sim = simulated_run(names, counts, 2, 0);
+	arena_auto struct arena arena = {0};
+	struct simulated_view view;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(simulated_join(sim, clock, &costs, &arena, &view, &err), 0);
+	assert_int_equal(view.verdict.category, VERDICT_MIXED);
+	assert_int_equal(simulated_join(sim, kernel, &costs, &arena, &view, &err), 0);
+	assert_int_equal(view.verdict.category, VERDICT_UNCLEAR);
+	assert_non_null(strstr(view.verdict.why, "kernel"));
+	run_close(clock);
+	run_close(kernel);
+	run_close(sim);
+}
+
+static void a_simulation_that_was_cut_gives_rates_and_no_verdict(void **state)
+{
+	static const char *const names[] = {"chase"};
+	static const unsigned samples[] = {100};
+	static const uint64_t counts[][4] = {{4000000, 800000, 800000, 0}};
+	struct run *clock = clock_run(names, samples, 1);
+	struct run *sim = simulated_run(names, counts, 1, EXECUTION_TIMED_OUT);
+	arena_auto struct arena arena = {0};
+	struct simulated_view view;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(simulated_join(sim, clock, &costs, &arena, &view, &err), 0);
+	assert_true(view.counts.partial);
+	assert_int_equal(view.verdict.category, VERDICT_UNCLEAR);
+	assert_true(isnan(view.functions[0].ns_per_ll_miss));
+	assert_true(fabs(view.functions[0].ll_mpki - 200) < 1e-9);
+	assert_int_equal(simulated_join(clock, clock, &costs, &arena, &view, &err), -ENODATA);
+	assert_int_equal(simulated_join(sim, sim, &costs, &arena, &view, &err), -ENODATA);
+	run_close(clock);
+	run_close(sim);
+}
+
+static void a_cut_simulation_of_the_start_alone_is_known_as_such(void **state)
+{
+	static const char *const names[] = {"fill", "chase"};
+	static const unsigned samples[] = {10, 90};
+	static const uint64_t start[][4] = {{4000000, 0, 0, 0}, {1000, 0, 0, 0}};
+	static const uint64_t both[][4] = {{4000000, 0, 0, 0}, {400000, 0, 0, 0}};
+	struct run *clock = clock_run(names, samples, 2);
+	struct run *cut = simulated_run(names, start, 2, EXECUTION_TIMED_OUT);
+	struct run *later = simulated_run(names, both, 2, EXECUTION_TIMED_OUT);
+	struct run *whole = simulated_run(names, start, 2, 0);
+	arena_auto struct arena arena = {0};
+
+	(void)state;
+	assert_true(simulated_is_start_only(cut, clock, &arena));
+	assert_false(simulated_is_start_only(later, clock, &arena));
+	assert_false(simulated_is_start_only(whole, clock, &arena));
+	assert_false(simulated_is_start_only(clock, clock, &arena)); /* nothing was simulated */
+	/* The start and the work in one function: their lines tell them apart. */
+	clock->frames.at[1].line = 20;
+	assert_true(simulated_is_start_only(later, clock, &arena));
+	run_close(clock);
+	run_close(cut);
+	run_close(later);
+	run_close(whole);
+}
+
+static void names_meet_without_parameters_clones_and_instruction_sets(void **state)
+{
+	static const struct {
+		const char *name;
+		size_t len;
+	} cases[] = {
+		{"main", 4},
+		{"f.isra.0", 1},
+		{"f.constprop.0.cold", 1},
+		{"a::b(int (*)(int)) const", 4},
+		{"(anonymous namespace)::f(int)", 24},
+		{"__memmove_evex_unaligned_erms", 9},
+		{"__memmove_avx_unaligned_erms", 9},
+		{"x_avx_y", 7},
+		{"operator()", 8},
+		{"(anonymous namespace)::f(int) [clone .constprop.0]", 24},
+		{"main.(*T).f", 11},
+		{"", 0},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		assert_int_equal(simulated_name_length(cases[i].name), cases[i].len);
+}
+
+/* ---- the loop ---- */
+
+static void the_smallest_loop_with_half_of_the_samples_is_the_hot_one(void **state)
+{
+	static struct instruction rows[] = {
+		{.addr = 0x10, .size_bytes = 4, .text = "movq %rdi, %rax"},
+		{.addr = 0x14, .size_bytes = 4, .text = "mulsd %xmm1, %xmm0"},
+		{.addr = 0x18, .size_bytes = 4, .text = "subq $1, %rax"},
+		{.addr = 0x1c,
+			.size_bytes = 2,
+			.text = "jne 0x14",
+			.kind = INSTRUCTION_JUMP,
+			.has_target = true,
+			.target = 0x14},
+		{.addr = 0x1e,
+			.size_bytes = 2,
+			.text = "jne 0x10",
+			.kind = INSTRUCTION_JUMP,
+			.has_target = true,
+			.target = 0x10},
+	};
+	static const char *const names[] = {"f", "f2"};
+	static const unsigned samples[] = {9, 1}; /* at 0x10 and 0x20 */
+	struct listing listing = {.instructions = rows, .instruction_count = 5};
+	struct run *clock = clock_run(names, samples, 2);
+	arena_auto struct arena arena = {0};
+	struct hot_loop loop;
+
+	(void)state;
+	hot_loop_find(clock, 1, &listing, &arena, &loop);
+	assert_null(loop.missing);
+	assert_int_equal(loop.count, 5); /* the sample at 0x10 is only in the outer one */
+	rows[1].addr = 0x10;
+	rows[0].addr = 0x0c;
+	rows[3].target = 0x10;
+	hot_loop_find(clock, 1, &listing, &arena, &loop);
+	assert_int_equal(loop.count, 3);
+	assert_string_equal(loop.lines[0], "mulsd %xmm1, %xmm0");
+	listing.instruction_count = 1;
+	hot_loop_find(clock, 1, &listing, &arena, &loop);
+	assert_non_null(loop.missing);
+	run_close(clock);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_line_of_the_rules_is_read),
+		cmocka_unit_test(the_time_per_event_tells_which_kind_of_work_takes_it),
+		cmocka_unit_test(
+			functions_meet_by_name_and_the_program_gets_the_word_of_most_of_its_time),
+		cmocka_unit_test(a_mispredicted_branch_is_paid_for_where_it_jumps_to),
+		cmocka_unit_test(half_and_half_is_mixed_and_the_kernel_alone_is_unclear),
+		cmocka_unit_test(a_simulation_that_was_cut_gives_rates_and_no_verdict),
+		cmocka_unit_test(a_cut_simulation_of_the_start_alone_is_known_as_such),
+		cmocka_unit_test(names_meet_without_parameters_clones_and_instruction_sets),
+		cmocka_unit_test(the_smallest_loop_with_half_of_the_samples_is_the_hot_one),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
