@@ -248,6 +248,55 @@ static void a_mispredicted_branch_is_paid_for_where_it_jumps_to(void **state)
 	run_close(calm);
 }
 
+/* The verdict about two runs of 1 ms per sample. */
+static struct verdict verdict_of(const char *const *sampled, const unsigned *samples,
+	const char *const *simulated, const uint64_t (*counts)[4], unsigned count)
+{
+	struct run *clock = clock_run(sampled, samples, count);
+	struct run *sim = simulated_run(simulated, counts, count, 0);
+	arena_auto struct arena arena = {0};
+	struct simulated_view view;
+	struct err err = {0};
+
+	assert_int_equal(simulated_join(sim, clock, &costs, &arena, &view, &err), 0);
+	view.verdict.why = ""; /* its text goes with the arena */
+	run_close(clock);
+	run_close(sim);
+	return view.verdict;
+}
+
+static void a_verdict_is_no_surer_than_the_functions_that_carry_it(void **state)
+{
+	/* The hottest is sure of its mispredictions; what it calls is not, and has more time. */
+	static const char *const targets[] = {"main", "hit<main", "miss<main"};
+	static const char *const targets_simulated[] = {"main", "hit", "miss"};
+	static const unsigned targets_samples[] = {60, 50, 50};
+	static const uint64_t targets_counts[][4] = {
+		{170000000, 0, 0, 10000000}, {17000000, 0, 0, 0}, {17000000, 0, 0, 0}};
+	/* 20 samples are a guess, but the first function carries the word alone. */
+	static const char *const chases[] = {"chase", "tail"};
+	static const unsigned chases_samples[] = {80, 20};
+	static const uint64_t chases_counts[][4] = {
+		{4000000, 800000, 800000, 0}, {1000000, 200000, 200000, 0}};
+	/* Neither kind of memory leads alone. */
+	static const char *const halves[] = {"chase", "stream"};
+	static const unsigned halves_samples[] = {60, 40};
+	static const uint64_t halves_counts[][4] = {
+		{3000000, 600000, 600000, 0}, {40000000, 10000000, 10000000, 0}};
+	struct verdict v =
+		verdict_of(targets, targets_samples, targets_simulated, targets_counts, 3);
+
+	(void)state;
+	assert_int_equal(v.category, VERDICT_BAD_SPECULATION);
+	assert_int_equal(v.confidence, VERDICT_LOW);
+	v = verdict_of(chases, chases_samples, chases, chases_counts, 2);
+	assert_int_equal(v.category, VERDICT_MEMORY_LATENCY);
+	assert_int_equal(v.confidence, VERDICT_MEDIUM);
+	v = verdict_of(halves, halves_samples, halves, halves_counts, 2);
+	assert_int_equal(v.category, VERDICT_MEMORY);
+	assert_int_equal(v.confidence, VERDICT_LOW);
+}
+
 static void half_and_half_is_mixed_and_the_kernel_alone_is_unclear(void **state)
 {
 	static const char *const names[] = {"chase", "chain"};
@@ -399,6 +448,7 @@ int main(void)
 		cmocka_unit_test(
 			functions_meet_by_name_and_the_program_gets_the_word_of_most_of_its_time),
 		cmocka_unit_test(a_mispredicted_branch_is_paid_for_where_it_jumps_to),
+		cmocka_unit_test(a_verdict_is_no_surer_than_the_functions_that_carry_it),
 		cmocka_unit_test(half_and_half_is_mixed_and_the_kernel_alone_is_unclear),
 		cmocka_unit_test(a_simulation_that_was_cut_gives_rates_and_no_verdict),
 		cmocka_unit_test(a_cut_simulation_of_the_start_alone_is_known_as_such),

@@ -234,15 +234,41 @@ static enum verdict_category leader(
 	return judged >= rules->judged_share ? VERDICT_MIXED : VERDICT_UNCLEAR;
 }
 
+static bool site_carries(const struct simulated_site *site, enum verdict_category category)
+{
+	return site->category == category ||
+	       (category == VERDICT_MEMORY && verdict_category_is_memory(site->category));
+}
+
 static const struct simulated_site *hottest_of(
 	const struct simulated_view *view, enum verdict_category category)
 {
 	for (uint32_t i = 0; i < view->function_count; i++)
-		if (view->functions[i].category == category ||
-			(category == VERDICT_MEMORY &&
-				verdict_category_is_memory(view->functions[i].category)))
+		if (site_carries(&view->functions[i], category))
 			return &view->functions[i];
 	return NULL;
+}
+
+/* No surer than what the word stands on: the hottest functions of this category, as many as it
+ * takes to lead.  The many small ones behind them change nothing. */
+static enum verdict_confidence confidence_of(const struct simulated_rules *rules,
+	const struct simulated_view *view, enum verdict_category category)
+{
+	enum verdict_confidence least = VERDICT_HIGH;
+	double user = 1 - view->kernel_share, held = 0;
+
+	if (category == VERDICT_MIXED || category == VERDICT_UNCLEAR)
+		return VERDICT_LOW;
+	for (uint32_t i = 0; i < view->function_count && held < rules->lead_share * user; i++) {
+		const struct simulated_site *site = &view->functions[i];
+
+		if (!site_carries(site, category))
+			continue;
+		held += site->time_share;
+		if (site->confidence < least)
+			least = site->confidence;
+	}
+	return held > 0 ? least : VERDICT_LOW;
 }
 
 static void verdict_words(const struct simulated_rules *rules, struct arena *arena,
@@ -251,7 +277,7 @@ static void verdict_words(const struct simulated_rules *rules, struct arena *are
 	struct verdict *v = &view->verdict;
 	const struct simulated_site *site = hottest_of(view, v->category);
 
-	v->confidence = site && v->category != VERDICT_MIXED ? site->confidence : VERDICT_LOW;
+	v->confidence = confidence_of(rules, view, v->category);
 	v->doubt =
 		view->counts.partial || user_share < rules->judged_share
 			? "most of the time has no matching simulated counts"
