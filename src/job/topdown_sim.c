@@ -2,6 +2,7 @@
  *
  * Time and counts of two runs are joined (analyze/simulated.h), and the hottest loop that waits for
  * its own results goes to llvm-mca. */
+#include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -196,6 +197,10 @@ static int view_make(struct topdown_job *job, struct err *err)
 	job->page.cpu = run_get_field(job->run, "cpu", "model", "");
 	job->page.loop = loop_look(job, &job->simulated);
 	verdict_advise(&job->advice, &subject, &job->arena, &job->simulated.verdict);
+	/* The share is one of user mode; the program also spends its time in the kernel. */
+	if (!isnan(job->simulated.verdict.speedup_bound))
+		job->simulated.verdict.speedup_bound =
+			1 / (1 - job->simulated.verdict.share * (1 - job->simulated.kernel_share));
 	return 0;
 }
 

@@ -322,6 +322,37 @@ static void half_and_half_is_mixed_and_the_kernel_alone_is_unclear(void **state)
 	run_close(sim);
 }
 
+/* A loop over memory that is new: half of the time the kernel makes pages. */
+static void a_little_more_in_the_kernel_makes_a_cause_less_sure_and_not_unclear(void **state)
+{
+	static const char *const names[] = {"chase", "kernel"};
+	static const unsigned less[] = {104, 96}, more[] = {96, 104};
+	static const uint64_t counts[][4] = {{5000000, 1000000, 1000000, 0}, {1, 0, 0, 0}};
+	struct verdict v = verdict_of(names, less, names, counts, 2);
+
+	(void)state;
+	assert_int_equal(v.category, VERDICT_MEMORY_LATENCY);
+	assert_int_equal(v.confidence, VERDICT_MEDIUM);
+	v = verdict_of(names, more, names, counts, 2);
+	assert_int_equal(v.category, VERDICT_MEMORY_LATENCY);
+	assert_int_equal(v.confidence, VERDICT_LOW);
+	assert_non_null(strstr(v.doubt, "in the kernel"));
+}
+
+/* The machine copies with AVX-512, the simulator with AVX, and each has its name for it. */
+static void a_copy_meets_under_any_name_of_the_same_code(void **state)
+{
+	static const char *const sampled[] = {"__memmove_avx512_unaligned_erms"};
+	static const char *const simulated[] = {"__memcpy_avx_unaligned_erms"};
+	static const unsigned samples[] = {100};
+	static const uint64_t counts[][4] = {{50000000, 20000000, 20000000, 0}};
+	struct verdict v = verdict_of(sampled, samples, simulated, counts, 1);
+
+	(void)state;
+	assert_int_equal(v.category, VERDICT_MEMORY_BANDWIDTH);
+	assert_true(fabs(v.share - 1) < 1e-9);
+}
+
 static void a_simulation_that_was_cut_gives_rates_and_no_verdict(void **state)
 {
 	static const char *const names[] = {"chase"};
@@ -450,6 +481,9 @@ int main(void)
 		cmocka_unit_test(a_mispredicted_branch_is_paid_for_where_it_jumps_to),
 		cmocka_unit_test(a_verdict_is_no_surer_than_the_functions_that_carry_it),
 		cmocka_unit_test(half_and_half_is_mixed_and_the_kernel_alone_is_unclear),
+		cmocka_unit_test(
+			a_little_more_in_the_kernel_makes_a_cause_less_sure_and_not_unclear),
+		cmocka_unit_test(a_copy_meets_under_any_name_of_the_same_code),
 		cmocka_unit_test(a_simulation_that_was_cut_gives_rates_and_no_verdict),
 		cmocka_unit_test(a_cut_simulation_of_the_start_alone_is_known_as_such),
 		cmocka_unit_test(names_meet_without_parameters_clones_and_instruction_sets),

@@ -56,6 +56,21 @@ size_t simulated_name_length(const char *name)
 	return len;
 }
 
+/* Under which key the rows of a function meet.  A C library has one code for memcpy(), memmove()
+ * and, but for its first instructions, mempcpy(): each side takes another of the names. */
+static const char *meeting_name(const char *name, size_t *ret_len)
+{
+	static const char *const copies[] = {"__memcpy", "__mempcpy"};
+
+	*ret_len = simulated_name_length(name);
+	for (unsigned i = 0; i < sizeof(copies) / sizeof(*copies); i++)
+		if (strlen(copies[i]) == *ret_len && memcmp(name, copies[i], *ret_len) == 0) {
+			*ret_len = strlen("__memmove");
+			return "__memmove";
+		}
+	return name;
+}
+
 struct joining {
 	const struct run *clock;
 	double executions;
@@ -77,10 +92,11 @@ static void joining_done(struct joining *j)
 
 static struct simulated_site *function_at(struct joining *j, const char *name, const char *file)
 {
-	size_t len = simulated_name_length(name);
+	size_t len;
+	const char *key = meeting_name(name, &len);
 	uint32_t at;
 
-	if (map_add(&j->functions, name, len, j->sites.count, &at)) {
+	if (map_add(&j->functions, key, len, j->sites.count, &at)) {
 		vec_push(&j->sites,
 			(struct simulated_site){.row = {.function = name, .file = file}});
 	}
@@ -127,8 +143,10 @@ static void caller_take(
 	const struct function_row *function = frame ? function_standing(run, frame) : NULL;
 	const char *name = function && function->name ? run_text(run, function->name) : "";
 	uint32_t ends[2] = {(uint32_t)(site - j->sites.at), 0}, at;
+	size_t len;
+	const char *key = meeting_name(name, &len);
 
-	if (!map_get(&j->functions, name, simulated_name_length(name), &ends[1]))
+	if (!map_get(&j->functions, key, len, &ends[1]))
 		return;
 	if (map_add(&j->edge_at, ends, sizeof(ends), j->edges.rows.count, &at))
 		vec_push(&j->edges.rows, (struct simulated_edge){site->row.function,

@@ -257,7 +257,7 @@ static enum verdict_confidence confidence_of(const struct simulated_rules *rules
 	enum verdict_confidence least = VERDICT_HIGH;
 	double user = 1 - view->kernel_share, held = 0;
 
-	if (category == VERDICT_MIXED || category == VERDICT_UNCLEAR)
+	if (category == VERDICT_MIXED || category == VERDICT_UNCLEAR || user < rules->judged_share)
 		return VERDICT_LOW;
 	for (uint32_t i = 0; i < view->function_count && held < rules->lead_share * user; i++) {
 		const struct simulated_site *site = &view->functions[i];
@@ -279,7 +279,9 @@ static void verdict_words(const struct simulated_rules *rules, struct arena *are
 
 	v->confidence = confidence_of(rules, view, v->category);
 	v->doubt =
-		view->counts.partial || user_share < rules->judged_share
+		1 - view->kernel_share < rules->judged_share
+			? "most of the time is in the kernel, which is not simulated"
+		: user_share < rules->judged_share
 			? "most of the time has no matching simulated counts"
 		: (double)view->samples < rules->samples_least
 			? "there are few samples"
@@ -305,7 +307,7 @@ void simulated_view_judge(
 		view->category_share[view->functions[i].category] += view->functions[i].time_share;
 	for (unsigned c = 0; c < VERDICT_CATEGORIES; c++)
 		of_user[c] = user > 0 ? view->category_share[c] / user : 0;
-	if (view->counts.partial || !(user >= rules->judged_share)) {
+	if (view->counts.partial || !(user >= rules->user_share)) {
 		v->share = (double)NAN;
 		v->share_reason =
 			view->counts.partial

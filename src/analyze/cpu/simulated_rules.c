@@ -26,6 +26,7 @@ int simulated_rules_parse(
 		{"retiring-cpi", &rules->retiring_cpi},
 		{"lead-share", &rules->lead_share},
 		{"judged-share", &rules->judged_share},
+		{"user-share", &rules->user_share},
 		{"samples-least", &rules->samples_least},
 		{"cost-cycle", &rules->defaults.cycle_ns},
 		{"cost-memory", &rules->defaults.memory_ns},

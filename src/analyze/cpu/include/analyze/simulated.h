@@ -86,7 +86,7 @@ struct simulated_rules {
 	double bandwidth_factor, speculation_least, frontend_share;
 	double target_share, target_instructions;
 	double core_cpi, retiring_cpi;
-	double lead_share, judged_share;
+	double lead_share, judged_share, user_share;
 	double samples_least;
 	struct simulated_costs defaults;
 };
