@@ -66,23 +66,23 @@ static int simulate(struct topdown_job *job, struct err *err)
 	return r;
 }
 
+/* Called right before and right after the run that is compared with it: how fast the memory is
+ * depends on who else uses it, and that changes within seconds. */
 static void costs_measure(struct topdown_job *job)
 {
-	struct simulated_rules rules;
 	struct pmu_cost cost;
 
-	simulated_rules_load(&rules);
-	job->costs = rules.defaults;
 	if (pmu_cost_measure(&cost) < 0 || !(cost.cycle_ns > 0) || !(cost.memory_ns > 0))
 		return;
-	job->costs = (struct simulated_costs){
-		.cycle_ns = cost.cycle_ns,
-		.memory_ns = cost.memory_ns,
-		.line_ns = cost.line_ns,
-		.cache_ns = cost.cache_ns,
-		.mispredict_ns = cost.mispredict_ns,
-		.measured = true,
-	};
+	simulated_costs_join(&job->costs, &(struct simulated_costs){
+						  .cycle_ns = cost.cycle_ns,
+						  .memory_ns = cost.memory_ns,
+						  .line_ns = cost.line_ns,
+						  .plain_ns = cost.plain_ns,
+						  .cache_ns = cost.cache_ns,
+						  .mispredict_ns = cost.mispredict_ns,
+						  .measured = true,
+					  });
 }
 
 /* ---- the loop that waits for its own results ---- */
@@ -206,6 +206,7 @@ static int view_make(struct topdown_job *job, struct err *err)
 
 int topdown_simulate(struct topdown_job *job, struct err *err)
 {
+	struct simulated_rules rules;
 	struct err late = {0};
 	int r = job->options.output ? store_create(job->options.output, &job->store, err) : 0;
 	int simulated, stored;
@@ -213,14 +214,17 @@ int topdown_simulate(struct topdown_job *job, struct err *err)
 	if (r < 0)
 		return r;
 	job_begin_run(job->host, job->run);
+	simulated_rules_load(&rules);
+	job->costs = rules.defaults;
+	costs_measure(job);
 	r = clock_record(job, err);
 	job->run->partial = r > 0;
 	if (r) /* stopped in the first run: without simulated counts there is no cause to tell */
 		return r;
+	costs_measure(job);
 	simulated = simulate(job, err);
 	if (simulated < 0)
 		return simulated;
-	costs_measure(job);
 	notes_add(job);
 	job_take_fingerprint(job->run, &late);
 	stored = job->store ? store_finish(job->store, job->run, err) : 0;

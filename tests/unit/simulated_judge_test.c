@@ -44,6 +44,7 @@ static void every_line_of_the_rules_is_read(void **state)
 static const struct simulated_costs costs = {.cycle_ns = 0.25,
 	.memory_ns = 100,
 	.line_ns = 4,
+	.plain_ns = 4,
 	.cache_ns = 4,
 	.mispredict_ns = 5,
 	.measured = true};
@@ -102,6 +103,110 @@ static void the_time_per_event_tells_which_kind_of_work_takes_it(void **state)
 		assert_int_equal(site.category, cases[i].category);
 		assert_true(*site.why);
 	}
+}
+
+static void close_to_another_cause_is_low(void **state)
+{
+	/* At 5 ns each, the mispredictions explain 0.45 and 0.3 of the time. */
+	const struct known_case close = {"close", 11e6, 20000000, 0, 0, 1000000, 0};
+	const struct known_case clear = {"clear", 17e6, 30000000, 0, 0, 1000000, 0};
+	arena_auto struct arena arena = {0};
+	struct simulated_site site;
+
+	(void)state;
+	judge(&close, &site, &arena);
+	assert_int_equal(site.category, VERDICT_CORE);
+	assert_int_equal(site.confidence, VERDICT_LOW);
+	judge(&clear, &site, &arena);
+	assert_int_equal(site.category, VERDICT_CORE);
+	assert_int_equal(site.confidence, VERDICT_MEDIUM);
+}
+
+/* b[i] = f(a[i]): as many lines are written as read, and a written one is read first. */
+static void a_line_that_is_written_is_moved_twice(void **state)
+{
+	const struct known_case known = {"scale", 18e6, 80000000, 1000000, 1000000, 0, 0};
+	arena_auto struct arena arena = {0};
+	struct simulated_rules rules;
+	struct simulated_site site;
+
+	(void)state;
+	judge(&known, &site, &arena);
+	assert_int_equal(site.category, VERDICT_MIXED);
+	site.row.counts[SIMULATED_L1_STORE_MISSES] = 1000000;
+	site.row.counts[SIMULATED_LL_STORE_MISSES] = 1000000;
+	simulated_rules_load(&rules);
+	simulated_site_ratios(&costs, &site);
+	simulated_site_judge(&rules, &costs, &arena, &site);
+	assert_int_equal(site.category, VERDICT_MEMORY_BANDWIDTH);
+	assert_true(fabs(site.line_share - 12. / 18) < 1e-9);
+	assert_non_null(strstr(site.why, "6.0 ns per line moved"));
+	/* Not far from the threshold; a stream at the full speed is. */
+	assert_int_equal(site.confidence, VERDICT_LOW);
+	judge(&(struct known_case){"stream", 5e6, 5000000, 1000000, 1000000, 0, 0}, &site, &arena);
+	assert_int_equal(site.confidence, VERDICT_MEDIUM);
+}
+
+/* Now and then a host slows loops of many instructions and not those of few. */
+static void a_plain_loop_is_compared_with_a_plain_read_too(void **state)
+{
+	const struct known_case known = {"sum", 10e6, 60000000, 1000000, 1000000, 0, 0};
+	const struct known_case waits = {"sum of doubles", 13e6, 60000000, 1000000, 1000000, 0, 0};
+	const struct known_case busy = {"work", 10e6, 100000000, 1000000, 1000000, 0, 0};
+	struct simulated_costs shared = costs;
+	arena_auto struct arena arena = {0};
+	struct simulated_rules rules;
+	struct simulated_site site;
+
+	(void)state;
+	simulated_rules_load(&rules);
+	judge(&known, &site, &arena);
+	assert_int_equal(site.category, VERDICT_UNCLEAR);
+	shared.plain_ns = 8;
+	simulated_site_ratios(&shared, &site);
+	simulated_site_judge(&rules, &shared, &arena, &site);
+	assert_int_equal(site.category, VERDICT_MEMORY_BANDWIDTH);
+	assert_int_equal(site.confidence, VERDICT_LOW);
+	assert_non_null(strstr(site.why, "takes 8.0 ns word by word"));
+	/* The faster of the two reads is what counts. */
+	shared.line_ns = 12;
+	simulated_site_ratios(&shared, &site);
+	assert_true(fabs(site.line_share - 0.8) < 1e-9);
+	shared.line_ns = 4;
+	/* Slower than a plain read, and not slow at all. */
+	judge(&waits, &site, &arena);
+	simulated_site_ratios(&shared, &site);
+	simulated_site_judge(&rules, &shared, &arena, &site);
+	assert_int_equal(site.category, VERDICT_MIXED);
+	judge(&busy, &site, &arena);
+	simulated_site_ratios(&shared, &site);
+	simulated_site_judge(&rules, &shared, &arena, &site);
+	assert_int_equal(site.category, VERDICT_RETIRING);
+}
+
+static void of_two_measurements_a_cycle_is_the_better_and_the_rest_the_mean(void **state)
+{
+	const struct simulated_costs not_measured = {.cycle_ns = 0.1, .line_ns = 100};
+	struct simulated_costs again = {.cycle_ns = 0.5,
+		.memory_ns = 200,
+		.line_ns = 2,
+		.plain_ns = 8,
+		.cache_ns = 3,
+		.mispredict_ns = 9,
+		.measured = true};
+	struct simulated_costs both = not_measured;
+
+	(void)state;
+	simulated_costs_join(&both, &costs);
+	assert_memory_equal(&both, &costs, sizeof(both));
+	simulated_costs_join(&both, &not_measured);
+	assert_memory_equal(&both, &costs, sizeof(both));
+	simulated_costs_join(&both, &again);
+	assert_true(both.measured);
+	assert_true(fabs(both.cycle_ns - 0.25) < 1e-9 && fabs(both.cache_ns - 3.5) < 1e-9);
+	assert_true(fabs(both.mispredict_ns - 7) < 1e-9);
+	assert_true(fabs(both.memory_ns - 150) < 1e-9 && fabs(both.line_ns - 3) < 1e-9);
+	assert_true(fabs(both.plain_ns - 6) < 1e-9);
 }
 
 /* ---- the join ---- */
@@ -476,6 +581,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_line_of_the_rules_is_read),
 		cmocka_unit_test(the_time_per_event_tells_which_kind_of_work_takes_it),
+		cmocka_unit_test(close_to_another_cause_is_low),
+		cmocka_unit_test(a_line_that_is_written_is_moved_twice),
+		cmocka_unit_test(a_plain_loop_is_compared_with_a_plain_read_too),
+		cmocka_unit_test(of_two_measurements_a_cycle_is_the_better_and_the_rest_the_mean),
 		cmocka_unit_test(
 			functions_meet_by_name_and_the_program_gets_the_word_of_most_of_its_time),
 		cmocka_unit_test(a_mispredicted_branch_is_paid_for_where_it_jumps_to),

@@ -18,6 +18,7 @@ int simulated_rules_parse(
 		{"stall-cpi", &rules->stall_cpi},
 		{"stall-share", &rules->stall_share},
 		{"bandwidth-factor", &rules->bandwidth_factor},
+		{"plain-factor", &rules->plain_factor},
 		{"speculation-least", &rules->speculation_least},
 		{"target-share", &rules->target_share},
 		{"target-instructions", &rules->target_instructions},
@@ -31,6 +32,7 @@ int simulated_rules_parse(
 		{"cost-cycle", &rules->defaults.cycle_ns},
 		{"cost-memory", &rules->defaults.memory_ns},
 		{"cost-line", &rules->defaults.line_ns},
+		{"cost-plain", &rules->defaults.plain_ns},
 		{"cost-cache", &rules->defaults.cache_ns},
 		{"cost-mispredict", &rules->defaults.mispredict_ns},
 	};

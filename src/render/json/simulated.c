@@ -86,6 +86,7 @@ static void costs_json(struct jsonw *w, const struct simulated_costs *costs)
 	jsonw_put_double(w, "cycle_ns", costs->cycle_ns);
 	jsonw_put_double(w, "memory_ns", costs->memory_ns);
 	jsonw_put_double(w, "line_ns", costs->line_ns);
+	jsonw_put_double(w, "plain_line_ns", costs->plain_ns);
 	jsonw_put_double(w, "cache_ns", costs->cache_ns);
 	jsonw_put_double(w, "mispredict_ns", costs->mispredict_ns);
 	jsonw_end_object(w);

@@ -73,10 +73,10 @@ static void functions_table(struct paper *paper, const struct simulated_view *vi
 void simulated_costs_line(struct str *out, const struct simulated_costs *costs)
 {
 	str_addf(out,
-		"%s: cycle %.2f ns, load from memory %.0f ns, sequential line %.1f ns, next cache "
-		"%.1f ns, misprediction %.1f ns",
+		"%s: cycle %.2f ns, load from memory %.0f ns, sequential line %.1f ns (word by "
+		"word %.1f), next cache %.1f ns, misprediction %.1f ns",
 		costs->measured ? "costs measured on this machine" : "costs assumed",
-		costs->cycle_ns, costs->memory_ns, costs->line_ns, costs->cache_ns,
+		costs->cycle_ns, costs->memory_ns, costs->line_ns, costs->plain_ns, costs->cache_ns,
 		costs->mispredict_ns);
 }
 

@@ -33,25 +33,31 @@ enum {
 	CHAIN_ROUNDS = 10000,
 };
 
-enum { LAPS = 64 };
+enum { LAPS = ROUNDS * TRIES * PIECES };
 
+/* Time of this thread: what other programs take of the CPU in between costs nothing here. */
 struct stopwatch {
 	uint64_t start_ns, best_ns;
 	double laps[LAPS]; /* the first ones */
 	unsigned count;
 };
 
+/* Laps of all rounds. */
+struct laps {
+	struct stopwatch cycle, branch, memory, line, plain, cache;
+};
+
 static void watch_start(void *context)
 {
 	struct stopwatch *watch = context;
 
-	watch->start_ns = clock_monotonic_ns();
+	watch->start_ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 static void watch_stop(void *context)
 {
 	struct stopwatch *watch = context;
-	uint64_t ns = clock_monotonic_ns() - watch->start_ns;
+	uint64_t ns = clock_read_ns(CLOCK_THREAD_CPUTIME_ID) - watch->start_ns;
 
 	if (!watch->best_ns || ns < watch->best_ns)
 		watch->best_ns = ns;
@@ -59,22 +65,21 @@ static void watch_stop(void *context)
 		watch->laps[watch->count++] = (double)ns;
 }
 
-/* Memory is shared with whoever else runs here, so neither its best nor a disturbed lap counts: a
- * quarter of the laps was faster than this. */
+/* Memory, caches and often the core are shared with whoever else runs here, and the program that
+ * this is compared with had no better than the usual either: the middle of all laps, not the best
+ * of some rounds.  Only a cycle is a cycle: of it the best. */
 static double usual_ns(struct stopwatch *watch)
 {
 	stats_sort(watch->laps, watch->count);
-	return watch->laps[watch->count / 4];
+	return stats_median_sorted(watch->laps, watch->count);
 }
 
-static double cycle_ns(void)
+static void cycle_time(struct stopwatch *watch)
 {
-	struct stopwatch watch = {0};
-
 	for (unsigned i = 0; i < TRIES; i++) {
 		uint64_t value = 1, left = CHAIN_ROUNDS, other = 3;
 
-		watch_start(&watch);
+		watch_start(watch);
 #if defined(__x86_64__)
 		__asm__ volatile("1: .rept 100; xor %2, %0; .endr; dec %1; jnz 1b"
 				 : "+r"(value), "+r"(left)
@@ -88,19 +93,15 @@ static double cycle_ns(void)
 #else
 #error "write a chain of 100 dependent operations for this architecture"
 #endif
-		watch_stop(&watch);
+		watch_stop(watch);
 	}
-	return (double)watch.best_ns / (100.0 * CHAIN_ROUNDS);
 }
 
-static double work_ns(enum pmu_work work, double steps)
+static void branch_time(struct stopwatch *watch)
 {
-	struct stopwatch watch = {0};
-
 	for (unsigned i = 0; i < TRIES; i++)
-		if (pmu_do_work(work, watch_start, watch_stop, &watch) < 0)
-			return 0;
-	return (double)watch.best_ns / steps;
+		if (pmu_do_work(PMU_WORK_BRANCH, watch_start, watch_stop, watch) < 0)
+			return;
 }
 
 /* One ring through all slots, a power of two of them, in an order that no prefetcher follows: the
@@ -126,9 +127,8 @@ static void *ring_walk(void *at, size_t steps)
 	return at;
 }
 
-static double memory_ns(char *memory)
+static void memory_time(char *memory, struct stopwatch *watch)
 {
-	struct stopwatch watch = {0};
 	void *at = memory;
 
 	ring_build(memory, PAGES, PAGE);
@@ -137,12 +137,11 @@ static double memory_ns(char *memory)
 			line_flush(memory + page * PAGE + (page % (PAGE / LINE)) * LINE);
 		flush_wait();
 		for (unsigned piece = 0; piece < PIECES; piece++) {
-			watch_start(&watch);
+			watch_start(watch);
 			at = ring_walk(at, PAGES / PIECES);
-			watch_stop(&watch);
+			watch_stop(watch);
 		}
 	}
-	return usual_ns(&watch) * PIECES / PAGES;
 }
 
 static void lines_read(const char *from, size_t count)
@@ -154,10 +153,31 @@ static void lines_read(const char *from, size_t count)
 	}
 }
 
-static double line_ns(char *memory)
+/* Every word of the lines, as a compiler writes the plainest loop: three or four instructions for
+ * each. */
+static void words_read(const char *from, size_t count)
 {
-	struct stopwatch watch = {0};
+	const char *end = from + count * LINE;
+	uint64_t sum = 0;
 
+#if defined(__x86_64__)
+	__asm__ volatile(".p2align 5; 1: add (%0), %1; add $8, %0; cmp %2, %0; jne 1b"
+			 : "+r"(from), "+r"(sum)
+			 : "r"(end)
+			 : "cc", "memory");
+#elif defined(__aarch64__)
+	uint64_t word;
+
+	__asm__ volatile(".p2align 5; 1: ldr %2, [%0], #8; add %1, %1, %2; cmp %0, %3; b.ne 1b"
+			 : "+r"(from), "+r"(sum), "=&r"(word)
+			 : "r"(end)
+			 : "cc", "memory");
+#endif
+}
+
+static void stream_time(
+	char *memory, void (*read)(const char *from, size_t count), struct stopwatch *watch)
+{
 	for (unsigned i = 0; i < 2; i++) {
 		for (size_t line = 0; line < STREAM_LINES; line++)
 			line_flush(memory + line * LINE);
@@ -165,46 +185,40 @@ static double line_ns(char *memory)
 		for (size_t piece = 0; piece < PIECES; piece++) {
 			const char *from = memory + piece * (STREAM_LINES / PIECES) * LINE;
 
-			watch_start(&watch);
-			lines_read(from, STREAM_LINES / PIECES);
-			watch_stop(&watch);
+			watch_start(watch);
+			read(from, STREAM_LINES / PIECES);
+			watch_stop(watch);
 		}
 	}
-	return usual_ns(&watch) * PIECES / STREAM_LINES;
 }
 
-static double cache_ns(char *memory)
+static void cache_time(char *memory, struct stopwatch *watch)
 {
-	struct stopwatch watch = {0};
-
 	ring_build(memory, NEAR_LINES, LINE);
 	(void)ring_walk(memory, NEAR_STEPS); /* brings it into the caches */
 	for (unsigned i = 0; i < TRIES; i++) {
-		watch_start(&watch);
+		watch_start(watch);
 		(void)ring_walk(memory, NEAR_STEPS);
-		watch_stop(&watch);
+		watch_stop(watch);
 	}
-	return (double)watch.best_ns / NEAR_STEPS;
 }
 
-static struct pmu_cost cost_once(char *memory)
+static struct pmu_cost cost_of(struct laps *laps)
 {
-	struct pmu_cost cost = {.cycle_ns = cycle_ns()};
-	double step = work_ns(PMU_WORK_BRANCH, PMU_BRANCH_STEPS);
+	double cycle_ns = (double)laps->cycle.best_ns / (100.0 * CHAIN_ROUNDS);
+	double step_ns = usual_ns(&laps->branch) / PMU_BRANCH_STEPS;
+	double mispredict_ns = 2 * (step_ns - CHAIN_CYCLES * cycle_ns);
 
-	cost.mispredict_ns = 2 * (step - CHAIN_CYCLES * cost.cycle_ns);
-	if (cost.mispredict_ns < 5 * cost.cycle_ns) /* shorter than any pipeline: learnt by heart */
-		cost.mispredict_ns = 5 * cost.cycle_ns;
-	cost.memory_ns = memory_ns(memory);
-	cost.line_ns = line_ns(memory);
-	cost.cache_ns = cache_ns(memory);
-	return cost;
-}
-
-static void keep_less(double *best, double value)
-{
-	if (value < *best)
-		*best = value;
+	if (!(mispredict_ns >= 5 * cycle_ns)) /* shorter than any pipeline: learnt by heart */
+		mispredict_ns = 5 * cycle_ns;
+	return (struct pmu_cost){
+		.cycle_ns = cycle_ns,
+		.memory_ns = usual_ns(&laps->memory) * PIECES / PAGES,
+		.line_ns = usual_ns(&laps->line) * PIECES / STREAM_LINES,
+		.plain_ns = usual_ns(&laps->plain) * PIECES / STREAM_LINES,
+		.cache_ns = usual_ns(&laps->cache) / NEAR_STEPS,
+		.mispredict_ns = mispredict_ns,
+	};
 }
 
 int pmu_cost_measure(struct pmu_cost *ret_cost)
@@ -212,21 +226,19 @@ int pmu_cost_measure(struct pmu_cost *ret_cost)
 	size_t bytes = (size_t)PAGES * PAGE;
 	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-	struct pmu_cost best;
+	struct laps laps = {0};
 
 	if (memory == MAP_FAILED)
 		return -errno;
-	best = cost_once(memory);
-	for (unsigned round = 1; round < ROUNDS; round++) {
-		struct pmu_cost again = cost_once(memory);
-
-		keep_less(&best.cycle_ns, again.cycle_ns);
-		keep_less(&best.memory_ns, again.memory_ns);
-		keep_less(&best.line_ns, again.line_ns);
-		keep_less(&best.cache_ns, again.cache_ns);
-		keep_less(&best.mispredict_ns, again.mispredict_ns);
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		cycle_time(&laps.cycle);
+		branch_time(&laps.branch);
+		memory_time(memory, &laps.memory);
+		stream_time(memory, lines_read, &laps.line);
+		stream_time(memory, words_read, &laps.plain);
+		cache_time(memory, &laps.cache);
 	}
 	munmap(memory, bytes);
-	*ret_cost = best;
+	*ret_cost = cost_of(&laps);
 	return 0;
 }

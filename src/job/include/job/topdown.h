@@ -2,7 +2,7 @@
  *
  * With the PMU the program runs once for each set of events, in rounds.  Without one it runs twice:
  * once as it is, sampled by the clock, and once in the simulator; what a miss costs here is
- * measured in between, and the hottest loop that waits for its own results goes to llvm-mca.
+ * measured around the first, and the hottest loop that waits for its own results goes to llvm-mca.
  * Owns: everything in it, until topdown_job_done().  Threads: one. */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* pmu_cost.h - what a miss, a line and a mispredict cost on this machine, in ns.
  *
- * Does: time small works whose events are known (the best of several tries), about 0.3 s and 64 MiB
- * in all.  Does not: need a PMU.  On a busy machine the numbers are too high, never too low.
+ * Does: time small works whose events are known, in CPU time: the median of several tries, and of a
+ * cycle the best.  About 0.3 s and 64 MiB in all.  Does not: need a PMU.
  * Threads: any, one at a time. */
 #pragma once
 
@@ -9,6 +9,7 @@ struct pmu_cost {
 	double cycle_ns;      /* a step of the shortest loop: one cycle of the core */
 	double memory_ns;     /* a dependent load of a line that is in no cache */
 	double line_ns;	      /* one line of 64 bytes of a sequential read from memory */
+	double plain_ns;      /* the same when every word of it is read, one by one */
 	double cache_ns;      /* a dependent load that misses L1 and hits L2 */
 	double mispredict_ns; /* a branch that goes the other way */
 };
