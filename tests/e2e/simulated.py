@@ -334,6 +334,8 @@ def _():
     need("valgrind")
     mib = planted_mib()
     for name, category in (("chase", "memory_latency"), ("stream", "memory_bandwidth"),
+                           ("sum", "memory_bandwidth"), ("copy", "memory_bandwidth"),
+                           ("triad", "memory_bandwidth"),
                            ("branches", "bad_speculation"), ("targets", "bad_speculation"),
                            ("chain", "core"), ("mixed", "mixed")):
         for _ in range(ROUNDS):
@@ -343,6 +345,8 @@ def _():
             assert data["verdict"]["category"] == category, (name, data["verdict"], told,
                                                              data["costs"])
             assert data["engine"] == "sim" and data["verdict"]["advice"], data
+            bound = data["verdict"]["speedup_bound"]  # what the kernel takes stays
+            assert bound is None or bound * data["kernel_share"] <= 1.001, (name, data["verdict"])
 
 
 @measured("a loop that waits for its own results is given to llvm-mca, or the reason is told")

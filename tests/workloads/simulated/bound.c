@@ -1,12 +1,14 @@
 /* bound.c - programs whose bottleneck is known, for the simulator's verdicts.
  *
- *     bound chase|stream|branches|targets|chain|mixed [MIB]
+ *     bound chase|stream|sum|copy|triad|branches|targets|chain|mixed [MIB]
  *
  * Work is counted in iterations.  chase: dependent loads in random order over MIB of memory (64),
  * each of which misses every cache.  stream: the same memory one line after the other, which a
- * prefetcher follows.  branches: a branch on a random bit.  targets: the same, to one of two
- * functions.  chain: multiplications and additions that each wait for the one before.  mixed: chase
- * and branches, about half of the time each. */
+ * prefetcher follows.  sum, copy, triad: every word of one, two and three such arrays, in the
+ * plainest loop.  branches: a branch on a random bit.  targets: the same, to one of two functions.
+ * chain: multiplications and additions that each wait for the one before.  mixed: chase and
+ * branches, about half of the time each. */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +47,30 @@ __attribute__((noinline)) static uint64_t run_stream(struct memory m, uint64_t r
 		for (size_t i = 0; i < m.lines; i++)
 			sum += m.words[i * WORDS];
 	return sum;
+}
+
+__attribute__((noinline)) static uint64_t run_sum(struct memory m)
+{
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < m.lines * WORDS; i++)
+		sum += m.words[i];
+	return sum;
+}
+
+/* A call of memcpy() once it is compiled. */
+__attribute__((noinline)) static void run_copy(
+	uint64_t *restrict to, const uint64_t *restrict from, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		to[i] = from[i];
+}
+
+__attribute__((noinline)) static void run_triad(
+	uint64_t *to, const uint64_t *a, const uint64_t *b, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		to[i] = a[i] + 3 * b[i];
 }
 
 __attribute__((noinline)) static uint64_t run_branches(uint64_t steps)
@@ -116,6 +142,25 @@ static struct memory memory_of(const char *mib)
 	return m;
 }
 
+/* The plain loops; so many rounds that their work does not depend on the memory's size. */
+static uint64_t run_words(const char *what, const char *mib)
+{
+	bool sums = strcmp(what, "sum") == 0, copies = strcmp(what, "copy") == 0;
+	struct memory a = memory_of(mib), to = sums ? a : memory_of(mib);
+	struct memory b = sums || copies ? a : memory_of(mib);
+	size_t count = a.lines * WORDS, rounds = ((size_t)3 << 25) / count;
+	uint64_t sum = 0;
+
+	for (size_t round = 0; round < rounds; round++)
+		if (sums)
+			sum += run_sum(a);
+		else if (copies)
+			run_copy(to.words, a.words, count);
+		else
+			run_triad(to.words, a.words, b.words, count);
+	return sum + to.words[count / 2];
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "", *mib = argc > 2 ? argv[2] : "64";
@@ -124,6 +169,9 @@ int main(int argc, char **argv)
 		printf("%llu\n", (unsigned long long)run_chase(memory_of(mib), 1500000));
 	else if (strcmp(what, "stream") == 0)
 		printf("%llu\n", (unsigned long long)run_stream(memory_of(mib), 25));
+	else if (strcmp(what, "sum") == 0 || strcmp(what, "copy") == 0 ||
+		 strcmp(what, "triad") == 0)
+		printf("%llu\n", (unsigned long long)run_words(what, mib));
 	else if (strcmp(what, "branches") == 0)
 		printf("%llu\n", (unsigned long long)run_branches(16000000));
 	else if (strcmp(what, "targets") == 0)
