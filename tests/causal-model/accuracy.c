@@ -21,6 +21,18 @@ const struct options decided = {
 	.foreign = FOREIGN_SHARE,
 };
 
+const struct options stopping = {
+	.rule = RULE_CLOCK,
+	.pause = PAUSE_POLITE,
+	.weight = WEIGHT_CPU_TIME,
+	.period_ns = 250 * US,
+	.slack_periods = CAUSAL_SLACK_PERIODS,
+	.debt_min_ns = CAUSAL_DEBT_MIN_NS,
+	.lost_permille = 20,
+	.cpu_edge = true,
+	.foreign = FOREIGN_STOP,
+};
+
 void errors_add(struct errors *errors, double points)
 {
 	if (errors->count == errors->capacity) {
@@ -79,7 +91,7 @@ static double behind(const struct thread *thread)
 
 /* Where nobody knows who made the visits: the virtual time of all threads, as rates add up, by the
  * CPU time they used.  A blocked thread is given the clock of the one that wakes it. */
-static double virtual_mean(struct sim *sim)
+static double virtual_mean(struct sim *sim, double wall)
 {
 	double weights = 0, rate = 0, furthest = 0;
 
@@ -97,28 +109,31 @@ static double virtual_mean(struct sim *sim)
 		sim_settle(sim, thread);
 		weight = (double)thread->cpu_ns - thread->marked_cpu_ns;
 		weights += weight;
-		rate += weight / fmax((double)LONG_NS - sum + thread->marked_behind_ns,
-					 (double)LONG_NS / 50);
+		rate += weight / fmax(wall - sum + thread->marked_behind_ns, wall / 50);
 	}
 	return weights / rate;
+}
+
+double measured_per_item(struct sim *sim, enum measure measure)
+{
+	double wall = (double)(sim->now - sim->marked_ns);
+
+	if (measure == MEASURE_EACH)
+		return 1 / rate_of_threads(sim);
+	if (measure == MEASURE_CPU)
+		return virtual_mean(sim, wall) / (double)sim->counts.items;
+	if (measure == MEASURE_VISITS)
+		return (sim->last_visit_ns - sim->first_visit_ns) / (double)(sim->visits_from - 1);
+	return (wall - (double)(sim->owed_ns - sim->marked_owed_ns)) / (double)sim->counts.items;
 }
 
 /* Virtual time per item, over LONG_NS. */
 static double per_item(struct sim *sim, enum measure measure)
 {
-	__u64 owed;
-
 	sim_run(sim, WARM_NS);
 	sim_measure(sim);
-	owed = sim->owed_ns;
 	sim_run(sim, WARM_NS + LONG_NS);
-	if (measure == MEASURE_EACH)
-		return 1 / rate_of_threads(sim);
-	if (measure == MEASURE_CPU)
-		return virtual_mean(sim) / (double)sim->counts.items;
-	if (measure == MEASURE_VISITS)
-		return (sim->last_visit_ns - sim->first_visit_ns) / (double)(sim->visits_from - 1);
-	return (double)(LONG_NS - (int64_t)(sim->owed_ns - owed)) / (double)sim->counts.items;
+	return measured_per_item(sim, measure);
 }
 
 double truth_per_item(const struct program *program, int line, int speedup_permille)
@@ -144,13 +159,18 @@ static int cell_speedup(int cell)
 }
 
 static double predicted_per_item(const struct program *program, const struct options *options,
-	enum measure measure, int cell)
+	enum measure measure, int cell, struct price *price)
 {
 	static struct sim sim;
+	double result;
 
 	sim_init(&sim, program, options);
 	sim_experiment(&sim, cell_line(cell), cell_speedup(cell));
-	return per_item(&sim, measure);
+	result = per_item(&sim, measure);
+	price->paused += (double)sim.counts.pauses_ns / (double)LONG_NS / program->own;
+	price->cells++;
+	price->last_items = (double)sim.counts.items;
+	return result;
 }
 
 /* Programs paced by the clock are recognised, not predicted; spinning waits are invisible. */
@@ -175,42 +195,71 @@ static double truth_cached(const struct program *program, int family, int seed, 
 	return *entry;
 }
 
-void accuracy_measure(const struct options *options, enum measure measure, int programs,
-	struct errors *ret_all, struct errors *ret_by)
+/* The baseline beside other programs, and how much longer it takes there. */
+static double loaded_base_of(const struct program *program, const struct options *options,
+	enum measure measure, double alone, struct price *price)
+{
+	double base = predicted_per_item(program, options, measure, -1, price);
+
+	price->longer += (double)LONG_NS / price->last_items / alone;
+	price->programs++;
+	return base;
+}
+
+static void program_measure(int family, int seed, const struct options *options,
+	enum measure measure, struct errors *errors)
 {
 	static struct program program, loaded;
+	double base, loaded_base;
 
+	program_make(&program, family, (uint64_t)seed);
+	base = loaded_base = truth_cached(&program, family, seed, -1);
+	loaded = program;
+	program_load(&loaded, &options->load);
+	if (options->load.per_two_cpus)
+		loaded_base = loaded_base_of(&loaded, options, measure, base, &errors->price);
+	for (int cell = 0; cell < 2 * program.lines; cell++) {
+		double truth = truth_cached(&program, family, seed, cell) / base;
+		double got = predicted_per_item(&loaded, options, measure, cell, &errors->price) /
+			     loaded_base;
+
+		errors_add(errors, 100 * (truth - got));
+	}
+}
+
+static void errors_join(struct errors *sum, const struct errors *more)
+{
+	for (int i = 0; i < more->count; i++)
+		errors_add(sum, more->values[i]);
+	sum->bias += more->bias - more->sum; /* values have no sign */
+	sum->price.paused += more->price.paused;
+	sum->price.longer += more->price.longer;
+	sum->price.cells += more->price.cells;
+	sum->price.programs += more->price.programs;
+}
+
+void accuracy_measure(const struct options *options, enum measure measure, struct seeds seeds,
+	struct errors *ret_all, struct errors *ret_by)
+{
 	for (int family = 0; family < FAMILIES; family++) {
-		for (int seed = 1; seed <= programs; seed++) {
-			double base, loaded_base;
-
-			program_make(&program, family, (uint64_t)seed);
-			base = loaded_base = truth_cached(&program, family, seed, -1);
-			loaded = program;
-			program_load(&loaded, &options->load);
-			if (options->load.per_two_cpus)
-				loaded_base = predicted_per_item(&loaded, options, measure, -1);
-			for (int cell = 0; cell < 2 * program.lines; cell++) {
-				double truth = truth_cached(&program, family, seed, cell) / base;
-				double got = predicted_per_item(&loaded, options, measure, cell) /
-					     loaded_base;
-
-				errors_add(&ret_by[family], 100 * (truth - got));
-				if (family_is_counted(family))
-					errors_add(ret_all, 100 * (truth - got));
-			}
-		}
+		for (int i = 1; i <= seeds.count; i++)
+			program_measure(family, seeds.after + i, options, measure, &ret_by[family]);
+		if (family_is_counted(family))
+			errors_join(ret_all, &ret_by[family]);
 	}
 }
 
 void accuracy_show(
-	const char *name, const struct options *options, enum measure measure, int programs)
+	const char *name, const struct options *options, enum measure measure, struct seeds seeds)
 {
 	struct errors all = {0}, by[FAMILIES] = {{0}};
+	const struct price *price = &all.price;
 
-	accuracy_measure(options, measure, programs, &all, by);
-	printf("| %s | %.2f | %.1f | %.0f | %+.2f |", name, errors_mean(&all),
-		errors_quantile(&all, 0.9), all.worst, all.bias / all.count);
+	accuracy_measure(options, measure, seeds, &all, by);
+	printf("| %s | %.2f | %.1f | %.0f | %+.2f | %.2f | %.2f |", name, errors_mean(&all),
+		errors_quantile(&all, 0.9), all.worst, all.bias / all.count,
+		price->paused / price->cells,
+		price->programs ? price->longer / price->programs : 1);
 	for (int i = 0; i < FAMILIES; i++) {
 		printf(" %.1f |", errors_mean(&by[i]));
 		free(by[i].values);
@@ -220,7 +269,7 @@ void accuracy_show(
 	free(all.values);
 }
 
-static void show_rules(int programs, int64_t period_ns)
+static void show_rules(struct seeds seeds, int64_t period_ns)
 {
 	static const struct {
 		const char *name;
@@ -248,62 +297,62 @@ static void show_rules(int programs, int64_t period_ns)
 		options.cpu_edge = rules[i].cpu_edge;
 		options.period_ns = period_ns;
 		snprintf(name, sizeof name, "%s, %.2f ms", rules[i].name, (double)period_ns / 1e6);
-		accuracy_show(name, &options, MEASURE_GROWTH, programs);
+		accuracy_show(name, &options, MEASURE_GROWTH, seeds);
 	}
 }
 
-static void show_variants(int programs)
+static void show_variants(struct seeds seeds)
 {
 	struct options options = decided;
 
-	accuracy_show("decided", &options, MEASURE_GROWTH, programs);
-	accuracy_show("virtual time at visits", &options, MEASURE_VISITS, programs);
+	accuracy_show("decided", &options, MEASURE_GROWTH, seeds);
+	accuracy_show("virtual time at visits", &options, MEASURE_VISITS, seeds);
 	options.pause = PAUSE_SLEEP;
-	accuracy_show("sleeping pauses", &options, MEASURE_GROWTH, programs);
-	accuracy_show("sleeping pauses, at visits", &options, MEASURE_VISITS, programs);
+	accuracy_show("sleeping pauses", &options, MEASURE_GROWTH, seeds);
+	accuracy_show("sleeping pauses, at visits", &options, MEASURE_VISITS, seeds);
 	options = decided;
 	options.from_handler = true;
-	accuracy_show("pause counted from the handler", &options, MEASURE_GROWTH, programs);
+	accuracy_show("pause counted from the handler", &options, MEASURE_GROWTH, seeds);
 	options = decided;
 	options.weight = WEIGHT_PERIOD;
-	accuracy_show("a hit weighs one period", &options, MEASURE_GROWTH, programs);
+	accuracy_show("a hit weighs one period", &options, MEASURE_GROWTH, seeds);
 	options.lost_permille = 100;
-	accuracy_show("the same, 10 % lost", &options, MEASURE_GROWTH, programs);
+	accuracy_show("the same, 10 % lost", &options, MEASURE_GROWTH, seeds);
 	options.weight = WEIGHT_CPU_TIME;
-	accuracy_show("decided, 10 % lost", &options, MEASURE_GROWTH, programs);
+	accuracy_show("decided, 10 % lost", &options, MEASURE_GROWTH, seeds);
 	options = decided;
 	options.per_thread = true;
-	accuracy_show("a sampler per thread", &options, MEASURE_GROWTH, programs);
+	accuracy_show("a sampler per thread", &options, MEASURE_GROWTH, seeds);
 	options = decided;
 	options.stratified = true;
-	accuracy_show("one sample in each period", &options, MEASURE_GROWTH, programs);
+	accuracy_show("one sample in each period", &options, MEASURE_GROWTH, seeds);
 	options = decided;
 	options.prompt = true;
-	accuracy_show("others signalled at once", &options, MEASURE_GROWTH, programs);
+	accuracy_show("others signalled at once", &options, MEASURE_GROWTH, seeds);
 	options.at_switch = true;
-	accuracy_show("the same, and paid at switch-in", &options, MEASURE_GROWTH, programs);
+	accuracy_show("the same, and paid at switch-in", &options, MEASURE_GROWTH, seeds);
 	options = decided;
 	options.whole_pause = true;
-	accuracy_show("a pause counts on in the run queue", &options, MEASURE_GROWTH, programs);
+	accuracy_show("a pause counts on in the run queue", &options, MEASURE_GROWTH, seeds);
 }
 
 void accuracy_heading(void)
 {
-	printf("| rule | mean | p90 | max | bias |");
+	printf("| rule | mean | p90 | max | bias | paused | times as long |");
 	for (int i = 0; i < FAMILIES; i++)
 		printf(" %s |", program_family(i));
-	printf("\n|---|---|---|---|---|");
+	printf("\n|---|---|---|---|---|---|---|");
 	for (int i = 0; i < FAMILIES; i++)
 		printf("---|");
 	printf("\n");
 }
 
-void accuracy_table(int programs)
+void accuracy_table(struct seeds seeds)
 {
 	static const int64_t periods_us[] = {1000, 500, 250, 200, 100};
 
 	accuracy_heading();
 	for (size_t i = 0; i < sizeof periods_us / sizeof *periods_us; i++)
-		show_rules(programs, periods_us[i] * US);
-	show_variants(programs);
+		show_rules(seeds, periods_us[i] * US);
+	show_variants(seeds);
 }

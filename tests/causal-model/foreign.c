@@ -19,27 +19,39 @@ static const struct {
 
 static const struct {
 	const char *name;
+	const struct options *options;
 	enum foreign foreign;
 	enum measure measure;
 } rules[] = {
-	{"ignored, growth", FOREIGN_IGNORED, MEASURE_GROWTH},
-	{"previous, each thread", FOREIGN_PREVIOUS, MEASURE_EACH},
-	{"share, each thread", FOREIGN_SHARE, MEASURE_EACH},
-	{"share, by CPU time", FOREIGN_SHARE, MEASURE_CPU},
+	{"ignored, growth", &decided, FOREIGN_IGNORED, MEASURE_GROWTH},
+	{"previous, each thread", &decided, FOREIGN_PREVIOUS, MEASURE_EACH},
+	{"share, each thread", &decided, FOREIGN_SHARE, MEASURE_EACH},
+	{"share, by CPU time", &decided, FOREIGN_SHARE, MEASURE_CPU},
+	{"stop, growth", &stopping, FOREIGN_STOP, MEASURE_GROWTH},
 };
 
-void foreign_table(int programs)
+void foreign_table(struct seeds seeds)
 {
 	accuracy_heading();
 	for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
 		for (size_t j = 0; j < sizeof rules / sizeof *rules; j++) {
-			struct options options = decided;
+			struct options options = *rules[j].options;
 			char name[96];
 
 			options.foreign = rules[j].foreign;
 			options.load = loads[i].load;
 			snprintf(name, sizeof name, "%s: %s", loads[i].name, rules[j].name);
-			accuracy_show(name, &options, rules[j].measure, programs);
+			accuracy_show(name, &options, rules[j].measure, seeds);
 		}
+	}
+}
+
+void foreign_intervals(int programs)
+{
+	for (size_t i = 0; i < sizeof loads / sizeof *loads; i++) {
+		struct options options = stopping;
+
+		options.load = loads[i].load;
+		interval_table(programs, &options, loads[i].name);
 	}
 }

@@ -3,7 +3,7 @@
  * Pairs of experiments (0 against s, in random order) of 30 ms warm-up and 200 ms, on a machine
  * whose pace wanders (2 % from one experiment to the next, correlated) and drifts by 10 % over 40
  * pairs.  The progress counter is read as a number, so a visit more or less is part of the noise.
- */
+ * Beside other programs the time in which the program stood still is delay like any other. */
 #include "model.h"
 
 #include <math.h>
@@ -89,14 +89,11 @@ static double half_width(const struct pair *pairs, int count, double estimate, d
 
 static void experiment_run(struct sim *sim, int line, int permille, struct experiment *ret)
 {
-	__u64 owed;
-
 	sim_experiment(sim, line, permille);
 	sim_run(sim, sim->now + 30 * MS);
 	sim_measure(sim);
-	owed = sim->owed_ns;
 	sim_run(sim, sim->now + 200 * MS);
-	ret->ns = 200e6 - (double)(sim->owed_ns - owed);
+	ret->ns = 200e6 - (double)(sim->owed_ns - sim->marked_owed_ns);
 	ret->items = (double)sim->counts.items;
 	sim_experiment(sim, -1, 0);
 }
@@ -159,7 +156,7 @@ static void cover(const struct pair *pairs, double truth, struct coverage *cover
 static void family_cover(
 	int family, int programs, const struct options *options, struct coverage *coverage)
 {
-	static struct program program;
+	static struct program program, loaded;
 	static struct pair pairs[PAIRS];
 
 	for (int seed = 1; seed <= programs; seed++) {
@@ -167,10 +164,12 @@ static void family_cover(
 
 		program_make(&program, family, (uint64_t)seed + 500);
 		base = truth_per_item(&program, -1, 0);
+		loaded = program;
+		program_load(&loaded, &options->load);
 		for (int cell = 0; cell < 4 * program.lines; cell++) {
 			int line = cell / 4, s = 250 * (cell % 4 + 1);
 
-			pairs_run(&program, options, line, s, pairs);
+			pairs_run(&loaded, options, line, s, pairs);
 			cover(pairs, 100 * (1 - truth_per_item(&program, line, s) / base),
 				coverage);
 		}
@@ -200,22 +199,20 @@ static void coverage_add(struct coverage *sum, const struct coverage *more)
 	}
 }
 
-void interval_table(int programs, int64_t period_ns)
+void interval_table(int programs, const struct options *options, const char *load)
 {
 	struct coverage all[SIZES] = {{0}};
-	struct options options = decided;
 
-	options.period_ns = period_ns;
 	printf("half width: coverage %% with a floor of 0, 1, 1 + 2 d, 1 + 4 d, 1 + 6 d points\n");
-	printf("(d: the share of the time that was delay); period %.2f ms\n\n",
-		(double)period_ns / 1e6);
+	printf("(d: the share of the time that was delay); period %.2f ms, other tasks: %s\n\n",
+		(double)options->period_ns / 1e6, load);
 	printf("| shape | 3 pairs | 5 | 10 | 20 | 40 |\n|---|---|---|---|---|---|\n");
 	for (int family = 0; family < FAMILIES; family++) {
 		struct coverage by[SIZES] = {{0}};
 
 		if (!strcmp(program_family(family), "paced"))
 			continue;
-		family_cover(family, programs, &options, by);
+		family_cover(family, programs, options, by);
 		show(program_family(family), by);
 		if (family_is_counted(family))
 			coverage_add(all, by);
@@ -223,13 +220,13 @@ void interval_table(int programs, int64_t period_ns)
 	show("all but spinning", all);
 }
 
-double interval_coverage(int programs)
+double interval_coverage(int programs, const struct options *options)
 {
 	struct coverage all[SIZES] = {{0}};
 
 	for (int family = 0; family < FAMILIES; family++) {
 		if (family_is_counted(family))
-			family_cover(family, programs, &decided, all);
+			family_cover(family, programs, options, all);
 	}
 	return (double)all[TEN_PAIRS].covered[DECIDED_FLOOR] / all[TEN_PAIRS].cells;
 }

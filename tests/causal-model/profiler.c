@@ -6,6 +6,8 @@
 #include "sim.h"
 
 #define LEAVE_NS (2 * US)
+/* Of a polite pause so much is spun: sleeps end 20 to 100 us late. */
+#define LAST_NS (60 * US)
 
 static int64_t between(struct sim *sim, int64_t low, int64_t high)
 {
@@ -84,7 +86,9 @@ void profiler_pause(struct sim *sim, struct thread *thread, int64_t from_ns, int
 	thread->pausing = true;
 	thread->spun_ns = 0;
 	thread->pause_least_ns = entry_ns;
-	if (sim->options.pause == PAUSE_SPIN)
+	thread->look_ns = entry_ns;
+	thread->is_last = false;
+	if (sim->options.pause != PAUSE_SLEEP)
 		return;
 	debt = (int64_t)causal_debt(&thread->account, sim->owed_ns) - (entry_ns - from_ns);
 	late = between(sim, 20 * US, 100 * US);
@@ -106,21 +110,56 @@ static void pause_done(struct sim *sim, struct thread *thread)
 		thread->mode = MODE_NEXT;
 }
 
+static int64_t pause_left(const struct sim *sim, const struct thread *thread)
+{
+	return (int64_t)thread->account.pause_ns +
+	       (int64_t)causal_debt(&thread->account, sim->owed_ns) - sim->now;
+}
+
+bool profiler_pause_is_over(const struct sim *sim, const struct thread *thread)
+{
+	return !thread->pausing || !thread->account.pause_ns ||
+	       sim->options.foreign != FOREIGN_STOP || pause_left(sim, thread) <= LAST_NS;
+}
+
 int64_t profiler_pause_until(const struct sim *sim, const struct thread *thread)
 {
 	int64_t end = (int64_t)thread->account.pause_ns +
 		      (int64_t)causal_debt(&thread->account, sim->owed_ns);
 
+	if (sim->options.pause == PAUSE_POLITE && thread->account.pause_ns)
+		return thread->look_ns > sim->now ? thread->look_ns : sim->now;
 	if (sim->options.pause == PAUSE_SLEEP || !thread->account.pause_ns)
 		return sim->now; /* it slept already, or the experiment is over */
 	end = end > thread->pause_least_ns ? end : thread->pause_least_ns;
 	return end > sim->now ? end : sim->now;
 }
 
+/* While a thread is robbed the debts of the others grow as they pay: they sleep and look again. Who
+ * has spun the last of it goes on whatever it owes by then, or two that wait in turn for a CPU
+ * would stop each other for good. */
+static bool pause_goes_on(struct sim *sim, struct thread *thread)
+{
+	int64_t left = pause_left(sim, thread);
+
+	if (!thread->account.pause_ns || left <= 0 || thread->is_last)
+		return false;
+	thread->is_last = sim_has_others(sim) && left <= LAST_NS;
+	if (!sim_has_others(sim) || left <= LAST_NS) {
+		thread->look_ns = sim->now + left;
+		return true;
+	}
+	thread->state = PAUSED;
+	thread->at_ns = sim->now + left - LAST_NS + between(sim, 20 * US, 100 * US);
+	sim_release_cpu(sim, thread);
+	return true;
+}
+
 /* A spinning pause looks at the debt of the moment, which may have grown. */
 void profiler_pause_step(struct sim *sim, struct thread *thread)
 {
-	pause_done(sim, thread);
+	if (sim->options.pause != PAUSE_POLITE || !pause_goes_on(sim, thread))
+		pause_done(sim, thread);
 }
 
 static __u64 slack_max(const struct sim *sim)
@@ -154,43 +193,71 @@ void profiler_switch_out(struct sim *sim, struct thread *thread)
 	causal_wait(&thread->account, (__u64)sim->now);
 }
 
-static struct causal_clock clock_of(const struct thread *thread)
+/* A pause that has not been booked yet counts. */
+static struct causal_clock clock_of(const struct sim *sim, const struct thread *thread)
 {
-	return (struct causal_clock){thread->account.taken_ns, thread->account.stolen_ns};
+	const struct causal_account *account = &thread->account;
+	__u64 now = (__u64)sim->now, pause = thread->state == PAUSED ? account->pause_ns : 0;
+
+	return (struct causal_clock){
+		account->taken_ns + (pause && now > pause ? now - pause : 0), account->stolen_ns};
 }
 
 /* The part of a wait for a CPU that was other programs'. */
 static void robbed(struct sim *sim, struct thread *thread, const struct thread *previous)
 {
-	__u64 all = UINT64_MAX;
+	struct causal_account *account = &thread->account;
+	__u64 before = account->stolen_ns, now = (__u64)sim->now;
 
 	if (sim->options.foreign == FOREIGN_PREVIOUS && previous && !sim_is_own(sim, previous))
-		causal_stolen(&thread->account, all, (__u64)sim->now);
-	if (sim->options.foreign == FOREIGN_SHARE)
-		causal_stolen(&thread->account,
-			(__u64)(sim->queue_share_ns - thread->queue_share_ns + 0.5),
-			(__u64)sim->now);
+		causal_stolen(account, UINT64_MAX, now);
+	if (sim->options.foreign >= FOREIGN_SHARE)
+		causal_stolen(account, (__u64)(sim->queue_share_ns - thread->queue_share_ns), now);
+	if (sim->options.foreign == FOREIGN_STOP)
+		causal_order(account, account->stolen_ns - before);
 }
 
-static bool hands_cpu_on(
-	struct sim *sim, const struct thread *thread, const struct thread *previous)
+void profiler_leave_cpu(struct sim *sim, struct cpu *cpu, const struct thread *thread)
 {
-	return sim->options.cpu_edge && previous && previous != thread &&
-	       sim_is_own(sim, previous) && thread->account.since_ns;
+	cpu->left = clock_of(sim, thread);
+	cpu->left_ns = sim->now;
+	cpu->left_share_ns = sim->queue_share_ns;
+}
+
+/* The clock of the thread of the program that left the CPU to this one: at once, or to other
+ * programs first, whose time is everybody's delay. */
+static bool hands_cpu_on(struct sim *sim, const struct thread *thread,
+	const struct thread *previous, __u64 since_ns, struct causal_clock *ret_clock)
+{
+	const struct cpu *cpu = &sim->cpu[thread->cpu];
+
+	if (!sim->options.cpu_edge || !previous || previous == thread || !since_ns)
+		return false;
+	if (sim_is_own(sim, previous)) {
+		*ret_clock = clock_of(sim, previous);
+		return true;
+	}
+	if (sim->options.foreign != FOREIGN_STOP || (__u64)cpu->left_ns <= since_ns)
+		return false;
+	*ret_clock = cpu->left;
+	ret_clock->taken_ns += (__u64)(sim->queue_share_ns - cpu->left_share_ns);
+	return true;
 }
 
 void profiler_switch_in(struct sim *sim, struct thread *thread, const struct thread *previous)
 {
 	struct causal_account *account = &thread->account;
-	__u64 waited = account->since_ns ? (__u64)sim->now - account->since_ns : 0;
+	__u64 since = account->since_ns, waited = since ? (__u64)sim->now - since : 0;
+	struct causal_clock giver;
 
 	if (!sim_is_own(sim, thread))
 		return;
+	thread->look_ns = sim->now;
 	robbed(sim, thread, previous);
-	if (hands_cpu_on(sim, thread, previous) &&
-		(sim->options.foreign != FOREIGN_SHARE ||
+	if (hands_cpu_on(sim, thread, previous, since, &giver) &&
+		(sim->options.foreign < FOREIGN_SHARE ||
 			causal_wait_is_own(account, waited, (__u64)sim->now)))
-		causal_hand_on(account, clock_of(previous), (__u64)sim->now, slack_max(sim));
+		causal_hand_on(account, giver, (__u64)sim->now, slack_max(sim));
 	account->since_ns = 0;
 	if (thread->pausing && !account->pause_ns && sim->options.cpu_edge)
 		causal_pause_begin(account, (__u64)sim->now);
@@ -227,7 +294,8 @@ void profiler_wake(struct sim *sim, const struct thread *waker, struct thread *w
 				account->taken_ns = from;
 			break;
 		case RULE_CLOCK:
-			causal_hand_on(account, clock_of(waker), (__u64)sim->now, slack_max(sim));
+			causal_hand_on(
+				account, clock_of(sim, waker), (__u64)sim->now, slack_max(sim));
 			break;
 		case RULE_NONE:
 		case RULES:

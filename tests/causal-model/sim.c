@@ -80,8 +80,12 @@ static void next_from_queue(struct sim *sim, int number, const struct thread *pr
 	int next;
 
 	sim->cpu[number].thread = -1;
-	if (!sim->queued)
+	if (previous && sim_is_own(sim, previous))
+		profiler_leave_cpu(sim, &sim->cpu[number], previous);
+	if (!sim->queued) {
+		sim->cpu[number].left_ns = 0;
 		return;
+	}
 	next = sim->queue[0];
 	sim->queued--;
 	memmove(sim->queue, sim->queue + 1, (size_t)sim->queued * sizeof *sim->queue);
@@ -91,6 +95,7 @@ static void next_from_queue(struct sim *sim, int number, const struct thread *pr
 static void enqueue(struct sim *sim, struct thread *thread)
 {
 	set_state(sim, thread, READY);
+	thread->waits = sim_is_own(sim, thread) && profiler_pause_is_over(sim, thread);
 	thread->queue_share_ns = sim->queue_share_ns;
 	profiler_queue(sim, thread);
 	sim->queue[sim->queued++] = (int)(thread - sim->thread);
@@ -270,18 +275,39 @@ static void cpu_step(struct sim *sim, int number)
 	}
 }
 
-/* Of the threads that wait now, so many would not if the CPUs of other programs were free. */
-static void queue_pass(struct sim *sim, int64_t ns)
+static int theirs(const struct sim *sim)
 {
-	int theirs = 0, waiting = 0;
+	int count = 0;
 
 	for (int i = 0; i < sim->program->cpus; i++)
-		theirs += sim->cpu[i].thread >= sim->program->own;
+		count += sim->cpu[i].thread >= sim->program->own;
+	return count;
+}
+
+bool sim_has_others(const struct sim *sim)
+{
+	return theirs(sim) > 0;
+}
+
+/* What other programs take from each thread that waits now. */
+static void queue_pass(struct sim *sim, int64_t ns)
+{
+	bool stop = sim->options.foreign == FOREIGN_STOP;
+	int others = theirs(sim), waiting = 0;
+	int64_t share;
+
 	for (int i = 0; i < sim->queued; i++)
-		waiting += sim->queue[i] < sim->program->own;
-	if (waiting)
-		sim->queue_share_ns +=
-			(double)ns * (theirs < waiting ? (double)theirs / waiting : 1);
+		waiting += sim->thread[sim->queue[i]].waits;
+	if (!waiting)
+		return;
+	if (stop)
+		share = (int64_t)causal_share(
+			(__u64)ns, (__u32)others, (__u32)waiting, (__u32)sim->program->cpus);
+	else
+		share = others < waiting ? ns * others / waiting : ns;
+	sim->queue_share_ns += share;
+	if (stop)
+		sim->owed_ns += (__u64)share;
 }
 
 void sim_run(struct sim *sim, int64_t until_ns)
@@ -366,6 +392,9 @@ void sim_measure(struct sim *sim)
 {
 	memset(&sim->counts, 0, sizeof sim->counts);
 	sim->visits_from = 0;
+	sim->marked_ns = sim->now;
+	sim->marked_owed_ns = sim->owed_ns;
+	sim->marked_share_ns = sim->queue_share_ns;
 	for (int i = 0; i < sim->program->threads; i++) {
 		struct thread *thread = &sim->thread[i];
 

@@ -85,10 +85,15 @@ enum foreign {
 	FOREIGN_IGNORED,
 	FOREIGN_PREVIOUS, /* all of it when the task that left the CPU was theirs, or none */
 	FOREIGN_SHARE,	  /* at each moment, what would not be if their CPUs were free */
+	FOREIGN_STOP,	  /* that, and the program's other threads pause meanwhile */
 };
 
 enum rule { RULE_NONE, RULE_COZ, RULE_MAX, RULE_UNPAID, RULE_CLOCK, RULES };
-enum pause_kind { PAUSE_SLEEP, PAUSE_SPIN };
+enum pause_kind {
+	PAUSE_SLEEP,
+	PAUSE_SPIN,
+	PAUSE_POLITE, /* slept but for the last of it, while other programs have a CPU */
+};
 enum weight { WEIGHT_PERIOD, WEIGHT_CPU_TIME };
 
 struct options {
@@ -131,10 +136,13 @@ struct thread {
 	int64_t signal_ns;    /* a signal from another CPU arrives; 0: none */
 	bool pausing;
 	int64_t pause_least_ns; /* the handler is entered then */
+	int64_t look_ns;	/* PAUSE_POLITE: it looks at its debt then */
+	bool is_last;		/* and what was left has been spun */
+	bool waits;		/* for a CPU, and would run if it had one */
 	int64_t spun_ns;
 	uint64_t random;
 	struct causal_account account;
-	double queue_share_ns; /* sim->queue_share_ns when it began to wait for a CPU */
+	int64_t queue_share_ns; /* sim->queue_share_ns when it began to wait for a CPU */
 	double first_visit_ns, last_visit_ns; /* virtual */
 	int64_t visits;
 	double marked_cpu_ns, marked_behind_ns; /* when measuring began */
@@ -144,6 +152,9 @@ struct thread {
 struct cpu {
 	int thread; /* or -1 */
 	int64_t slice_ns, sample_ns, stratum_ns;
+	struct causal_clock left; /* of the thread of the program that had it last */
+	int64_t left_ns;	  /* when that left; 0: it was idle since */
+	int64_t left_share_ns;	  /* sim->queue_share_ns then */
 };
 
 /* What the engine can count too, for the guard rails. */
@@ -170,7 +181,9 @@ struct sim {
 	struct counts counts;
 	double first_visit_ns, last_visit_ns; /* virtual */
 	int64_t visits_from;
-	double queue_share_ns; /* what a thread that always waits would have lost to others */
+	int64_t queue_share_ns; /* what a thread that always waits would have lost to others */
+	int64_t marked_ns, marked_share_ns; /* when measuring began */
+	__u64 marked_owed_ns;
 };
 
 void sim_init(struct sim *sim, const struct program *program, const struct options *options);
@@ -181,7 +194,8 @@ void sim_experiment(struct sim *sim, int line, int speedup_permille);
 void sim_measure(struct sim *sim);
 
 /* The scheduler, for the operations (ops.c) and the profiler (profiler.c). */
-double sim_random(uint64_t *state); /* [0, 1) */
+double sim_random(uint64_t *state);	    /* [0, 1) */
+bool sim_has_others(const struct sim *sim); /* other programs have a CPU */
 bool sim_is_own(const struct sim *sim, const struct thread *thread);
 void sim_settle(struct sim *sim, struct thread *thread);
 void sim_block(struct sim *sim, struct thread *thread, struct wait_list *list);
@@ -202,9 +216,12 @@ void profiler_wake(struct sim *sim, const struct thread *waker, struct thread *w
 void profiler_block(struct sim *sim, struct thread *thread);
 void profiler_queue(struct sim *sim, struct thread *thread);
 void profiler_switch_in(struct sim *sim, struct thread *thread, const struct thread *previous);
+void profiler_leave_cpu(struct sim *sim, struct cpu *cpu, const struct thread *thread);
 void profiler_switch_out(struct sim *sim, struct thread *thread);
 void profiler_pause(struct sim *sim, struct thread *thread, int64_t from_ns, int64_t entry_ns);
 void profiler_pause_step(struct sim *sim, struct thread *thread);
+/* So little of a pause is left that it only waits for its CPU. */
+bool profiler_pause_is_over(const struct sim *sim, const struct thread *thread);
 int64_t profiler_pause_until(const struct sim *sim, const struct thread *thread);
 bool profiler_catch_up(struct sim *sim, struct thread *thread);
 

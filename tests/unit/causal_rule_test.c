@@ -119,6 +119,29 @@ static void who_waits_for_a_robbed_thread_inherits_it(void **state)
 	assert_int_equal(b.stolen_ns, 50);
 }
 
+static void a_crowd_waits_for_the_rest_of_its_cpus_because_of_others(void **state)
+{
+	(void)state;
+	assert_int_equal(causal_share(1000, 0, 3, 4), 0);
+	assert_int_equal(causal_share(1000, 1, 0, 4), 0);
+	assert_int_equal(causal_share(1000, 2, 2, 4), 1000); /* a CPU for each */
+	assert_int_equal(causal_share(1000, 2, 5, 2), 1000); /* the program has none left */
+	assert_int_equal(causal_share(1000, 1, 2, 2), 750);
+}
+
+static void what_everybody_owes_is_a_pause_that_the_robbed_thread_took(void **state)
+{
+	struct causal_account a = {.taken_ns = 1000};
+
+	(void)state;
+	causal_wait(&a, 5000);
+	causal_stolen(&a, 300, 5400);
+	causal_order(&a, 300);
+	assert_int_equal(a.stolen_ns, 0);
+	assert_int_equal(causal_debt(&a, 1300), 0);
+	assert_int_equal(causal_debt(&a, 1500), 200);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -131,6 +154,8 @@ int main(void)
 		cmocka_unit_test(an_experiment_begins_without_debts),
 		cmocka_unit_test(a_wait_behind_other_programs_is_stolen_and_pays_no_debt),
 		cmocka_unit_test(who_waits_for_a_robbed_thread_inherits_it),
+		cmocka_unit_test(a_crowd_waits_for_the_rest_of_its_cpus_because_of_others),
+		cmocka_unit_test(what_everybody_owes_is_a_pause_that_the_robbed_thread_took),
 	};
 
 	return cmocka_run_group_tests_name("causal_rule", tests, NULL, NULL);

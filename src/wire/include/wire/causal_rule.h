@@ -10,6 +10,8 @@
  * a thread with taken < owed pauses for the difference, so that all clocks agree.  What others
  * stole pays no debt, and nobody is asked to pause for it.  A thread that had to wait goes on at
  * the later of two virtual times: when it began to wait, and when what it waited for was done.
+ * Without that it would take without a wait what is not there yet in virtual time; a form of the
+ * rule that stops the others while one is robbed is simulated, not built (causal_order).
  * taken > owed is delay taken too much (oversleep, a late signal): a credit that the next debts use
  * up, never pushed onto others.
  *
@@ -97,6 +99,28 @@ static inline void causal_stolen(struct causal_account *a, __u64 stolen_ns, __u6
 		stolen_ns = waited;
 	a->stolen_ns += stolen_ns;
 	a->since_ns += stolen_ns;
+}
+
+/* What `ns` of a wait for a CPU take from a thread while `theirs` of the `cpus` CPUs that the
+ * program may use run other programs and `waiting` of its threads stand in the queue.  With those
+ * CPUs free `theirs` of the threads would not wait; the rest would wait for a program that runs on
+ * all its CPUs, not on what is left of them.  (In the simulator; the engine leaves the rest its
+ * wait.) */
+static inline __u64 causal_share(__u64 ns, __u32 theirs, __u32 waiting, __u32 cpus)
+{
+	if (!theirs || !waiting)
+		return 0;
+	if (theirs >= waiting || theirs >= cpus)
+		return ns;
+	return ns - ns * (waiting - theirs) / waiting * (cpus - theirs) / cpus;
+}
+
+/* Everybody owes what was stolen just now, because `owed` has grown by it meanwhile: it counts as
+ * a pause that the robbed thread has taken.  (In the simulator.) */
+static inline void causal_order(struct causal_account *a, __u64 stolen_ns)
+{
+	a->stolen_ns -= stolen_ns;
+	a->taken_ns += stolen_ns;
 }
 
 /* Whether after that a wait for a CPU of `waited_ns` is left that the program's own threads made:
