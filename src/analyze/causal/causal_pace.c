@@ -56,7 +56,7 @@ struct causal_pace_shares causal_pace_shares(
 		shares.clock += (e->flags & EXPERIMENT_CLOCK) != 0;
 		shares.peer += (e->flags & EXPERIMENT_PEER) != 0;
 	}
-	if (!windows)
+	if (windows <= 0)
 		return shares_by_timers(run, trials, count);
 	shares.clock /= windows;
 	shares.peer /= windows;
