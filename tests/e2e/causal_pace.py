@@ -50,16 +50,19 @@ def _():
 @measured("who always has requests to answer sets its own pace", alone=True)
 def _():
     data = look("queue", "-f", "reply+", "--progress", "reply")
-    assert data["pace"] == "own" and told(data), data
+    if any(g["name"] == "crowded" and g["value"] > .2 for g in data["guards"]):
+        assert data["pace"] == "peer" and not told(data), data  # on a busy machine: cannot tell
+    else:
+        assert data["pace"] == "own" and told(data), data
 
 
 @measured("the answer in words names the cost and no gain")
 def _():
     r = assay("causal", "--speedup", "50", "--budget", "3s", "-f", "draw", "--progress", "draw",
               "--", PACE, "frames", "60")
-    assert r.status == 0 and "a clock sets the pace" in r.out, r
-    assert "a visit takes" in r.out and "CPU time of a visit" in r.out, r
-    assert "faster (" not in r.out and "steep" not in r.out, r
+    assert r.status == 0 and "a clock sets the pace" in r.err, r
+    assert "a visit takes" in r.err and "CPU time of a visit" in r.err, r
+    assert "faster (" not in r.err and "steep" not in r.err, r
 
 
 main(unless=no_kernel_engine())
