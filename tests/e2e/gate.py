@@ -318,7 +318,7 @@ def _():
 @measured("a failure that does not come again is not confirmed, and does not fail")
 def _():
     write("work", "#!/bin/sh\necho x >> count\n[ $(wc -l < count) -le 20 ] && exec " + SPIN +
-          " 60\nexec " + SPIN + " 20\n")
+          " 300\nexec " + SPIN + " 100\n")
     os.chmod("work", 0o755)
     write("count", "x\n" * 20)
     baseline(command=os.path.abspath("work"))
@@ -326,6 +326,7 @@ def _():
     # Three times as much work is far beyond what the machine's own speed drifts by.
     status, data = gate("-b", "main", "--confirm", "2", "--metrics", "cpu", "--preset", "ci",
                         "--min-effect", "0.5")
+    assert data["confirm"], data["verdict"]
     assert data["confirm"]["failed"] == 1 and data["confirm"]["measurements"] == 3, data["confirm"]
     assert (status, data["verdict"]["outcome"]) in ((0, "not_confirmed"), (3, "inconclusive")), data
 
