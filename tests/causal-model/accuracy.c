@@ -9,29 +9,13 @@
 #define WARM_NS (60 * MS)
 #define LONG_NS (2000 * MS)
 
-const struct options decided = {
-	.rule = RULE_CLOCK,
-	.pause = PAUSE_SPIN,
-	.weight = WEIGHT_CPU_TIME,
-	.period_ns = 250 * US,
-	.slack_periods = CAUSAL_SLACK_PERIODS,
-	.debt_min_ns = CAUSAL_DEBT_MIN_NS,
-	.lost_permille = 20,
-	.cpu_edge = true,
-	.foreign = FOREIGN_SHARE,
-};
+#define DECIDED                                                                                    \
+	.rule = RULE_CLOCK, .weight = WEIGHT_CPU_TIME, .period_ns = 250 * US,                      \
+	.slack_periods = CAUSAL_SLACK_PERIODS, .debt_min_ns = CAUSAL_DEBT_MIN_NS,                  \
+	.lost_permille = 20, .cpu_edge = true
 
-const struct options stopping = {
-	.rule = RULE_CLOCK,
-	.pause = PAUSE_POLITE,
-	.weight = WEIGHT_CPU_TIME,
-	.period_ns = 250 * US,
-	.slack_periods = CAUSAL_SLACK_PERIODS,
-	.debt_min_ns = CAUSAL_DEBT_MIN_NS,
-	.lost_permille = 20,
-	.cpu_edge = true,
-	.foreign = FOREIGN_STOP,
-};
+const struct options decided = {DECIDED, .pause = PAUSE_SPIN, .foreign = FOREIGN_SHARE};
+const struct options stopping = {DECIDED, .pause = PAUSE_POLITE, .foreign = FOREIGN_STOP};
 
 void errors_add(struct errors *errors, double points)
 {

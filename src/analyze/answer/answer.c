@@ -325,7 +325,7 @@ static const char *gain_reason(const struct evidence *evidence)
 {
 	static const char *const paced[CAUSAL_PACES] = {
 		[CAUSAL_PACE_CLOCK] = "a clock sets the pace of the program, so faster code saves "
-				      "CPU time but no time",
+				      "CPU time but does not make it faster",
 		[CAUSAL_PACE_PEER] = "the program waits for another one, which sets its pace",
 	};
 	const struct evidence_piece *causal = &evidence->piece[EVIDENCE_CAUSAL];

@@ -317,9 +317,7 @@ int causal_trials_of_run(const struct run *run, const char *point, struct arena 
 /* ---- what speaks against it ---- */
 
 struct totals {
-	double samples, lost, wakes, handed, timer, paused, unpaid, queued, ran, owed;
-	double first_cost, last_cost;
-	uint32_t experiments;
+	double samples, lost, wakes, handed, unpaid, queued, ran, owed;
 };
 
 static struct totals totals_read(const struct run *run)
@@ -327,11 +325,9 @@ static struct totals totals_read(const struct run *run)
 	struct totals t = {0};
 
 	vec_foreach (const struct experiment_row, e, &run->experiments) {
-		t.experiments++;
 		t.samples += (double)e->samples;
 		t.lost += (double)e->lost;
 		t.handed += (double)e->handed;
-		t.timer += (double)e->timer;
 		t.wakes += (double)(e->handed + e->outside + e->timer);
 		t.unpaid += (double)e->unpaid_ns;
 		t.owed += (double)e->owed_ns;

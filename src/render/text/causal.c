@@ -205,6 +205,10 @@ void causal_agent(struct paper *paper, const struct causal_view *view)
 		return;
 	if (view->pace != CAUSAL_PACE_OWN) {
 		paced_add(paper, view, shown);
+		paper_add(paper, "next: %s\n",
+			view->pace == CAUSAL_PACE_CLOCK
+				? "make it use less CPU time, then assay ab OLD -- NEW"
+				: "give the program more to do at once, then assay causal again");
 		return;
 	}
 	for (uint32_t i = 0; i < shown; i++) {

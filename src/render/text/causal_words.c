@@ -84,7 +84,8 @@ void causal_doubt_sentence(struct str *out, const struct causal_guard *guard)
 	case CAUSAL_DOUBT_PACED:
 		str_add(out,
 			"a clock sets the pace of this program: its progress waits for timers, so "
-			"faster code saves CPU time but no time");
+			"faster code saves CPU time but does not make it faster; to judge a unit "
+			"of work by its time, put ASSAY_BEGIN and ASSAY_END (assay.h) around it");
 		break;
 	case CAUSAL_DOUBT_PEER:
 		str_add(out,
