@@ -56,7 +56,7 @@ def _():
 
 @case("a measurement that is wrong twice fails on a quiet machine")
 def _():
-    r = program("busy.LIMIT = 1e9\n", FLAKY % 2)
+    r = program("busy.LIMIT = busy.SLOWED_LIMIT = 1e9\n", FLAKY % 2)
     assert r.status == 1, r
     status, lines = summary(test("wrong", r))
     assert status == 1 and lines[0] == "FAIL wrong: a measurement", lines
@@ -71,7 +71,8 @@ def _():
     assert r.status == 0, r
     status, lines = summary(test("wrong", r))
     assert status == 0, lines
-    assert re.fullmatch(r"unstable wrong: a measurement \(other programs used -?\d+ % of the CPUs: "
+    assert re.fullmatch(r"unstable wrong: a measurement \(other programs used -?\d+ % of the "
+                        r"CPUs, and the host slowed them by \d+ %: "
                         r"cases.py:10: AssertionError: it was # 7\)", lines[0]), lines
     assert lines[1:] == ["1 unstable", "0 passed on a second try",
                          "1 passed, 0 failed, 0 skipped"], lines
@@ -146,12 +147,26 @@ def _():
     watch = busy.Watch()
     total, worked, ours = watch.begin
     assert total > worked > 0 and ours > 0, watch.begin
-    for added, share in (((1000, 600, 5.0), .1), ((1000, 500, 5.0), 0), ((1000, 900, 0.0), .9)):
+    for added, share in (((1000, 590, 5.0), .09), ((1000, 500, 5.0), 0), ((1000, 900, 0.0), .9)):
         with unittest.mock.patch.object(busy, "now", lambda a=added: (
                 total + a[0], worked + a[1], ours + a[2])):
-            assert watch.busy() == (share > busy.LIMIT + 1e-9), (added, watch.share)
+            with unittest.mock.patch.object(busy, "pace", lambda: [8] * 9 + [10]):
+                assert watch.busy() == (share > busy.LIMIT), (added, watch.share)
         assert abs(watch.share - share) < 1e-9, (added, watch.share)
-    assert watch.reason() == "other programs used 90 % of the CPUs", watch.reason()
+    assert watch.reason() == "other programs used 90 % of the CPUs, and the host slowed them by " \
+        "2 %", watch.reason()
+
+
+@case("a host that slows the CPU is seen in a loop that always does the same")
+def _():
+    assert busy.slowed([7] * 100) == 0 and abs(busy.slowed([10] * 50 + [30] * 50) - .5) < 1e-9
+    assert all(each > 0 for each in busy.pace(20))
+    for times, seen in (([10] * 90 + [17] * 10, False), ([10] * 50 + [17] * 50, True)):
+        watch = busy.Watch()
+        quiet = watch.begin
+        with unittest.mock.patch.object(busy, "pace", lambda t=times: t), \
+                unittest.mock.patch.object(busy, "now", lambda q=quiet: (q[0] + 1000, *q[1:])):
+            assert watch.busy() == seen, watch.reason()
 
 
 @case("skips are listed by reason, and a program that dies is a failure")
