@@ -101,7 +101,7 @@ def _(engine):
 @each("bpf", "preload")("a small alternate stack, a deep and a narrow one do not crash the program")
 def _(engine):
     for how in ("small", "deep", "narrow"):
-        r = experiments(engine, how)
+        r = experiments(engine, how, rounds="2500")
         told = "no room for a signal" in r.err + r.out
         assert told == (engine == "bpf" and total(f"{how}.assay", "unheard") > 0), r
 

@@ -60,7 +60,8 @@ int main(int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &ended, NULL);
 	while (fgets(line, sizeof(line), stdin)) {
 		char *file = strchr(line, '\t');
-		struct rusage used;
+		struct rusage used = {0};
+		int status;
 		pid_t pid;
 
 		line[strcspn(line, "\n")] = '\0';
@@ -75,7 +76,8 @@ int main(int argc, char **argv)
 		}
 		if (pid < 0)
 			return 1;
-		printf("%d %ld %lld\n", child_wait(pid, &ended, seconds, &used), used.ru_maxrss,
+		status = child_wait(pid, &ended, seconds, &used);
+		printf("%d %ld %lld\n", status, used.ru_maxrss,
 			1000000LL * (used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
 				used.ru_utime.tv_usec + used.ru_stime.tv_usec);
 		fflush(stdout);

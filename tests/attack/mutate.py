@@ -17,7 +17,7 @@ import struct
 import tempfile
 
 import hostile
-from cost import SLOWER, Batch, check, cost_of, is_over
+from cost import SLOWER, Batch, check, cost_of
 from tap import SEED, SOURCE, Crash, case, main
 
 COUNT = int(os.environ.get("ASSAY_MUTATIONS", str(500 // SLOWER)))
@@ -152,8 +152,6 @@ def tried(number):
             if batch().child:
                 paths = made(number)
                 cost = batch().cost(paths[0])
-                if is_over(paths, cost):  # rarely, and not again: LeakSanitizer's own
-                    cost = batch().cost(paths[0])
             else:
                 paths = made_apart(number)
                 cost = cost_of("import", paths[0], "-o", "x.assay")

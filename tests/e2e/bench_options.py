@@ -87,7 +87,9 @@ def _():
         assert [x["parameters"] for x in json.load(f)["results"]] == [
             {"mode": "fast"}, {"mode": "slow"}]
     with open("r.csv", encoding="utf-8", newline="") as f:
-        assert {row["parameter_mode"] for row in csv.DictReader(f)} == {"fast", "slow"}
+        rows = csv.DictReader(f)
+        assert {row["parameter_mode"] for row in rows} == {"fast", "slow"}
+        assert rows.fieldnames[-3:] == ["dirty", "parameter_mode", "queue_ns"], rows.fieldnames
 
 
 @case("wrong parameters, amounts and contradictions are refused with a way out")

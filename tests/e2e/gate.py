@@ -45,7 +45,7 @@ def known(path, wall_ns, cpu_ns, fields=False, name="./prog data", runs=20):
     assert r.status == 0, r
     edit(path, f"UPDATE execution SET wall_ns = {wall_ns} + id * 7 % 11 * {wall_ns // 1000},"
          f" user_ns = {cpu_ns} + id * 7 % 11 * {cpu_ns // 1000}, system_ns = 0,"
-         f" max_rss_bytes = {8 << 20}, rss_floor_bytes = {1 << 20}",
+         f" queue_ns = 0, max_rss_bytes = {8 << 20}, rss_floor_bytes = {1 << 20}",
          f"UPDATE text SET text = '{name}' WHERE id IN (SELECT argv FROM command)")
     if not fields:
         edit(path, "DELETE FROM field")

@@ -11,7 +11,7 @@ from tap import BUILD, assay, case, main, measured, need, no_kernel_engine, run,
 
 SHAPES = os.path.join(BUILD, "tests/workloads/shapes")
 FOLDER = tempfile.TemporaryDirectory()  # gone at the end
-STOPPED = ("--budget", "12s")
+STOPPED = ("--budget", "16s")
 WRITER = r"""
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +64,7 @@ def writer():
             out.write(WRITER)
         r = run(need("gcc"), "-O1", "-g", path + ".c", "-o", path)
         assert r.status == 0, r
-    return path, "1000"
+    return path, "600"
 
 
 @measured("experiments follow the program that a shell starts")
