@@ -8,7 +8,8 @@ the formula, over two lines and four levels (coz's levels are pooled: 20-30, 45-
 %); a level that a tool has nothing for is counted as empty.  `5 points after`: how long until the
 mean error of the line with the largest gain stays within 5 points.
 
-    -s SECONDS  20      -r ROUNDS  5      --period US  (assay's default)      --json FILE"""
+    -s SECONDS  20      -r ROUNDS  5      --period US  (assay's default)      --json FILE
+    --beside LOADS      one table beside each of these: 0,1,2,4,build, as accuracy.py has them"""
 import argparse
 import collections
 import json
@@ -24,8 +25,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 # pylint: disable-next=wrong-import-position
 from truth import FORMULA, PROGRAMS, SHAPES, line_of  # noqa: E402
+sys.path.append(os.path.join(os.path.dirname(HERE), "calibration"))  # it has another truth.py
+# pylint: disable-next=wrong-import-position
+from loads import beside_named  # noqa: E402
 
 LEVELS = (.25, .5, .75, 1.)
+UNUSABLE = 1 | 64  # WIRE_EXPERIMENT_CUT, _ROBBED
 POOLS = ((.2, .3), (.45, .55), (.7, .8), (.9, 1.))
 
 
@@ -128,7 +133,8 @@ def assay_run(tool, program, options, folder):
     rows = file.execute(
         "SELECT e.start_ns + e.wall_ns, t.line, e.speedup_permille / 1000.0, e.virtual_ns, "
         "v.departures FROM experiment e JOIN causal_target t ON t.id = e.target "
-        "JOIN visit v ON v.experiment = e.id WHERE e.flags = 0 ORDER BY e.id").fetchall()
+        f"JOIN visit v ON v.experiment = e.id WHERE e.flags & {UNUSABLE} = 0 ORDER BY e.id"
+    ).fetchall()
     begin, = file.execute("SELECT min(start_ns) FROM execution").fetchone()
     for end, line, level, ns, visits in rows:
         steps.append(((end - begin) / 1e9, line, level, ns, visits))
@@ -177,6 +183,33 @@ def text(values, form="{:.1f}"):
     return f"{middle} ({form.format(min(known))}..{form.format(max(known))})"
 
 
+def table(tool, programs, options, folder):
+    """Prints a row for each shape; shape -> tool -> what its rounds are worth."""
+    results = {}
+    print("| shape | assay: mean error | coz: mean error | assay: 5 points after, s | coz's | "
+          "bounds that hold | empty cells, assay / coz |\n|---|---|---|---|---|---|---|")
+    for shape, program in programs.items():
+        if not program:
+            print(f"| {shape} | not run: rustc is not installed | | | | | |", flush=True)
+            continue
+        rows = {"assay": [], "coz": []}
+        for _ in range(options.rounds):
+            rows["assay"].append(score(*assay_run(tool, program, options, folder),
+                                       program.lines, FORMULA[shape]))
+            rows["coz"].append(score(*coz_run(program, options.seconds, folder),
+                                     program.lines, FORMULA[shape]))
+        held = sum(row["inside"] for row in rows["assay"])
+        bounds = sum(row["bounds"] for row in rows["assay"])
+        print(f"| {shape} | {text(r['mae'] for r in rows['assay'])} | "
+              f"{text(r['mae'] for r in rows['coz'])} | "
+              f"{text((r['after'] for r in rows['assay']), '{:.1f}')} | "
+              f"{text((r['after'] for r in rows['coz']), '{:.1f}')} | {held} of {bounds} | "
+              f"{sum(r['empty'] for r in rows['assay'])} / "
+              f"{sum(r['empty'] for r in rows['coz'])} |", flush=True)
+        results[shape] = rows
+    return results
+
+
 def main():
     parser = argparse.ArgumentParser(usage=__doc__)
     parser.add_argument("build", nargs="?", default="build")
@@ -185,33 +218,20 @@ def main():
     parser.add_argument("-r", "--rounds", type=int, default=5)
     parser.add_argument("--period", type=int, default=0)
     parser.add_argument("--json", default="")
+    parser.add_argument("--beside", default="")
     options = parser.parse_intermixed_args()
     tool, results = os.path.join(os.path.abspath(options.build), "assay"), {}
     with tempfile.TemporaryDirectory() as folder:
         shapes = build_shapes(folder)
         others = {"rust": build_rust(folder), "library": build_library(folder)}
-        print("| shape | assay: mean error | coz: mean error | assay: 5 points after, s | coz's | "
-              "bounds that hold | empty cells, assay / coz |\n|---|---|---|---|---|---|---|")
-        for shape in options.shapes or FORMULA:
-            program = others[shape] if shape in others else shapes(shape)
-            if not program:
-                print(f"| {shape} | not run: rustc is not installed | | | | | |", flush=True)
-                continue
-            rows = {"assay": [], "coz": []}
-            for _ in range(options.rounds):
-                rows["assay"].append(score(*assay_run(tool, program, options, folder),
-                                           program.lines, FORMULA[shape]))
-                rows["coz"].append(score(*coz_run(program, options.seconds, folder),
-                                         program.lines, FORMULA[shape]))
-            held = sum(row["inside"] for row in rows["assay"])
-            bounds = sum(row["bounds"] for row in rows["assay"])
-            print(f"| {shape} | {text(r['mae'] for r in rows['assay'])} | "
-                  f"{text(r['mae'] for r in rows['coz'])} | "
-                  f"{text((r['after'] for r in rows['assay']), '{:.1f}')} | "
-                  f"{text((r['after'] for r in rows['coz']), '{:.1f}')} | {held} of {bounds} | "
-                  f"{sum(r['empty'] for r in rows['assay'])} / "
-                  f"{sum(r['empty'] for r in rows['coz'])} |", flush=True)
-            results[shape] = rows
+        programs = {shape: others[shape] if shape in others else shapes(shape)
+                    for shape in options.shapes or FORMULA}
+        for name in options.beside.split(","):
+            if name:
+                print(f"\nbeside {name}:\n")
+            with beside_named(name) as check:
+                results[name] = table(tool, programs, options, folder)
+                check()
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
             json.dump(results, file)

@@ -22,3 +22,8 @@ uint64_t clock_realtime_ns(void)
 {
 	return clock_read_ns(CLOCK_REALTIME);
 }
+
+uint64_t clock_timeval_ns(struct timeval value)
+{
+	return (uint64_t)value.tv_sec * NS_PER_S + (uint64_t)value.tv_usec * 1000;
+}

@@ -99,6 +99,7 @@ static bool take_execution(struct run *run, const struct wire_record *record)
 				       .involuntary_switches = e->involuntary_switches,
 				       .steal_ns = e->steal_ns,
 				       .pressure_ns = e->pressure_ns,
+				       .queue_ns = e->queue_ns,
 				       .command = e->command,
 				       .exit_status = e->exit_status,
 				       .signal = e->signal,

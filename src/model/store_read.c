@@ -473,7 +473,8 @@ static int read_row(struct reader *reader, const struct store_table *table, sqli
 	if (!table->packed)
 		row = row_append(reader->run, table, rows);
 	for (unsigned c = 0; c < table->column_count; c++)
-		if (!read_member(reader->run, &table->columns[c], select, (int)c + 1, row))
+		if (table->columns[c].since <= reader->schema &&
+			!read_member(reader->run, &table->columns[c], select, (int)c + 1, row))
 			return corrupt_row(reader, table->name, id, table->columns[c].name);
 	if (table->packed)
 		wrong = store_put_packed(reader->run, &unpacked, &reader->saturated);

@@ -14,11 +14,11 @@
 
 #define COLUMN(type, member, kind)                                                                 \
 	{                                                                                          \
-#member, offsetof(struct type, member), kind, 0                                    \
+#member, offsetof(struct type, member), kind, 0, 0                                 \
 	}
 #define LIMITED(type, member, kind, limit)                                                         \
 	{                                                                                          \
-#member, offsetof(struct type, member), kind, limit                                \
+#member, offsetof(struct type, member), kind, limit, 0                             \
 	}
 
 static const struct store_column note_columns[] = {
@@ -28,7 +28,7 @@ static const struct store_column note_columns[] = {
 };
 
 static const struct store_column field_columns[] = {
-	{"\"group\"", offsetof(struct field_row, group), STORE_TEXT, 0},
+	{"\"group\"", offsetof(struct field_row, group), STORE_TEXT, 0, 0},
 	COLUMN(field_row, name, STORE_TEXT),
 	COLUMN(field_row, value, STORE_TEXT),
 	LIMITED(field_row, state, STORE_ENUM, FIELD_STATES),
@@ -46,7 +46,7 @@ static const struct store_column event_columns[] = {
 	COLUMN(event_row, unit, STORE_TEXT),
 	COLUMN(event_row, core, STORE_TEXT),
 	COLUMN(event_row, reason, STORE_TEXT),
-	{"\"group\"", offsetof(struct event_row, group), STORE_U32, 0},
+	{"\"group\"", offsetof(struct event_row, group), STORE_U32, 0, 0},
 	COLUMN(event_row, flags, STORE_U32),
 	LIMITED(event_row, status, STORE_ENUM, EVENT_STATUSES),
 	COLUMN(event_row, scale, STORE_REAL),
@@ -73,6 +73,7 @@ static const struct store_column execution_columns[] = {
 	COLUMN(execution_row, exit_status, STORE_I32),
 	COLUMN(execution_row, signal, STORE_I32),
 	COLUMN(execution_row, flags, STORE_U32),
+	{"queue_ns", offsetof(struct execution_row, queue_ns), STORE_U64, 0, 5},
 };
 
 static const struct store_column count_columns[] = {
@@ -189,8 +190,8 @@ static const struct store_column sample_columns[] = {
 
 static const struct store_column branch_columns[] = {
 	LIMITED(branch_row, sample, STORE_ROW, STORE_SAMPLE),
-	{"\"from\"", offsetof(struct branch_row, from), STORE_ROW, STORE_LOCATION},
-	{"\"to\"", offsetof(struct branch_row, to), STORE_ROW, STORE_LOCATION},
+	{"\"from\"", offsetof(struct branch_row, from), STORE_ROW, STORE_LOCATION, 0},
+	{"\"to\"", offsetof(struct branch_row, to), STORE_ROW, STORE_LOCATION, 0},
 	COLUMN(branch_row, cycles, STORE_U32),
 	COLUMN(branch_row, flags, STORE_U32),
 };
@@ -345,6 +346,7 @@ void store_create_sql(const struct store_table *table, int schema, struct str *s
 {
 	str_addf(sql, "CREATE TABLE %s(id INTEGER PRIMARY KEY", table->name);
 	for (unsigned i = 0; i < table->column_count; i++)
-		column_sql(&table->columns[i], schema, sql);
+		if (table->columns[i].since <= schema)
+			column_sql(&table->columns[i], schema, sql);
 	str_add_char(sql, ')');
 }

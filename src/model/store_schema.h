@@ -59,6 +59,7 @@ struct store_column {
 	uint16_t offset;  /* in the row */
 	uint8_t kind;	  /* enum store_kind */
 	uint8_t limit;
+	uint8_t since; /* the first schema number that has it, 0: all.  Such columns come last. */
 };
 
 struct store_table {

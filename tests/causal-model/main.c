@@ -53,17 +53,17 @@ static int check_stopping(int number)
 {
 	enum { PROGRAMS = 2 };
 	static const double bounds[] = {2.0, 3.0}; /* one task for each CPU, and two */
-	struct options options = stopping, built = decided;
+	struct options options = stopping, share = decided;
 	double mean, other;
 	int failed = 0;
 
 	for (int i = 0; i < 2; i++) {
-		options.load = built.load = (struct load){2 + 2 * i, LOAD_SPIN};
+		options.load = share.load = (struct load){2 + 2 * i, LOAD_SPIN};
 		mean = mean_of(&options, MEASURE_GROWTH, PROGRAMS);
 		failed += expect(number + i, mean < bounds[i],
 			"the program stopped, it stays below a bound", mean, bounds[i]);
 	}
-	other = mean_of(&built, MEASURE_EACH, PROGRAMS);
+	other = mean_of(&share, MEASURE_EACH, PROGRAMS);
 	failed += expect(number + 2, mean < other, "and is closer than a share alone", mean, other);
 	other = interval_coverage(1, &options);
 	return failed + expect(number + 3, other >= 0.93, "93 % of its intervals hold the truth",

@@ -31,7 +31,7 @@ double errors_quantile(struct errors *errors, double share); /* sorts */
 /* How an experiment's virtual time is taken. */
 enum measure { MEASURE_GROWTH, MEASURE_VISITS, MEASURE_EACH, MEASURE_CPU };
 
-/* The rule as decided (docs/decisions/012-causal-rule.md). */
+/* The rule of docs/decisions/012, beside other programs with the older share of 028. */
 extern const struct options decided;
 /* The rule that stops the program while a thread of it is robbed (028): growth is its measure. */
 extern const struct options stopping;

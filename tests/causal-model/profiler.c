@@ -6,8 +6,8 @@
 #include "sim.h"
 
 #define LEAVE_NS (2 * US)
-/* Of a polite pause so much is spun: sleeps end 20 to 100 us late. */
-#define LAST_NS (60 * US)
+/* Of a polite pause so much is spun. */
+#define LAST_NS ((int64_t)CAUSAL_PAUSE_SPIN_NS)
 
 static int64_t between(struct sim *sim, int64_t low, int64_t high)
 {

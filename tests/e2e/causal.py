@@ -14,6 +14,8 @@ from tap import BUILD, SOURCE, case, chance, main, measured, no_kernel_engine, r
 
 sys.path.insert(0, os.path.join(SOURCE, "bench", "causal"))
 from truth import calm_pairs, gains, place_of  # noqa: E402  pylint: disable=wrong-import-position
+sys.path.append(os.path.join(SOURCE, "bench", "calibration"))  # it has another truth.py
+from loads import beside  # noqa: E402  pylint: disable=wrong-import-position
 
 ENGINE = os.path.join(BUILD, "tests/causal/causal-engine")
 SHAPES = os.path.join(BUILD, "tests/workloads/shapes")
@@ -75,6 +77,33 @@ def _():
     gain = calm(pairs, "round")
     assert gain["work_a", 1000] < 20 < gain["work_b", 1000], (gain, r)
     assert sum(p["faster"]["pauses"] for p in pairs) > 0, r
+
+
+@measured("while others have the CPUs a program stands still, and its gains stay", alone=True)
+def _():
+    able()
+    with beside("spin"):
+        pairs, _, r = experiment(SHAPES, "barrier", "8", targets=["work_a", "work_b"],
+                                 options=["--levels", "500"])
+    bases = [pair["base"] for pair in pairs]
+    stood = sum(base["owed"] for base in bases) / sum(base["wall"] for base in bases)
+    gain = gains(pairs, "round")
+    assert stood > .1, (stood, r)  # nothing else delays it without a speed-up
+    assert abs(gain["work_a", 500] - 33) < 20 and abs(gain["work_b", 500]) < 20, (gain, r)
+
+
+@measured("a thread of low priority that gets no CPU does not stop its program", alone=True)
+def _():
+    able()
+    rates = []
+    with beside("spin"):
+        for shape in ("split", "behind"):
+            pairs, _, _ = experiment(SHAPES, shape, "6", targets=["work_a"],
+                                     options=["--levels", "500"])
+            bases = [pair["base"] for pair in pairs]
+            rates.append(sum(base["points"]["round"][0] for base in bases) /
+                         sum(base["wall"] for base in bases))
+    assert rates[1] > .5 * rates[0], rates  # 0.2 when it counts as robbed
 
 
 @measured("a wait for a device can be made shorter, and time on the CPU is not counted with it")

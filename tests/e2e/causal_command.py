@@ -349,7 +349,8 @@ def _():
 
 def check_chosen_progress(shape, target, points=()):
     """Progress is found on the stacks, and with it the gain of what takes most of the time."""
-    document = answer("--progress", "auto", "--budget", "9s", "--speedup", "100", "-f", target,
+    # All of the time is the target's: at 100 % no virtual time is left, and few pairs count.
+    document = answer("--progress", "auto", "--budget", "9s", "--speedup", "50", "-f", target,
                       "--", CHAINS, shape, "60")
     data = document["data"]
     chosen = [p for p in data["progress"] if p["chosen"]]
@@ -358,7 +359,7 @@ def check_chosen_progress(shape, target, points=()):
     note = next(w["text"] for w in document["warnings"] if w["code"] == "progress-chosen")
     assert chosen[0]["name"] in note and "% of the stacks" in note, note
     assert "counting costs" in note, note
-    assert data["pairs"] >= 1 and (gain(data, target, 1.0) or 0) > .5, data
+    assert data["pairs"] >= 1 and (gain(data, target, 0.5) or 0) > .3, data
 
 
 @measured("progress is found on the stacks: a function")

@@ -13,6 +13,8 @@ from tap import ASSAY, BUILD, SOURCE, case, chance, main, measured, run, skip, w
 
 sys.path.insert(0, os.path.join(SOURCE, "bench", "causal"))
 from truth import calm_pairs, gains, place_of  # noqa: E402  pylint: disable=wrong-import-position
+sys.path.append(os.path.join(SOURCE, "bench", "calibration"))  # it has another truth.py
+from loads import beside  # noqa: E402  pylint: disable=wrong-import-position
 
 PARTS = [ASSAY] + [os.path.join(BUILD, name) for name in (
     "libassay-rt.so", "libassay-rt-interpose.so", "tests/causal/causal-engine",
@@ -195,11 +197,23 @@ def _():
     answer = json.loads(r.out)
     if answer["data"]["engine"] == "bpf":
         skip("nobody may use BPF here")
-    assert answer["data"]["engine"] == "preload" and answer["data"]["pairs"] > 3, r
+    data = answer["data"]
+    assert data["engine"] == "preload" and data["pairs"] + data["disturbed"] > 3, r
+    assert data["pairs"] > 3 or data["disturbed"], r  # beside other tests
     assert "raw futexes" in answer["data"]["not_seen"], r
     r = run(*first, "./assay", "causal", "--budget", "2s", "-f", "work_a", "--", "./shapes",
             "split", "30")
     assert "preload" in r.out + r.err and "raw futexes" in r.out + r.err and "BPF" in r.err, r
+
+
+@measured("what others took is not taken out without BPF: such pairs are excluded", alone=True)
+def _():
+    prepare()
+    with beside("spin2"):
+        r = run("./assay", "causal", "--engine", "preload", "--budget", "5s", "--json", "-f",
+                "work_a", "--", "./shapes", "barrier", "30")
+    data = json.loads(r.out)["data"]
+    assert data["engine"] == "preload" and data["disturbed"] > 0, r
 
 
 @case("--engine chooses; what only the kernel can do is refused with the way out")

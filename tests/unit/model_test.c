@@ -87,9 +87,9 @@ static void an_execution_comes_back_as_it_went_in(void **state)
 {
 	run_auto struct run *run = run_open();
 	const struct execution_row row = {
-		.start_ns = UINT64_MAX,
-		.wall_ns = UINT64_C(1) << 63,
-		.user_ns = 3,
+		.start_ns = (UINT64_C(1) << 58) - 1,
+		.wall_ns = (UINT64_C(1) << 54) - 1,
+		.user_ns = (UINT64_C(1) << 56) - 1,
 		.system_ns = 4,
 		.max_rss_bytes = UINT64_C(5) << 40 >> 3,
 		.rss_floor_bytes = 6 << 10,
@@ -99,6 +99,7 @@ static void an_execution_comes_back_as_it_went_in(void **state)
 		.involuntary_switches = 10,
 		.steal_ns = UINT64_C(4294967295000),
 		.pressure_ns = 12000,
+		.queue_ns = UINT64_C(4294967295000),
 		.command = EXECUTION_COMMANDS_MAX,
 		.exit_status = 255,
 		.signal = -1,
@@ -132,8 +133,23 @@ static void what_does_not_fit_is_kept_as_the_largest_and_counted(void **state)
 	assert_int_equal(back.steal_ns, UINT64_C(4294967295000));
 	assert_int_equal(back.exit_status, INT16_MIN);
 	assert_int_equal(run_execution(run, 2).pressure_ns, UINT64_C(4294967295000));
+	run_add_execution(run, &(struct execution_row){.start_ns = UINT64_C(1) << 58,
+				       .wall_ns = UINT64_MAX,
+				       .user_ns = UINT64_C(1) << 63,
+				       .system_ns = UINT64_C(1) << 56,
+				       .queue_ns = UINT64_C(4294967296000),
+				       .signal = 128,
+				       .flags = EXECUTION_QUEUE | EXECUTION_STEAL});
+	back = run_execution(run, 3);
+	assert_int_equal(back.start_ns, (UINT64_C(1) << 58) - 1);
+	assert_int_equal(back.wall_ns, (UINT64_C(1) << 54) - 1);
+	assert_int_equal(back.user_ns, (UINT64_C(1) << 56) - 1);
+	assert_int_equal(back.system_ns, (UINT64_C(1) << 56) - 1);
+	assert_int_equal(back.queue_ns, UINT64_C(4294967295000));
+	assert_int_equal(back.flags, EXECUTION_STEAL); /* a part of the queue is none */
+	assert_int_equal(back.signal, 127);
 	assert_true(run_get_quality(run, "saturated_values", &saturated));
-	assert_int_equal(saturated, 5);
+	assert_int_equal(saturated, 11);
 }
 
 static void closing_nothing_is_fine(void **state)

@@ -78,16 +78,18 @@ static inline void add_facts(struct run *run)
 				   .scale = (double)NAN});
 	run_add_command(run, &(struct command_row){run_intern(run, "prog --fast")});
 	run_add_execution(run, &(struct execution_row){.start_ns = 5,
-				       .wall_ns = 1000,
+				       .wall_ns = 3000,
 				       .user_ns = 900,
 				       .max_rss_bytes = 4096,
 				       .steal_ns = 12000,
 				       .pressure_ns = 13000,
+				       .queue_ns = 1000,
 				       .command = 1,
-				       .flags = EXECUTION_PRESSURE,
+				       .flags = EXECUTION_PRESSURE | EXECUTION_QUEUE,
 				       .exit_status = 3});
 	run_add_execution(run, &(struct execution_row){.wall_ns = 2000,
 				       .user_ns = 77,
+				       .queue_ns = 1000,
 				       .signal = 9,
 				       .exit_status = -1,
 				       .flags = EXECUTION_NO_USAGE | EXECUTION_INTERRUPTED});

@@ -55,7 +55,7 @@ static void a_foreign_file_is_refused_with_one_sentence(void **state)
 	copy_file("run.assay", "newer.assay");
 	edit("newer.assay", "PRAGMA user_version = 7");
 	assert_refused("newer.assay",
-		"newer.assay was written by a newer assay (schema 7, this one reads up to 4)");
+		"newer.assay was written by a newer assay (schema 7, this one reads up to 5)");
 	copy_file("run.assay", "zero.assay");
 	edit("zero.assay", "PRAGMA user_version = 0");
 	assert_refused("zero.assay", "zero.assay is corrupt");
@@ -107,10 +107,35 @@ static void stacks_of_every_shape_come_back_as_they_were(void **state)
 	assert_string_equal(str_text(&answer), sums.at);
 }
 
+/* The run as the assay of schema 4 wrote it: without the time in the run queue. */
+static void save_schema_4(const char *path, const struct run *run)
+{
+	run_put(path, run);
+	edit(path, "DROP VIEW executions; ALTER TABLE execution DROP COLUMN queue_ns; "
+		   "PRAGMA user_version = 4");
+}
+
+static void a_file_of_schema_4_has_no_time_in_the_run_queue_and_is_read(void **state)
+{
+	run_auto struct run *run = make_run(), *back = NULL;
+	struct execution_row then, now;
+
+	(void)state;
+	save_schema_4("old.assay", run);
+	back = load("old.assay");
+	then = run_execution(run, 1);
+	now = run_execution(back, 1);
+	assert_int_equal(now.queue_ns, 0);
+	now.queue_ns = then.queue_ns;
+	assert_memory_equal(&now, &then, sizeof(now));
+	edit("old.assay", "PRAGMA user_version = 5");
+	assert_refused("old.assay", "its table execution");
+}
+
 /* The run as the assay of schema 3 wrote it: a row for each stack. */
 static void save_schema_3(const char *path, const struct run *run)
 {
-	run_put(path, run);
+	save_schema_4(path, run);
 	edit(path, "CREATE TABLE copy AS SELECT * FROM stack ORDER BY id; DROP VIEW stack; "
 		   "CREATE TABLE stack(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES stack, "
 		   "location INTEGER REFERENCES location); INSERT INTO stack SELECT * FROM copy; "
@@ -127,6 +152,7 @@ static void a_file_of_schema_3_has_a_row_for_each_stack_and_is_read(void **state
 	(void)state;
 	save_schema_3("old.assay", run);
 	back = load("old.assay");
+	run->executions.at[0].queue_us = 0; /* schema 5 */
 	assert_same_run(run, back);
 	edit("old.assay", "UPDATE stack SET parent = 4 WHERE id = 2");
 	assert_refused("old.assay", "parent of row 2 in table stack");
@@ -209,7 +235,7 @@ static const struct {
 	{"UPDATE sample SET stack = -1", "stack of row 1 in table sample"},
 	{"UPDATE sample SET stack = 0", "stack of row 1 in table sample"},
 	{"UPDATE sample SET stack = 4294967297", "stack of row 1 in table sample"},
-	{"UPDATE execution SET flags = 65536 WHERE id = 2", "flags of row 2 in table execution"},
+	{"UPDATE execution SET flags = 16777216 WHERE id = 2", "flags of row 2 in table execution"},
 	{"WITH RECURSIVE n(i) AS (SELECT 2 UNION ALL SELECT i + 1 FROM n WHERE i < 65536)"
 	 "INSERT INTO command SELECT i, 1 FROM n; UPDATE execution SET command = 65536",
 		"command of row 1 in table execution"},
@@ -299,6 +325,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		in_folder(a_foreign_file_is_refused_with_one_sentence),
 		in_folder(stacks_of_every_shape_come_back_as_they_were),
+		in_folder(a_file_of_schema_4_has_no_time_in_the_run_queue_and_is_read),
 		in_folder(a_file_of_schema_3_has_a_row_for_each_stack_and_is_read),
 		in_folder(a_file_of_schema_1_has_no_experiments_and_no_facts_and_is_read),
 		in_folder(a_truncated_file_is_refused_at_every_length),

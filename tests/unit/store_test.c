@@ -540,10 +540,10 @@ static void plain_questions_have_one_line_answers(void **state)
 			"energy|Joules|1|NULL|5.0|10|0.5|counted|NULL\n"
 			"cycles|NULL|2|7|NULL|-1|0.0|counted|NULL\n"},
 		{"SELECT execution, wall_ns, user_ns, exit_status, signal, interrupted, leftovers "
-		 "FROM executions",
-			"1|1000|900|3|NULL|0|0\n2|2000|NULL|NULL|9|1|0\n"},
-		{"SELECT command, timed_out, warmup, steal_ns, pressure_ns FROM executions",
-			"prog --fast|0|0|NULL|13000\nNULL|0|0|NULL|NULL\n"},
+		 ", timed_out, steal_ns FROM executions",
+			"1|3000|900|3|NULL|0|0|0|NULL\n2|2000|NULL|NULL|9|1|0|0|NULL\n"},
+		{"SELECT command, warmup, pressure_ns, queue_ns, corrected_wall_ns FROM executions",
+			"prog --fast|0|13000|1000|2000\nNULL|0|NULL|NULL|NULL\n"},
 		{"SELECT * FROM fingerprint", "cpu|model|Ore \xff 9000\nos|lsm|denied\n"},
 		{"SELECT * FROM capabilities", "pmu|no|a virtual machine|NULL\n"},
 		{"SELECT * FROM warnings", "late|a text|NULL\n"},
@@ -557,7 +557,7 @@ static void plain_questions_have_one_line_answers(void **state)
 			"4|0|3|3|4\n4|1|3|2|4\n4|2|2|2|4\n4|3|1|1|4\n"},
 		{"SELECT printf('%x', addr) FROM location WHERE id = 2", "ffffffff81000001\n"},
 		{"SELECT key, value FROM meta WHERE key <> 'version'",
-			"command|record\nfingerprint|\npartial|0\nschema|4\n"
+			"command|record\nfingerprint|\npartial|0\nschema|5\n"
 			"started_ns|1700000000000000000\ntarget|prog --fast\n"},
 		{"PRAGMA foreign_key_check", ""},
 		{"PRAGMA integrity_check", "ok\n"},
@@ -574,6 +574,33 @@ static void plain_questions_have_one_line_answers(void **state)
 		assert_int_equal(sqlite3_exec(db, cases[i].sql, add_row, &answer, NULL), SQLITE_OK);
 		assert_string_equal(str_text(&answer), cases[i].answer);
 	}
+	sqlite3_close(db);
+}
+
+/* As bench_run_uncorrected() says it of a run. */
+static void a_run_that_cannot_be_corrected_has_no_corrected_wall_time_in_the_view(void **state)
+{
+	static const unsigned flags[] = {0, EXECUTION_NO_USAGE, EXECUTION_PARALLEL,
+		EXECUTION_LEFTOVERS, EXECUTION_THROTTLED, EXECUTION_STEAL};
+	run_auto struct run *run = run_open();
+	str_auto struct str answer = {0};
+	sqlite3 *db;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(flags) / sizeof(*flags); i++)
+		run_add_execution(run, &(struct execution_row){.wall_ns = 3000,
+					       .queue_ns = 1000,
+					       .flags = EXECUTION_QUEUE | flags[i]});
+	run_add_execution(run, &(struct execution_row){.wall_ns = 3000, .queue_ns = 1000});
+	run_add_execution(
+		run, &(struct execution_row){
+			     .wall_ns = 1000, .queue_ns = 1000, .flags = EXECUTION_QUEUE});
+	run_put("run.assay", run);
+	assert_int_equal(sqlite3_open("run.assay", &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, "SELECT corrected_wall_ns FROM executions", add_row,
+				 &answer, NULL),
+		SQLITE_OK);
+	assert_string_equal(str_text(&answer), "2000\nNULL\nNULL\nNULL\nNULL\n2000\nNULL\nNULL\n");
 	sqlite3_close(db);
 }
 
@@ -640,6 +667,7 @@ int main(void)
 		in_folder(a_journal_that_names_another_file_is_refused),
 		in_folder(a_read_only_place_is_explained),
 		in_folder(plain_questions_have_one_line_answers),
+		in_folder(a_run_that_cannot_be_corrected_has_no_corrected_wall_time_in_the_view),
 		in_folder(a_merged_row_without_a_period_is_one_sample_in_every_view),
 	};
 

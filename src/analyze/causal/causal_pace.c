@@ -85,6 +85,5 @@ void causal_curve_forget(struct causal_curve *curve)
 		curve->gains[i].gain = curve->gains[i].lo = curve->gains[i].hi = (double)NAN;
 	}
 	curve->slope_is_known = false;
-	curve->best = NULL;
 	curve->class = CAUSAL_PACED;
 }

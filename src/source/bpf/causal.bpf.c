@@ -11,8 +11,8 @@
  *   Time in the code of others counts for the place of the program's own code that called it.
  * - A wake hands the account of the waker on, unless it comes from an interrupt
  *   (causal_interrupts.bpf.h), and with it what set it off (causal_mark.bpf.h).
- * - A CPU that one thread of the program leaves to another is handed on too.  Time in which other
- *   programs had it is a delay that nobody ordered (causal_queue.bpf.h).
+ * - A CPU that one thread of the program leaves to another is handed on too.  While other programs
+ *   have the CPU that a thread could run on, all owe that time (causal_queue.bpf.h).
  *
  * Only the threads of one process; a forked child is another process and is left alone.  All maps,
  * programs and links live in file descriptors of the tool and end with it. */
@@ -221,6 +221,7 @@ static __always_inline __u64 cpu_sampled(__u64 id, __u64 now)
 		return 0;
 	if (causal.settings.pid)
 		cpu_runs(cpu, id && id >> 32 != causal.settings.pid && cpu_is_used());
+	queue_look(now);
 	before = cpu->sampled_ns;
 	cpu->sampled_ns = now;
 	return before;
@@ -332,7 +333,6 @@ static __always_inline struct wire_causal_seat *task_leaves(
 		seat = seat_search(task->pid);
 		if (seat) {
 			causal.last_taken_ns = seat_clock(seat, now).taken_ns;
-			causal.last_stolen_ns = seat->account.stolen_ns;
 			causal.last_by = causal_mark_by(&seat->mark);
 			queue_leave(seat, now);
 			seat->tid = 0;
@@ -343,27 +343,27 @@ static __always_inline struct wire_causal_seat *task_leaves(
 	if (seat && blocks && !seat->account.pause_ns)
 		mark_sleep(seat);
 	if (!causal.settings.active) {
-		queue_watch(seat, !blocks, now);
+		queue_watch(seat, task, !blocks, now);
 		return 0;
 	}
 	if (seat)
-		seat_leave(seat, now, blocks);
+		seat_leave(seat, task, now, blocks);
 	return seat;
 }
 
-static __always_inline void task_enters(
-	struct task_struct *task, struct wire_causal_seat *left, __u64 now)
+static __always_inline void task_enters(struct task_struct *task, const struct assay_cpu *cpu,
+	const struct wire_causal_seat *left, __u64 now)
 {
 	struct wire_causal_seat *seat;
 
 	if (!causal.settings.active) {
-		queue_watch(seat_search(task->pid), false, now);
+		queue_watch(seat_search(task->pid), task, false, now);
 		return;
 	}
 	seat = seat_of(task->pid, now, 1);
 	if (seat) {
 		pause_check(seat, task);
-		seat_enter(seat, left, now);
+		seat_enter(seat, cpu, left, now);
 	}
 }
 
@@ -381,13 +381,18 @@ int assay_causal_switch(__u64 *arguments)
 	if (!pid || !cpu)
 		return 0;
 	cpu_runs(cpu, to->pid && to->tgid != pid && cpu_is_used());
-	if (from->tgid != pid && to->tgid != pid)
+	if (from->tgid != pid && to->tgid != pid) {
+		if (!to->pid)
+			cpu->left_ns = 0;
 		return 0;
+	}
 	now = bpf_ktime_get_ns();
-	if (from->tgid == pid)
+	if (from->tgid == pid) {
 		left = task_leaves(from, arguments[0] & 1, now);
+		cpu_leave(cpu, to->pid ? left : 0, now);
+	}
 	if (to->tgid == pid)
-		task_enters(to, left, now);
+		task_enters(to, cpu, left, now);
 	return 0;
 }
 
@@ -409,7 +414,7 @@ static __always_inline void wake_watch(struct task_struct *task, __u64 id, __u64
 	struct wire_causal_seat *seat = seat_search(task->pid);
 	enum wake by = wake_by(id >> 32);
 
-	queue_watch(seat, true, now);
+	queue_watch(seat, task, true, now);
 	if (seat && !seat->account.pause_ns)
 		mark_wake(seat, task, by, by == WAKE_OWN ? seat_search((__u32)id) : 0, now);
 }
@@ -434,8 +439,9 @@ int assay_causal_waking(__u64 *arguments)
 	seat = seat_of(task->pid, now, 1);
 	if (!b || !seat)
 		return 0;
-	if (!seat->running_ns)
-		queue_enter(seat, now);
+	queue_look(now);
+	if (!seat->running_ns && pause_is_over(b, seat, now))
+		queue_enter(seat, task, now);
 	if (seat->account.pause_ns)
 		return 0;
 	by = wake_by(id >> 32);
@@ -469,11 +475,10 @@ int assay_causal_new(__u64 *arguments)
 	if (!parent || !seat)
 		return 0;
 	seat->account.taken_ns = parent->account.taken_ns;
-	seat->account.stolen_ns = parent->account.stolen_ns;
 	causal_mark_hand_on(&seat->mark, &parent->mark);
 	seat->blocked_ns = 0;
 	causal_wait(&seat->account, now);
-	queue_enter(seat, now);
+	queue_enter(seat, task, now);
 	return 0;
 }
 
@@ -521,7 +526,6 @@ int assay_causal_choose(__u64 *arguments)
 
 /* ---- progress points that the program knows nothing of ---- */
 
-/* Whose visits they are says whose clock counts. */
 static __always_inline void visit(__u64 point)
 {
 	__u64 id = bpf_get_current_pid_tgid();
@@ -531,10 +535,8 @@ static __always_inline void visit(__u64 point)
 		return;
 	__sync_fetch_and_add(&causal.visits[point], 1);
 	seat = causal.settings.active ? seat_search((__u32)id) : 0;
-	if (!seat)
-		return;
-	seat->visits++;
-	mark_visit(seat);
+	if (seat)
+		mark_visit(seat);
 }
 
 SEC("uprobe")

@@ -38,8 +38,9 @@ struct vm_area_struct {
 	unsigned long vm_start, vm_end, vm_flags;
 } KERNEL;
 struct task_struct {
-	int pid, tgid;
-	unsigned int __state, flags;
+	int pid, tgid, static_prio;
+	unsigned int policy, __state, flags;
+	struct task_struct *group_leader;
 	struct signal_struct *signal;
 	struct sighand_struct *sighand;
 	sigset_t blocked;

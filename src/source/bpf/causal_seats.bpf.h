@@ -33,6 +33,9 @@ struct assay_cpu {
 	__u32 theirs;		  /* it runs another program, and could run ours */
 	__s32 network;		  /* how deep in packets that came in */
 	__u64 sampled_ns;
+	struct causal_clock left; /* of the thread of the program that had it last */
+	__u64 left_ns;		  /* when that left; 0: it was idle since */
+	__u64 left_share_ns;	  /* struct assay_causal_queue's share_ns then */
 };
 
 struct {
@@ -143,7 +146,6 @@ static __noinline struct wire_causal_seat *seat_of(__u32 tid, __u64 now, int wai
 		seat->asked_ns = 0;
 		if (seat->share_ns < causal.settings.share_start_ns)
 			seat->share_ns = causal.settings.share_start_ns;
-		seat->visits = 0;
 		seat->woke = 0;
 		seat->halted = 0;
 		seat->chosen = 0;

@@ -75,17 +75,31 @@ static __always_inline void handoff_enter(struct wire_causal_seat *seat, __u64 n
 
 /* ---- on and off a CPU ---- */
 
-static __always_inline void seat_leave(struct wire_causal_seat *seat, __u64 now, bool blocks)
+/* CPU time that its pause has burned since it has this CPU. */
+static __always_inline __u64 pause_spun(const struct wire_causal_seat *seat, __u64 now)
 {
+	__u64 pause = seat->account.pause_ns;
+	__u64 from = seat->running_ns > pause ? seat->running_ns : pause;
+
+	return pause && seat->running_ns && now > from ? now - from : 0;
+}
+
+static __always_inline void seat_leave(
+	struct wire_causal_seat *seat, struct task_struct *task, __u64 now, bool blocks)
+{
+	__u64 spun = pause_spun(seat, now);
+
 	if (seat->running_ns && now > seat->running_ns) {
 		seat->cpu_ns += now - seat->running_ns;
 		COUNT(ran_ns, now - seat->running_ns);
 	}
 	seat->running_ns = 0;
-	if (seat->account.pause_ns && blocks)
+	if (seat->account.pause_ns && blocks) {
+		seat->account.cpu_ns += spun;
 		return; /* it sleeps, as it should */
+	}
 	if (seat->account.pause_ns) {
-		causal_pause_end(&seat->account, now, 0);
+		causal_pause_end(&seat->account, now, spun);
 		seat->halted = 1;
 	}
 	causal_wait(&seat->account, now);
@@ -95,41 +109,66 @@ static __always_inline void seat_leave(struct wire_causal_seat *seat, __u64 now,
 	if (blocks)
 		queue_leave(seat, now); /* woken before it was off its CPU */
 	else
-		queue_enter(seat, now);
+		queue_enter(seat, task, now);
 }
 
-/* A sleeping pause has ended, but the thread had to wait for a CPU that others had. */
-static __always_inline void pause_delay(struct wire_causal_seat *seat, __u64 stolen, __u64 now)
+/* A pause of which no more is left than is spun: its thread waits for a CPU like any other.  With
+ * more left it is not robbed of the CPU that it does not want yet; if it were, threads that pause
+ * would stop each other for good. */
+static __always_inline bool pause_is_over(
+	const struct wire_causal_board *b, const struct wire_causal_seat *seat, __u64 now)
 {
-	__u64 paused = now > seat->account.pause_ns ? now - seat->account.pause_ns : 0;
+	const struct causal_account *account = &seat->account;
 
-	if (stolen > paused)
-		stolen = paused;
-	seat->account.pause_ns += stolen;
-	seat->account.stolen_ns += stolen;
-	COUNT(stolen_ns, stolen);
+	return !account->pause_ns || account->pause_ns + causal_debt(account, b->owed_ns) <=
+					     now + CAUSAL_PAUSE_SPIN_NS + seat->slack_ns;
 }
 
-static __always_inline void seat_enter(
-	struct wire_causal_seat *seat, struct wire_causal_seat *left, __u64 now)
+/* `seat` leaves this CPU, to whatever comes next but idleness. */
+static __always_inline void cpu_leave(
+	struct assay_cpu *cpu, const struct wire_causal_seat *seat, __u64 now)
+{
+	cpu->left_ns = seat ? now : 0;
+	if (!seat)
+		return;
+	cpu->left = seat_clock(seat, now);
+	cpu->left_share_ns = causal.queue.share_ns;
+}
+
+/* Who of the program left this CPU to a thread that waits since then: at once (`left`), or to other
+ * programs first, whose time is everybody's delay. */
+static __always_inline bool cpu_giver(const struct assay_cpu *cpu,
+	const struct wire_causal_seat *left, __u64 since, __u64 now, struct causal_clock *ret_clock)
+{
+	if (left) {
+		*ret_clock = seat_clock(left, now);
+		return true;
+	}
+	*ret_clock = cpu->left;
+	ret_clock->taken_ns += causal.queue.share_ns - cpu->left_share_ns;
+	return cpu->left_ns > since;
+}
+
+static __always_inline void seat_enter(struct wire_causal_seat *seat, const struct assay_cpu *cpu,
+	const struct wire_causal_seat *left, __u64 now)
 {
 	__u64 since = seat->account.since_ns, stolen = queue_leave(seat, now), before;
+	struct causal_clock giver;
 
 	seat->running_ns = now;
 	seat->blocked_ns = 0;
-	if (seat->account.pause_ns) {
-		pause_delay(seat, stolen, now);
-		return;
-	}
+	if (seat->account.pause_ns)
+		return; /* its wait is part of the pause */
 	if (since && now > since) {
 		if (seat->woke)
 			handoff_enter(seat, now);
 		before = seat->account.stolen_ns;
 		causal_stolen(&seat->account, stolen, now);
+		causal_order(&seat->account, seat->account.stolen_ns - before);
 		COUNT(queued_ns, now - since);
-		COUNT(stolen_ns, seat->account.stolen_ns - before);
-		if (left && causal_wait_is_own(&seat->account, now - since, now))
-			causal_hand_on(&seat->account, seat_clock(left, now), now, slack_most());
+		if (cpu_giver(cpu, left, since, now, &giver) &&
+			causal_wait_is_own(&seat->account, now - since, now))
+			causal_hand_on(&seat->account, giver, now, slack_most());
 	}
 	seat->account.since_ns = 0;
 	if (seat->halted)

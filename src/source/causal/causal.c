@@ -95,7 +95,6 @@ void causal_close(struct causal *causal)
 	causal_points_forget(causal);
 	causal_foreign_forget(causal);
 	vec_done(&causal->visits);
-	vec_done(&causal->threads);
 	vec_done(&causal->spots);
 	arena_done(&causal->spot_paths);
 	causal_stacks_forget(causal);
@@ -333,13 +332,12 @@ int causal_window_begin(struct causal *causal, const struct causal_target *targe
 		return r;
 	causal_shuffle(causal);
 	causal->cut = false;
-	causal->kernel->last_taken_ns = causal->kernel->last_stolen_ns = 0;
+	causal->kernel->last_taken_ns = 0;
 	settings->handler = causal_load64(&board->handler);
 	settings->signal = causal_is_ready(causal) ? board_signal(causal) : 0;
 	settings->speedup_permille = speedup_permille < 1000 ? speedup_permille : 1000;
 	settings->period_ns = causal->period_ns;
 	settings->start_ns = clock_monotonic_ns();
-	settings->owed_start_ns = causal_load64(&board->owed_ns);
 	causal_clock_begin(causal);
 	settings->epoch = ++causal->epoch;
 	board->epoch = causal->epoch;
@@ -351,9 +349,11 @@ int causal_window_begin(struct causal *causal, const struct causal_target *targe
 static void snapshot_take(struct causal *causal, struct causal_snapshot *ret)
 {
 	ret->now_ns = clock_monotonic_ns();
+	ret->seats = 0;
 	causal_progress_read(causal, ret);
 	ret->taken_ns = causal_clock_furthest(causal, ret->now_ns);
-	ret->owed_ns = causal_load64(&causal->board->owed_ns);
+	ret->owed_ns = causal_clock_owed(causal, ret->now_ns);
+	ret->stolen_ns = causal_load64(&causal->board->stolen_ns);
 	ret->pauses = causal_load64(&causal->board->pauses);
 	ret->paused_ns = causal_load64(&causal->board->paused_ns);
 	causal_copy(&ret->counts, &causal->kernel->counts, sizeof(ret->counts));
@@ -364,7 +364,6 @@ void causal_window_mark(struct causal *causal)
 {
 	causal->engine->count(causal);
 	snapshot_take(causal, &causal->before);
-	causal_clock_mark(causal);
 }
 
 static uint64_t grown(uint64_t before, uint64_t after)
@@ -396,6 +395,7 @@ static struct causal_counts counts_between(
 		.paused_ns = grown(a->paused_ns, b->paused_ns),
 		.queued_ns = grown(x->queued_ns, y->queued_ns),
 		.ran_ns = grown(x->ran_ns, y->ran_ns),
+		.others_ns = grown(x->others_ns, y->others_ns),
 		.no_seat = grown(x->no_seat, y->no_seat),
 		.inside = grown(x->inside, y->inside),
 		.marked = grown(x->marked, y->marked),
@@ -421,7 +421,8 @@ static void threads_read(const struct causal *causal, struct causal_result *resu
 		if (cpu > result->busiest_ns)
 			result->busiest_ns = cpu;
 		debt = causal_debt(&seat.account, causal->after.owed_ns);
-		if (!seat.blocked_ns && !seat.account.pause_ns && debt > result->unpaid_ns)
+		if (!seat.blocked_ns && !seat.queued && !seat.account.pause_ns &&
+			debt > result->unpaid_ns)
 			result->unpaid_ns = debt;
 	}
 }

@@ -33,6 +33,23 @@ static int visit_emit(const struct causal_visits *row, const struct wire_sink *s
 	return sink->take(sink->context, &visit.head);
 }
 
+/* The engine inside the program cannot tell who had the CPU that a thread waited for.  Others took
+ * at most what the threads waited, what other programs ran, and what the program left of its CPUs.
+ */
+static bool is_robbed(const struct causal *causal, const struct causal_result *result)
+{
+	enum { ROBBED_PART = 10 };
+	const struct causal_counts *counts = &result->counts;
+	uint64_t cpus = causal_load32(&causal->kernel->settings.cpu_count);
+	uint64_t left = cpus * result->wall_ns > counts->ran_ns
+				? cpus * result->wall_ns - counts->ran_ns
+				: 0;
+	uint64_t least = result->wall_ns / ROBBED_PART;
+
+	return causal->inside && counts->queued_ns > least && counts->others_ns > least &&
+	       left > least;
+}
+
 static int experiment_emit(const struct causal *causal, const struct causal_order *order,
 	const struct causal_result *result, const struct wire_sink *sink)
 {
@@ -47,6 +64,7 @@ static int experiment_emit(const struct causal *causal, const struct causal_orde
 		.flags = (result->cut ? WIRE_EXPERIMENT_CUT : 0) |
 			 (causal->inside ? WIRE_EXPERIMENT_INSIDE : 0) |
 			 (order->whole_run ? WIRE_EXPERIMENT_WHOLE : 0) |
+			 (is_robbed(causal, result) ? WIRE_EXPERIMENT_ROBBED : 0) |
 			 causal_pace(causal, result, order->whole_run),
 		.start_ns = result->start_ns,
 		.wall_ns = result->wall_ns,

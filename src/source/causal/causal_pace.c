@@ -28,6 +28,8 @@ static uint64_t progress_of(const struct causal *causal)
 	return visits;
 }
 
+/* By the real clock: a thread that other programs kept from its CPU may be idle without them, so it
+ * is not taken for one that is always busy. */
 static bool is_busy(const struct causal *causal, const struct causal_result *result, bool whole_run)
 {
 	uint64_t all_ns = result->start_ns + result->wall_ns - causal->kernel->settings.start_ns;

@@ -20,6 +20,8 @@ struct bpf_link;
 /* Counters of one moment. */
 struct causal_snapshot {
 	uint64_t now_ns, owed_ns, taken_ns; /* taken_ns: the furthest clock that runs */
+	uint64_t stolen_ns;		    /* of owed_ns */
+	uint32_t seats;			    /* threads seen so far; 0: it has ended */
 	uint64_t pauses, paused_ns;
 	struct assay_causal_counts counts;
 	uint64_t points[WIRE_CAUSAL_POINTS];
@@ -44,15 +46,6 @@ struct causal_foreign {
 	char *path;
 	uint32_t first, count;
 };
-
-/* A thread at the mark of an experiment, or at its end. */
-struct causal_thread {
-	uint32_t seat, tid, visits;
-	double behind_ns; /* its clock: delay taken, and stolen */
-	double cpu_ns;
-	double blocked_ns; /* 0: it is not */
-};
-typedef vec_of(struct causal_thread) causal_thread_vec;
 
 /* What the two engines do each in its own way.  Both keep the experiment in a struct assay_causal,
  * the board and the seats. */
@@ -105,8 +98,6 @@ struct causal {
 	struct stat follows; /* the file of the program to follow; st_ino 0: none */
 	struct causal_counter counters[WIRE_CAUSAL_POINTS];
 	struct causal_snapshot before, after;
-	causal_thread_vec threads; /* at the mark */
-	double behind_ns;	   /* their clocks, on average */
 	vec_of(struct causal_visits) visits;
 	uint32_t emitted; /* points */
 	vec_of(struct causal_spot) spots;
@@ -185,8 +176,8 @@ bool causal_seat_read(
 uint64_t causal_clock_furthest(const struct causal *causal, uint64_t now);
 void causal_clock_spans_add(const struct causal *causal, struct causal_snapshot *snapshot);
 void causal_clock_begin(struct causal *causal); /* which CPUs there are, who waits for them */
-void causal_clock_mark(struct causal *causal);
-/* How much the clocks of the threads that make progress fell behind between the snapshots. */
+uint64_t causal_clock_owed(const struct causal *causal, uint64_t now);
+/* How much the clocks of the threads fell behind between the snapshots. */
 uint64_t causal_clock_delay(const struct causal *causal);
 
 /* causal_pace.c: what set the pace of the window that has ended, WIRE_EXPERIMENT_* */

@@ -14,12 +14,14 @@
  *     ping     A 10 then B 20, in two threads, never in parallel, mutex and condition variable
  *     fping    the same over raw futexes
  *     shared   two threads, each A 10 units, a barrier, B 10 in one of them, a barrier
+ *     behind   split, beside a thread of the lowest priority that always wants a CPU
  *     device   one thread, A 7 units, then wait_b() sleeps 1 ms, as if for a disk
  *
  * The file that SHAPES_MARK names is there as soon as it has begun. */
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,6 +133,17 @@ struct shape {
 	enum way way;
 	unsigned capacity; /* in the queue at first */
 };
+
+static void *idle_class(void *unused)
+{
+	const struct sched_param none = {0};
+
+	(void)unused;
+	sched_setscheduler(0, SCHED_IDLE, &none);
+	for (;;)
+		__asm__ volatile("");
+	return NULL;
+}
 
 static void *split(void *shape)
 {
@@ -262,6 +275,7 @@ static void *device(void *shape)
 
 static const struct shape shapes[] = {
 	{"split", split, NULL, 0, 0},
+	{"behind", split, idle_class, 0, 0},
 	{"barrier", barrier_a, barrier_b, 0, 0},
 	{"pipe", produce, consume, WAY_CONDITION, QUEUE},
 	{"fpipe", produce, consume, WAY_FUTEX, QUEUE},

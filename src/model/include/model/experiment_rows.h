@@ -23,12 +23,13 @@ struct progress_point_row {
 };
 
 enum {
-	EXPERIMENT_CUT = 1,    /* the process ended meanwhile: not to be used */
-	EXPERIMENT_INSIDE = 2, /* measured from inside the target, without a kernel side */
-	EXPERIMENT_WHOLE = 4,  /* a whole run; the other of its pair is another one */
-	EXPERIMENT_PACE = 8,   /* it is known what set the pace: one of these, or neither */
-	EXPERIMENT_CLOCK = 16, /* a clock */
-	EXPERIMENT_PEER = 32,  /* another program */
+	EXPERIMENT_CUT = 1,	/* the process ended meanwhile: not to be used */
+	EXPERIMENT_INSIDE = 2,	/* measured from inside the target, without a kernel side */
+	EXPERIMENT_WHOLE = 4,	/* a whole run; the other of its pair is another one */
+	EXPERIMENT_PACE = 8,	/* it is known what set the pace: one of these, or neither */
+	EXPERIMENT_CLOCK = 16,	/* a clock */
+	EXPERIMENT_PEER = 32,	/* another program */
+	EXPERIMENT_ROBBED = 64, /* other programs had the CPUs; virtual_ns has that time */
 };
 
 /* One causal experiment: a target runs virtually faster for a while.  Those of one `pair` belong

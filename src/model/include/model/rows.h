@@ -57,50 +57,6 @@ struct command_row {
 	text_id argv; /* its words, quoted for a shell */
 };
 
-enum {
-	EXECUTION_NO_USAGE = 1,
-	EXECUTION_INTERRUPTED = 2,
-	EXECUTION_LEFTOVERS = 4,
-	EXECUTION_TIMED_OUT = 8,
-	EXECUTION_WARMUP = 16,	 /* not to be measured */
-	EXECUTION_STEAL = 32,	 /* steal_ns was measured */
-	EXECUTION_PRESSURE = 64, /* pressure_ns was measured */
-	/* Of imports, known although EXECUTION_NO_USAGE: */
-	EXECUTION_EXIT = 128,	       /* exit_status */
-	EXECUTION_FAILED = 256,	       /* that it failed, not how */
-	EXECUTION_RSS = 512,	       /* max_rss_bytes */
-	EXECUTION_RSS_BOUND = 1024,    /* max_rss_bytes of all runs so far, an upper bound */
-	EXECUTION_CPU = 2048,	       /* user_ns, user and system together */
-	EXECUTION_WRONG_OUTPUT = 4096, /* of ours again */
-	EXECUTION_THROTTLED = 8192,    /* its control group used up its CPU quota */
-	EXECUTION_LATE = 16384,	       /* its counts begin after its start */
-	EXECUTION_OF_A_PART = EXECUTION_TIMED_OUT | EXECUTION_INTERRUPTED | EXECUTION_LATE,
-};
-
-/* One execution of the target, as it is handed in and out (run.h). */
-struct execution_row {
-	uint64_t start_ns, wall_ns, user_ns, system_ns, max_rss_bytes;
-	uint64_t rss_floor_bytes; /* a peak below this cannot be seen */
-	uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
-	uint64_t steal_ns;    /* of the whole machine meanwhile */
-	uint64_t pressure_ns; /* of it some task of the machine waited for a CPU */
-	row_id command;	      /* 0: the run has one target */
-	int32_t exit_status, signal;
-	uint32_t flags;
-};
-
-/* The same as a run keeps it, in the kernel's own units, because there may be 100,000 of them:
- * 72 bytes instead of 112.  What is too large for its member is kept as the largest that fits. */
-struct execution_packed {
-	uint64_t start_ns, wall_ns, user_ns, system_ns;
-	uint32_t max_rss_kib, rss_floor_kib;
-	uint32_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
-	uint32_t steal_us, pressure_us;
-	uint16_t command, flags;
-	int16_t exit_status, signal;
-};
-enum { EXECUTION_COMMANDS_MAX = UINT16_MAX, EXECUTION_FLAGS_MAX = UINT16_MAX };
-
 struct count_row {
 	row_id event, execution;
 	uint64_t at_ns; /* 0: whole execution, else end of an interval */
@@ -197,4 +153,5 @@ struct access_row {
 };
 
 #include "model/evidence_rows.h"
+#include "model/execution_rows.h"
 #include "model/experiment_rows.h"

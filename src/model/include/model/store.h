@@ -12,8 +12,9 @@
 #include "base/interrupt.h"
 #include "model/run.h"
 
-/* 2: causal experiments; 3: place, fact, span, claim; 4: segments of stacks */
-enum { STORE_VERSION = 4 };
+/* 2: causal experiments; 3: place, fact, span, claim; 4: segments of stacks;
+ * 5: time in the run queue */
+enum { STORE_VERSION = 5 };
 #define STORE_APPLICATION_ID 0x41737359 /* "AssY" in the file's header */
 
 struct store;

@@ -16,6 +16,7 @@ struct causal_counts {
 	uint64_t filtered, no_stack;		      /* ...because they could end the program */
 	uint64_t pauses, paused_ns;
 	uint64_t queued_ns, ran_ns; /* threads waited for a CPU, were on one */
+	uint64_t others_ns;	    /* so were other programs, on any CPU (preload) */
 	uint64_t no_seat, inside;
 	uint64_t marked, by_clock, by_peer; /* visits of probes, and what set them off */
 	uint64_t ticks, calls;		    /* wakes by a clock, and by a program that sent */
@@ -25,7 +26,7 @@ struct causal_result {
 	uint64_t start_ns;   /* CLOCK_MONOTONIC */
 	uint64_t wall_ns;    /* of the measured part */
 	uint64_t virtual_ns; /* the same on the program's virtual clock; 0: it did not move */
-	uint64_t owed_ns;    /* delay that the target bought */
+	uint64_t owed_ns;    /* delay that the target bought, or other programs made */
 	uint64_t unpaid_ns;  /* owed by running threads at the end, the largest debt */
 	uint64_t busiest_ns; /* CPU time of the thread that used most, since the warm-up began */
 	uint32_t threads;    /* that were seen */

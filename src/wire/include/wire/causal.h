@@ -24,7 +24,7 @@
 #define WIRE_CAUSAL_MAGIC 0x6c61737561633173ULL
 
 enum {
-	WIRE_CAUSAL_VERSION = 5,
+	WIRE_CAUSAL_VERSION = 6,
 	WIRE_CAUSAL_SEATS = 32768, /* a power of two */
 	WIRE_CAUSAL_PROBES = 16,
 	WIRE_CAUSAL_STRIDE = 2053, /* odd: the places of one id are all different */
@@ -69,12 +69,13 @@ struct wire_causal_board {
 	__u32 active;		 /* 0: nobody pauses */
 	__u32 signal;		 /* chosen by the runtime: one that nobody had a handler for */
 	__u64 handler;		 /* its address in the target; 0: there is no runtime */
-	__u64 owed_ns;		 /* the delay that the line has bought so far */
+	__u64 owed_ns;		 /* the delay of all so far: bought by the line, or stolen */
 	__u64 pauses, paused_ns; /* by the runtime */
 	__u32 sealed;		 /* enum wire_causal_seal */
 	__u32 inside;		 /* threads in the handler now */
 	__u64 heard;		 /* signals that the handler was called for */
-	__u64 reserved[6];
+	__u64 stolen_ns;	 /* of owed_ns, what other programs took from a thread */
+	__u64 reserved[5];
 	struct wire_causal_point points[WIRE_CAUSAL_POINTS];
 };
 
@@ -88,13 +89,13 @@ struct wire_causal_seat {
 	__u64 blocked_ns; /* blocked since; 0: it is not */
 	__u64 share_ns;	  /* what queue time was the others' when it began to wait for a CPU */
 	__u8 chosen;	  /* blocked at a place whose waits are the target */
-	__u8 queued;	  /* it waits for a CPU */
 	__u8 halted;	  /* preempted in a pause, which goes on when it runs again */
 	__u8 hands_off;	  /* how sure it is that it waits for those it wakes, up to 8 */
-	__u32 slack_ns;	  /* its timer slack: sleeps end so much later */
-	__u32 visits;	  /* of progress points that the kernel side counts */
-	__u32 woke;	  /* the thread that it woke, and went on since; 0: none */
-	__u32 woke_us;	  /* when, cut off */
+	__u8 unused;
+	__u32 slack_ns;		 /* its timer slack: sleeps end so much later */
+	__u32 woke;		 /* the thread that it woke, and went on since; 0: none */
+	__u32 woke_us;		 /* when, cut off */
+	__u32 queued;		 /* it waits for a CPU */
 	struct causal_mark mark; /* what set off what it does */
 };
 

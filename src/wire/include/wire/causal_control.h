@@ -28,15 +28,15 @@ struct assay_causal_settings {
 	__u32 foreign; /* mappings with such code */
 	__u32 filters; /* of system calls, that the target has from the tool: more are its own */
 	__u32 stack_bytes; /* that a signal needs */
-	__u32 callees; /* what the ranges call is the target's too: the whole stack is searched */
-	__u32 stacks;  /* whole stacks are kept, up to this many (kernel side) */
-	__u32 reserved;
+	__u32 callees;	 /* what the ranges call is the target's too: the whole stack is searched */
+	__u32 stacks;	 /* whole stacks are kept, up to this many (kernel side) */
+	__u32 cpu_count; /* that the target may use */
 	__u64 handler;	 /* address of the runtime's handler: no signal while another is set */
 	__u64 period_ns; /* between two samples of a CPU */
 	__u64 start_ns;
 	__u64 owed_start_ns;
 	__u64 share_start_ns;		    /* of struct assay_causal_queue (kernel side) */
-	__u64 cpus[ASSAY_CAUSAL_CPUS / 64]; /* that the target may use (kernel side) */
+	__u64 cpus[ASSAY_CAUSAL_CPUS / 64]; /* which those are */
 	struct assay_causal_range range[WIRE_CAUSAL_RANGES];
 	struct assay_causal_range caller[WIRE_CAUSAL_RANGES];
 	struct wire_causal_foreign foreign_code[WIRE_CAUSAL_FOREIGN];
@@ -59,8 +59,8 @@ struct assay_causal_counts {
 	__u64 no_stack;	 /* not asked for: the stack has no room for a signal */
 	__u64 in_kernel; /* not asked for yet: the thread was in the kernel */
 	__u64 queued_ns; /* threads waited for a CPU */
-	__u64 stolen_ns; /* of that, other programs had it (kernel side) */
 	__u64 ran_ns;	 /* threads were on a CPU */
+	__u64 others_ns; /* so were other programs, on any CPU (without a kernel side) */
 	__u64 no_seat;	 /* events of threads that found no seat */
 	__u64 no_spot;	 /* samples whose address found no room in the table */
 	__u64 inside;	 /* waits of the target that another thread ended: not shortened */
@@ -85,7 +85,6 @@ struct assay_causal {
 	struct assay_causal_counts counts;
 	__u64 visits[WIRE_CAUSAL_PROBED]; /* of points that the kernel side counts */
 	__u64 last_taken_ns;		  /* the clock of the thread that ended last */
-	__u64 last_stolen_ns;
-	__u64 last_by; /* what set off its end, CAUSAL_MARK_* */
+	__u64 last_by;			  /* what set off its end, CAUSAL_MARK_* */
 	struct assay_causal_queue queue;
 };

@@ -6,12 +6,14 @@
  *
  * The idea: each thread has a virtual clock, v = now - taken - stolen.  It runs with real time, at
  * (1 - s) in the selected line, and stands still in a pause, and while another program has the CPU
- * that it could run on.  `owed` (one number for all) is how much delay the line has bought so far;
- * a thread with taken < owed pauses for the difference, so that all clocks agree.  What others
- * stole pays no debt, and nobody is asked to pause for it.  A thread that had to wait goes on at
- * the later of two virtual times: when it began to wait, and when what it waited for was done.
- * Without that it would take without a wait what is not there yet in virtual time; a form of the
- * rule that stops the others while one is robbed is simulated, not built (causal_order).
+ * that it could run on.  `owed` (one number for all) is how much delay the line has bought so far,
+ * and others have stolen; a thread with taken < owed pauses for the difference, so that all clocks
+ * agree.  A thread that had to wait goes on at the later of two virtual times: when it began to
+ * wait, and when what it waited for was done.
+ * What others stole counts as a pause that the robbed thread has taken, and all owe it
+ * (causal_order): the program stands still while one of its threads is robbed, or that one would
+ * find what the others did meanwhile, without a wait, before it is there in virtual time.  An older
+ * form, which the simulator compares, pays no debt with it and asks nobody to pause.
  * taken > owed is delay taken too much (oversleep, a late signal): a credit that the next debts use
  * up, never pushed onto others.
  *
@@ -39,6 +41,8 @@ struct causal_clock {
 
 /* Below this a debt is not worth a signal: delivery alone takes 20 to 40 us. */
 #define CAUSAL_DEBT_MIN_NS 20000ULL
+/* So much of a pause is spun, or the sleep before it would end too late. */
+#define CAUSAL_PAUSE_SPIN_NS 60000ULL
 /* A sample stands for at most so many periods of the CPU time of its thread. */
 #define CAUSAL_WEIGHT_MAX 4ULL
 /* A wait for a CPU of which less than this part is left was other programs' alone. */
@@ -104,8 +108,7 @@ static inline void causal_stolen(struct causal_account *a, __u64 stolen_ns, __u6
 /* What `ns` of a wait for a CPU take from a thread while `theirs` of the `cpus` CPUs that the
  * program may use run other programs and `waiting` of its threads stand in the queue.  With those
  * CPUs free `theirs` of the threads would not wait; the rest would wait for a program that runs on
- * all its CPUs, not on what is left of them.  (In the simulator; the engine leaves the rest its
- * wait.) */
+ * all its CPUs, not on what is left of them. */
 static inline __u64 causal_share(__u64 ns, __u32 theirs, __u32 waiting, __u32 cpus)
 {
 	if (!theirs || !waiting)
@@ -116,7 +119,7 @@ static inline __u64 causal_share(__u64 ns, __u32 theirs, __u32 waiting, __u32 cp
 }
 
 /* Everybody owes what was stolen just now, because `owed` has grown by it meanwhile: it counts as
- * a pause that the robbed thread has taken.  (In the simulator.) */
+ * a pause that the robbed thread has taken. */
 static inline void causal_order(struct causal_account *a, __u64 stolen_ns)
 {
 	a->stolen_ns -= stolen_ns;

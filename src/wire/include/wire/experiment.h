@@ -34,12 +34,13 @@ struct wire_progress {
 };
 
 enum {
-	WIRE_EXPERIMENT_CUT = 1,    /* the process ended or changed its program: not to be used */
-	WIRE_EXPERIMENT_INSIDE = 2, /* measured from inside the target, without a kernel side */
-	WIRE_EXPERIMENT_WHOLE = 4,  /* a whole run; the other of its pair is another one */
-	WIRE_EXPERIMENT_PACE = 8,   /* it is known what set the pace: one of these, or neither */
-	WIRE_EXPERIMENT_CLOCK = 16, /* a clock */
-	WIRE_EXPERIMENT_PEER = 32,  /* another program */
+	WIRE_EXPERIMENT_CUT = 1,     /* the process ended or changed its program: not to be used */
+	WIRE_EXPERIMENT_INSIDE = 2,  /* measured from inside the target, without a kernel side */
+	WIRE_EXPERIMENT_WHOLE = 4,   /* a whole run; the other of its pair is another one */
+	WIRE_EXPERIMENT_PACE = 8,    /* it is known what set the pace: one of these, or neither */
+	WIRE_EXPERIMENT_CLOCK = 16,  /* a clock */
+	WIRE_EXPERIMENT_PEER = 32,   /* another program */
+	WIRE_EXPERIMENT_ROBBED = 64, /* other programs had the CPUs; virtual_ns has that time */
 };
 
 /* One experiment; its visits follow it.  All counts are of the measured part. */
@@ -52,7 +53,7 @@ struct wire_experiment {
 	uint64_t start_ns;	   /* CLOCK_MONOTONIC */
 	uint64_t wall_ns;
 	uint64_t virtual_ns; /* the same on the program's virtual clock */
-	uint64_t owed_ns;    /* delay that the target bought */
+	uint64_t owed_ns;    /* delay that the target bought, or other programs made */
 	uint64_t unpaid_ns;  /* the largest debt of a thread that ran at the end */
 	uint64_t samples, hits, hit_ns, lost;
 	uint64_t handed, outside, timer; /* wakes: by the program, by others, by timers */

@@ -130,6 +130,7 @@ struct wire_execution {
 	uint64_t involuntary_switches;
 	uint64_t steal_ns;    /* taken from the machine's CPUs by its host meanwhile */
 	uint64_t pressure_ns; /* of it some task of the machine waited for a CPU */
+	uint64_t queue_ns;    /* its first thread, and the notice of its end, waited for a CPU */
 	uint32_t command;     /* 1, 2, 3...: of several commands, 0: there is one */
 	uint32_t reserved;
 };
@@ -151,6 +152,8 @@ enum {
 	WIRE_EXECUTION_WRONG_OUTPUT = 4096, /* its stdout is not what was expected */
 	WIRE_EXECUTION_THROTTLED = 8192,    /* its control group used up its CPU quota */
 	WIRE_EXECUTION_LATE = 16384,	    /* counting began after its start */
+	WIRE_EXECUTION_QUEUE = 32768,	    /* queue_ns was measured */
+	WIRE_EXECUTION_PARALLEL = 65536,    /* not only its first thread used CPU time */
 };
 
 struct wire_count {
