@@ -133,7 +133,9 @@ def rows_of(build, folder):
     verdicts = [judged(build, folder, *column) for column in columns]
     yield "assay ab: verdict", [[moved(v[0]) for v in column] for column in verdicts]
     yield "assay ab: CPU time", [[moved(v[6]) for v in column] for column in verdicts]
-    yield "assay ab: wall time", [[moved(v[3]) for v in column] for column in verdicts]
+    times = sorted({v[2].replace("_", " ") for column in verdicts for v in column})
+    yield (f"assay ab: {' or '.join(times)} time",
+           [[moved(v[3]) for v in column] for column in verdicts])
     growing = [judged(build, folder, name, 60, 6) if at else [] for at, (name, _) in
                enumerate(columns)]
     yield "  growing up to 60 pairs", [[moved(v[0]) for v in column] for column in growing]

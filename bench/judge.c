@@ -1,7 +1,8 @@
 /* judge.c - `build/bench/judge RUN.assay PAIRS [LOOKS]`: the verdict of `assay ab` on each window
  * of so many pairs of one long run, one line each: outcome, deciding metric, then name, outcome and
- * effect of wall and CPU time.  Windows do not overlap.  With LOOKS 6 a window is looked at as
- * `assay ab` does it while pairs grow, and the line ends with the pairs it took. */
+ * effect of wall and CPU time, the interval of 95 % of the first.  Windows do not overlap.  With
+ * LOOKS 6 a window is looked at as `assay ab` does it while pairs grow, and the line ends with the
+ * pairs it took.  A name is one word: "corrected_wall". */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -58,13 +59,37 @@ static uint32_t judge_growing(const struct run *all, uint32_t first, uint32_t mo
 	}
 }
 
+static void name_print(const char *name)
+{
+	putchar(' ');
+	for (; *name; name++)
+		putchar(*name == ' ' ? '_' : *name);
+}
+
+static void line_print(const struct ab_view *ab, uint32_t used)
+{
+	struct comparison first = ab->metrics[0];
+
+	printf("%s", compare_outcome_name(ab->verdict.outcome));
+	name_print(ab->verdict.by->name);
+	for (uint32_t i = 0; i < ab->deciding_count; i++) {
+		name_print(ab->metrics[i].name);
+		printf(" %s %.6f", compare_outcome_name(ab->metrics[i].outcome),
+			ab->metrics[i].effect);
+	}
+	compare_show(&first, first.same_confidence);
+	printf(" %.6f %.6f %u\n", first.lo, first.hi, used);
+}
+
 int main(int argc, char **argv)
 {
 	run_auto struct run *run = NULL;
 	struct err err = {0};
 	uint32_t pairs = argc > 2 ? (uint32_t)strtoul(argv[2], NULL, 10) : 0;
+	bool grows = argc > 3 && atoi(argv[3]) > 1;
 
-	if (!pairs || pairs % COMPARE_BATCH || store_load(argv[1], &run, &err) < 0) {
+	if (pairs < COMPARE_PAIRS_MIN || (grows && pairs % COMPARE_BATCH) ||
+		store_load(argv[1], &run, &err) < 0) {
 		fprintf(stderr, "judge RUN.assay PAIRS [LOOKS]: %s\n", err.text);
 		return 2;
 	}
@@ -73,15 +98,11 @@ int main(int argc, char **argv)
 		struct ab_view ab;
 		uint32_t used = pairs;
 
-		if (argc > 3 && atoi(argv[3]) > 1)
+		if (grows)
 			used = judge_growing(run, at, pairs, &arena, &ab);
 		else
 			judge(run, at, pairs, &arena, &ab);
-		printf("%s %s", compare_outcome_name(ab.verdict.outcome), ab.verdict.by->name);
-		for (uint32_t i = 0; i < ab.deciding_count; i++)
-			printf(" %s %s %.6f", ab.metrics[i].name,
-				compare_outcome_name(ab.metrics[i].outcome), ab.metrics[i].effect);
-		printf(" %u\n", used);
+		line_print(&ab, used);
 	}
 	return 0;
 }

@@ -254,11 +254,14 @@ static int result_emit(
 		.involuntary_switches = result->involuntary_switches,
 		.steal_ns = result->steal_ns,
 		.pressure_ns = result->pressure_ns,
+		.queue_ns = result->has_queue ? result->queue_ns : 0,
 	};
 
 	e.flags = (result->leftovers ? WIRE_EXECUTION_LEFTOVERS : 0) |
 		  (result->has_steal ? WIRE_EXECUTION_STEAL : 0) |
 		  (result->has_pressure ? WIRE_EXECUTION_PRESSURE : 0) |
+		  (result->has_queue ? WIRE_EXECUTION_QUEUE : 0) |
+		  (result->parallel ? WIRE_EXECUTION_PARALLEL : 0) |
 		  (result->throttled ? WIRE_EXECUTION_THROTTLED : 0) |
 		  (b->timed_out ? WIRE_EXECUTION_TIMED_OUT : 0) |
 		  (b->wrong_output ? WIRE_EXECUTION_WRONG_OUTPUT : 0) |

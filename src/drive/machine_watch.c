@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "drive/spawner.h"
+#include "proc_text.h"
 
 enum { STALE_NS = 100000 }; /* an older reading is taken anew */
 
@@ -37,35 +38,13 @@ struct machine_watch *machine_watch_open(const char *throttle_path)
 	return watch;
 }
 
-/* The beginning of a file, terminated; false when it cannot be read. */
-static bool head_read(int fd, char *text, size_t capacity)
-{
-	ssize_t got = fd < 0 ? -1 : pread(fd, text, capacity - 1, 0);
-
-	text[got > 0 ? got : 0] = '\0';
-	return got > 0;
-}
-
-/* The number at `text`, by hand: sscanf() would make the spawner 300 KiB larger. */
-static bool number_read(const char *text, uint64_t *ret_value)
-{
-	uint64_t value = 0;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	for (; *text >= '0' && *text <= '9'; text++)
-		value = value * 10 + (uint64_t)(*text - '0');
-	*ret_value = value;
-	return true;
-}
-
 /* "cpu  USER NICE SYSTEM IDLE IOWAIT IRQ SOFTIRQ STEAL ..." */
 static bool steal_read(int fd, uint64_t *ret_ticks)
 {
 	char text[256];
 	const char *at = text;
 
-	if (!head_read(fd, text, sizeof(text)))
+	if (!proc_head_read(fd, text, sizeof(text)))
 		return false;
 	for (unsigned field = 0; field < 8 && *at; field++) {
 		while (*at && *at != ' ' && *at != '\n')
@@ -73,16 +52,16 @@ static bool steal_read(int fd, uint64_t *ret_ticks)
 		while (*at == ' ')
 			at++;
 	}
-	return number_read(at, ret_ticks);
+	return proc_number_read(at, ret_ticks, NULL);
 }
 
 /* The number behind `name` in the first bytes of a file. */
 static bool named_read(int fd, const char *name, uint64_t *ret_value)
 {
 	char text[256];
-	const char *found = head_read(fd, text, sizeof(text)) ? strstr(text, name) : NULL;
+	const char *found = proc_head_read(fd, text, sizeof(text)) ? strstr(text, name) : NULL;
 
-	return found && number_read(found + strlen(name), ret_value);
+	return found && proc_number_read(found + strlen(name), ret_value, NULL);
 }
 
 /* "some avg10=0.00 avg60=0.00 avg300=0.00 total=12345" and "nr_throttled 12" */

@@ -31,6 +31,7 @@
 #include "base/str.h"
 #include "footprint.h"
 #include "machine_watch.h"
+#include "queue_watch.h"
 
 #define PAD_NAME "ASSAY_PAD="
 enum { TRIM_BYTES = 1 << 20 };
@@ -56,16 +57,12 @@ struct starter {
 	struct spawner_options options;
 	struct spawner_page *page;
 	struct machine_watch *machine; /* NULL: not watched */
+	struct queue_watch queue;      /* with it */
 	int errors, output, nowhere;   /* -1: not kept; /dev/null */
 	char **environment;	       /* ours, behind it what differs between runs */
 	char *pad;
 	unsigned own_at; /* index in `environment` of what differs: a command's own, the pad */
 };
-
-static uint64_t timeval_ns(struct timeval value)
-{
-	return (uint64_t)value.tv_sec * 1000000000 + (uint64_t)value.tv_usec * 1000;
-}
 
 /* Reap what the target left behind and has ended; true when something still runs. */
 static bool leftovers_run(void)
@@ -101,7 +98,7 @@ static void leftovers_end(const struct spawner_page *page)
 
 /* The pid is taken off the page while it is still a zombie's: a signal never hits a stranger that
  * got the number next. */
-static void wait_for(pid_t pid, struct spawner_page *page, struct spawner_result *result)
+static void wait_for(struct starter *starter, pid_t pid, struct spawner_result *result)
 {
 	struct rusage usage;
 	siginfo_t info;
@@ -110,14 +107,16 @@ static void wait_for(pid_t pid, struct spawner_page *page, struct spawner_result
 	while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT) < 0 && errno == EINTR)
 		;
 	result->wall_ns = clock_monotonic_ns() - result->start_ns;
-	atomic_store(&page->target, 0);
+	atomic_store(&starter->page->target, 0);
+	if (starter->machine)
+		queue_watch_end(&starter->queue, pid, result);
 	while (wait4(pid, &status, 0, &usage) < 0)
 		if (errno != EINTR)
 			return;
 	result->exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 	result->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-	result->user_ns = timeval_ns(usage.ru_utime);
-	result->system_ns = timeval_ns(usage.ru_stime);
+	result->user_ns = clock_timeval_ns(usage.ru_utime);
+	result->system_ns = clock_timeval_ns(usage.ru_stime);
 	result->max_rss_bytes = (uint64_t)usage.ru_maxrss * 1024;
 	result->minor_faults = (uint64_t)usage.ru_minflt;
 	result->major_faults = (uint64_t)usage.ru_majflt;
@@ -232,10 +231,12 @@ static void run_once(struct starter *starter, const struct spawner_request *requ
 	if (result->spawn_errno)
 		return;
 	atomic_store(&page->target, pid);
+	if (starter->machine)
+		queue_watch_begin(&starter->queue);
 	signal = atomic_load(&page->signal);
 	if (signal)
 		kill(starter->options.own_group ? -pid : pid, signal);
-	wait_for(pid, page, result);
+	wait_for(starter, pid, result);
 	if (starter->machine)
 		machine_watch_end(starter->machine, result);
 	errors_keep(starter, result->exit_status || result->signal);
@@ -335,8 +336,10 @@ static void starter_open(struct starter *starter)
 	memset(starter->pad, 'x', sizeof(PAD_NAME) + SPAWNER_PAD_MAX - 1);
 	memcpy(starter->pad, PAD_NAME, sizeof(PAD_NAME) - 1);
 	starter->nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (starter->options.watch_machine)
+	if (starter->options.watch_machine) {
 		starter->machine = machine_watch_open(starter->options.throttle_path);
+		queue_watch_open(&starter->queue);
+	}
 }
 
 static _Noreturn void spawner_live(struct starter *starter, int socket)

@@ -133,18 +133,32 @@ int ab_steps_load(struct ab_job *ab, struct err *err)
 	return r;
 }
 
+/* One metric for all steps: ratios of different ones have no product.  Corrected wall time only
+ * where every step has it; wall time is in all of them. */
+static const char *step_metric(const struct ab_job *ab)
+{
+	const struct comparison *by = ab->view.verdict.by;
+	bool corrected = ab->view.corrected;
+
+	for (uint32_t i = 0; i < ab->earlier_count; i++)
+		corrected &= ab->earlier[i].corrected;
+	return by->kind == COMPARE_WALL
+		       ? bench_time_name(corrected ? BENCH_CORRECTED_NS : BENCH_WALL_NS)
+		       : by->name;
+}
+
 void ab_steps_multiply(struct ab_job *ab)
 {
-	const struct ab_view *view = &ab->view;
 	uint32_t count = ab->earlier_count + 1;
 	struct ab_step *steps = arena_take(&ab->job.arena, count * sizeof(*steps));
 	double cumulative = 0;
 
 	if (!ab->earlier_count)
 		return;
+	ab->page.step_metric = step_metric(ab);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct ab_view *one = i < ab->earlier_count ? &ab->earlier[i] : view;
-		const struct comparison *metric = ab_metric_named(one, view->verdict.by->name);
+		const struct ab_view *one = i < ab->earlier_count ? &ab->earlier[i] : &ab->view;
+		const struct comparison *metric = ab_metric_named(one, ab->page.step_metric);
 
 		steps[i].path = ab->options.after[i];
 		steps[i].effect = metric ? metric->effect : (double)NAN;

@@ -183,7 +183,7 @@ static void fewer_pairs_that_vary_more_are_no_other_verdict(void **state)
 			double spread = changed ? 0.35 : 0.011;
 
 			row_of(&f, i, 1)->wall_ns =
-				(uint64_t)((changed ? 0.7e8 : 1e8) *
+				(uint32_t)((changed ? 0.7e8 : 1e8) *
 					   (i / 2 % 2 ? 1 + spread : 1 - spread));
 			row_of(&f, i, 0)->wall_ns = 100000000;
 			row_of(&f, i, 0)->user_ns = row_of(&f, i, 1)->user_ns = 0;

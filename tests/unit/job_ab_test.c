@@ -260,6 +260,51 @@ static void steps_before_are_multiplied_and_must_be_comparisons(void **state)
 	ab_job_done(&f.ab);
 }
 
+/* Twenty pairs that are busy all the time; `queue_share` of it they waited for a CPU. */
+static void busy_pairs_put(const char *path, double queue_share)
+{
+	struct fixture f;
+
+	begin(&f, (struct ab_job_options){0});
+	pairs_add(&f, 20, 0.5, 0.001);
+	vec_foreach (struct execution_packed, run, &f.ab.job.run->executions) {
+		run->user_ns =
+			(uint64_t)((double)run->wall_ns * (1 - queue_share)) & ~UINT64_C(0) >> 8;
+		run->queue_us = (uint32_t)((double)run->wall_ns * queue_share / 1000);
+		run->flags |= EXECUTION_QUEUE;
+	}
+	run_put(path, f.ab.job.run);
+	ab_job_done(&f.ab);
+}
+
+/* What the steps are multiplied by, when `this` comes after `before` and wall time decides. */
+static void assert_step_metric(const char *before, const char *this, const char *name)
+{
+	const char *const after[] = {before, this, NULL};
+	struct fixture f;
+
+	begin(&f, (struct ab_job_options){.after = after});
+	assert_int_equal(ab_steps_load(&f.ab, &f.err), 0);
+	f.ab.view = f.ab.earlier[--f.ab.earlier_count];
+	f.ab.view.verdict.by = &f.ab.view.metrics[AB_WALL];
+	ab_steps_multiply(&f.ab);
+	assert_string_equal(f.ab.page.step_metric, name);
+	for (unsigned i = 0; i < 2; i++)
+		assert_true(f.ab.page.steps[i].effect ==
+			    ab_metric_named(i ? &f.ab.view : &f.ab.earlier[0], name)->effect);
+	ab_job_done(&f.ab);
+}
+
+static void steps_are_multiplied_by_one_metric_that_all_have(void **state)
+{
+	(void)state;
+	busy_pairs_put("crowded.assay", 0.3);
+	busy_pairs_put("alone.assay", 0);
+	assert_step_metric("crowded.assay", "crowded.assay", "corrected wall");
+	assert_step_metric("alone.assay", "crowded.assay", "wall");
+	assert_step_metric("crowded.assay", "alone.assay", "wall");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -275,6 +320,7 @@ int main(void)
 		cmocka_unit_test(revisions_need_a_command_and_are_one_word_each),
 		in_folder(an_output_that_differs_ends_it_before_the_first_pair),
 		in_folder(steps_before_are_multiplied_and_must_be_comparisons),
+		in_folder(steps_are_multiplied_by_one_metric_that_all_have),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,7 @@
  *
  * Two families, because a correction for four metrics would cost the two that decide a part of
  * their power: memory and faults never decide, so their chances of a false alarm are not theirs.
+ * Wall time beside corrected wall time is nobody's: it is shown, and nothing is concluded from it.
  * A run counts as disturbed by what its own command usually meets, not by what the other side
  * meets: a program that starts more threads is pushed off the CPU more often in every run, and that
  * is its property, not an accident. */
@@ -54,24 +55,31 @@ const char *ab_weakness_text(unsigned bit)
 	return texts[bit];
 }
 
-static const enum bench_measure measures[AB_METRICS] = {[AB_WALL] = BENCH_WALL_NS,
-	[AB_CPU] = BENCH_CPU_NS,
-	[AB_MEMORY] = BENCH_RSS_BYTES,
-	[AB_FAULTS] = BENCH_FAULTS};
+static enum bench_measure measure_of(const struct ab_view *ab, enum ab_metric metric)
+{
+	static const enum bench_measure measures[AB_METRICS] = {[AB_WALL] = BENCH_WALL_NS,
+		[AB_CPU] = BENCH_CPU_NS,
+		[AB_MEMORY] = BENCH_RSS_BYTES,
+		[AB_FAULTS] = BENCH_FAULTS,
+		[AB_PLAIN_WALL] = BENCH_WALL_NS};
+
+	return metric == AB_WALL && ab->corrected ? BENCH_CORRECTED_NS : measures[metric];
+}
 
 /* The values of one metric, pair by pair; only the calm ones with `calm_only`.  Returns how
  * many; `*ret_all`: each is above 0. */
 static uint32_t metric_values(const struct ab_view *ab, enum ab_metric metric, bool calm_only,
 	double *a, double *b, bool *ret_all)
 {
+	enum bench_measure measure = measure_of(ab, metric);
 	uint32_t count = 0;
 
 	*ret_all = true;
 	for (uint32_t i = 0; i < ab->pair_count; i++) {
 		if (calm_only && ab->disturbed[i] != AB_CALM)
 			continue;
-		a[count] = bench_measure_at(ab->a, ab->pairs[i].a, measures[metric]);
-		b[count] = bench_measure_at(ab->b, ab->pairs[i].b, measures[metric]);
+		a[count] = bench_measure_at(ab->a, ab->pairs[i].a, measure);
+		b[count] = bench_measure_at(ab->b, ab->pairs[i].b, measure);
 		*ret_all &= a[count] > 0 && b[count] > 0;
 		count++;
 	}
@@ -82,9 +90,9 @@ static uint32_t metric_values(const struct ab_view *ab, enum ab_metric metric, b
 static int metric_judge(const struct ab_view *ab, enum ab_metric metric, bool calm_only,
 	const struct compare_rule *rule, struct comparison *ret_comparison, struct err *err)
 {
-	static const char *const names[] = {"wall", "cpu", "memory", "faults"};
+	static const char *const names[] = {"wall", "cpu", "memory", "faults", "wall"};
 	static const enum compare_kind kinds[] = {
-		COMPARE_WALL, COMPARE_CPU, COMPARE_OTHER, COMPARE_OTHER};
+		COMPARE_WALL, COMPARE_CPU, COMPARE_OTHER, COMPARE_OTHER, COMPARE_WALL};
 	mem_auto double *a = mem_new(ab->pair_count, sizeof(*a));
 	mem_auto double *b = mem_new(ab->pair_count, sizeof(*b));
 	struct compare_rule own = *rule;
@@ -92,6 +100,10 @@ static int metric_judge(const struct ab_view *ab, enum ab_metric metric, bool ca
 	bool all;
 	int r;
 
+	if (metric == AB_PLAIN_WALL && !ab->corrected)
+		return 0;
+	if (metric == AB_WALL)
+		input.name = bench_time_name(measure_of(ab, metric));
 	input.a_count = input.b_count = metric_values(ab, metric, calm_only, a, b, &all);
 	if (metric != AB_WALL && !all)
 		return 0;
@@ -100,7 +112,7 @@ static int metric_judge(const struct ab_view *ab, enum ab_metric metric, bool ca
 		ab->b->rss.median <= (double)ab->b->rss_floor_bytes)
 		return 0;
 	/* A count that is the same in every run decides by itself, however small the change. */
-	if (metric >= AB_MEMORY && compare_never_varies(a, ab->pair_count) &&
+	if (kinds[metric] == COMPARE_OTHER && compare_never_varies(a, ab->pair_count) &&
 		compare_never_varies(b, ab->pair_count)) {
 		input.kind = COMPARE_COUNT;
 		own.min_effect = 0;
@@ -113,7 +125,7 @@ static int metric_judge(const struct ab_view *ab, enum ab_metric metric, bool ca
 static int metrics_judge(const struct ab_view *ab, bool calm_only, const struct compare_rule *rule,
 	struct comparison *metrics, uint32_t *ret_deciding, struct err *err)
 {
-	uint32_t count = 0;
+	uint32_t count = 0, judged = 0;
 
 	for (unsigned i = 0; i < AB_METRICS; i++) {
 		int r = metric_judge(ab, i, calm_only, rule, &metrics[count], err);
@@ -123,9 +135,12 @@ static int metrics_judge(const struct ab_view *ab, bool calm_only, const struct 
 		count += (uint32_t)r;
 		if (i == AB_CPU)
 			*ret_deciding = count;
+		if (i < AB_PLAIN_WALL)
+			judged = count;
 	}
 	compare_family(metrics, *ret_deciding);
-	compare_family(metrics + *ret_deciding, count - *ret_deciding);
+	compare_family(metrics + *ret_deciding, judged - *ret_deciding);
+	compare_family(metrics + judged, count - judged);
 	return (int)count;
 }
 
@@ -215,12 +230,19 @@ static void tail_find(struct ab_view *ab)
 						     : AB_BELOW_PARITY;
 }
 
+/* How much the runs of one side vary, by the time that decided. */
+static double side_spread(const struct ab_view *ab, const struct bench_command *side, bool cpu)
+{
+	const struct summary *wall = ab->corrected ? &side->corrected : &side->wall;
+
+	return cpu ? side->cpu.variation : wall->variation;
+}
+
 static unsigned weaknesses_of(const struct ab_view *ab)
 {
 	const struct comparison *by = ab->verdict.by;
 	bool cpu = by->kind == COMPARE_CPU;
-	double spread_a = cpu ? ab->a->cpu.variation : ab->a->wall.variation;
-	double spread_b = cpu ? ab->b->cpu.variation : ab->b->wall.variation;
+	double spread_a = side_spread(ab, ab->a, cpu), spread_b = side_spread(ab, ab->b, cpu);
 	double wide = fmax(spread_a, spread_b), tight = fmin(spread_a, spread_b);
 	bool moved = compare_has_moved(ab->verdict.outcome);
 
@@ -319,6 +341,7 @@ int ab_view_make(const struct bench_view *view, const struct compare_rule *rule,
 
 	*ab = (struct ab_view){.a = &view->commands[0], .b = &view->commands[1]};
 	ab->pair_count = bench_pairs_find(ab->a, ab->b, arena, &ab->pairs);
+	ab->corrected = bench_time_of_two(ab->a, ab->b) == BENCH_CORRECTED_NS;
 	r = metrics_judge(ab, false, rule, ab->metrics, &ab->deciding_count, err);
 	if (r < 0)
 		return r;

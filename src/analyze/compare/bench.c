@@ -59,7 +59,10 @@ struct bench_run bench_run_at(const struct bench_command *command, uint32_t inde
 		.involuntary_switches = (uint32_t)row.involuntary_switches,
 		.steal_ns = row.steal_ns,
 		.pressure_ns = row.pressure_ns,
+		.queue_ns = row.queue_ns,
 		.has_steal = flags & EXECUTION_STEAL,
+		.has_queue = flags & EXECUTION_QUEUE,
+		.parallel = flags & EXECUTION_PARALLEL,
 		.has_pressure = flags & EXECUTION_PRESSURE,
 		.has_usage = !(flags & EXECUTION_NO_USAGE),
 		.has_cpu = is_told(flags, EXECUTION_CPU),
@@ -202,33 +205,65 @@ uint32_t bench_pairs_find(const struct bench_command *a, const struct bench_comm
 	return count;
 }
 
-static int pairs_compare(const struct bench_command *first, const struct bench_command *second,
-	const struct bench_pair *pairs, uint32_t count, struct comparison *ret_comparison,
-	struct err *err)
+/* The pairs of two commands, by one time. */
+struct pairing {
+	const struct bench_command *first, *second;
+	enum bench_measure time;
+	const struct bench_pair *pairs;
+	uint32_t count;
+};
+
+static int pairs_compare(
+	const struct pairing *two, struct comparison *ret_comparison, struct err *err)
 {
 	const struct compare_rule rule = {0};
-	mem_auto double *a = mem_new(count, sizeof(*a));
-	mem_auto double *b = mem_new(count, sizeof(*b));
-	const struct compare_input input = {"wall", COMPARE_WALL, a, b, count, count};
+	mem_auto double *a = mem_new(two->count, sizeof(*a));
+	mem_auto double *b = mem_new(two->count, sizeof(*b));
+	const struct compare_input input = {
+		bench_time_name(two->time), COMPARE_WALL, a, b, two->count, two->count};
 
-	for (uint32_t i = 0; i < count; i++) {
-		a[i] = bench_measure_at(first, pairs[i].a, BENCH_WALL_NS);
-		b[i] = bench_measure_at(second, pairs[i].b, BENCH_WALL_NS);
+	for (uint32_t i = 0; i < two->count; i++) {
+		a[i] = bench_measure_at(two->first, two->pairs[i].a, two->time);
+		b[i] = bench_measure_at(two->second, two->pairs[i].b, two->time);
 	}
 	return compare_pairs(&input, &rule, ret_comparison, err);
 }
 
 /* Runs that were not in turns: the two sets as they are, at most advisory. */
-static int sets_compare(const struct bench_command *first, const struct bench_command *second,
-	struct comparison *ret_comparison, struct err *err)
+static int sets_compare(
+	const struct pairing *two, struct comparison *ret_comparison, struct err *err)
 {
 	const struct compare_rule rule = {0};
-	mem_auto double *a = mem_new(first->used_count, sizeof(*a));
-	mem_auto double *b = mem_new(second->used_count, sizeof(*b));
-	const struct compare_input input = {"wall", COMPARE_WALL, a, b,
-		bench_values(first, BENCH_WALL_NS, a), bench_values(second, BENCH_WALL_NS, b)};
+	mem_auto double *a = mem_new(two->first->used_count, sizeof(*a));
+	mem_auto double *b = mem_new(two->second->used_count, sizeof(*b));
+	const struct compare_input input = {bench_time_name(two->time), COMPARE_WALL, a, b,
+		bench_values(two->first, two->time, a), bench_values(two->second, two->time, b)};
 
 	return compare_samples(&input, &rule, ret_comparison, err);
+}
+
+/* The time to compare all commands by, and which of them is the fastest by it. */
+static void fastest_find(struct bench_view *view)
+{
+	mem_auto const struct bench_command **used = mem_new(view->command_count, sizeof(*used));
+	uint32_t count = 0;
+	double best = HUGE_VAL;
+
+	for (uint32_t i = 0; i < view->command_count; i++)
+		if (view->commands[i].used_count)
+			used[count++] = &view->commands[i];
+	view->time = bench_time_measure(used, count);
+	if (bench_may_have_waited(used, count))
+		view->uncorrected = bench_first_uncorrected(used, count);
+	for (uint32_t i = 0; i < count; i++) {
+		bool corrected = view->time == BENCH_CORRECTED_NS;
+		double median = corrected ? used[i]->corrected.median : used[i]->wall.median;
+
+		if (median < best) {
+			best = median;
+			view->fastest = (uint32_t)(used[i] - view->commands);
+		}
+	}
 }
 
 static int ratios_make(struct bench_view *view, struct arena *arena, struct err *err)
@@ -236,29 +271,25 @@ static int ratios_make(struct bench_view *view, struct arena *arena, struct err 
 	const struct bench_command *fastest;
 	int r = 0;
 
-	for (uint32_t i = 0; i < view->command_count; i++)
-		if (view->commands[i].used_count &&
-			(!view->commands[view->fastest].used_count ||
-				view->commands[i].wall.median <
-					view->commands[view->fastest].wall.median))
-			view->fastest = i;
+	fastest_find(view);
 	fastest = &view->commands[view->fastest];
 	view->ratios = arena_take(arena, view->command_count * sizeof(*view->ratios));
 	for (uint32_t i = 0; r >= 0 && i < view->command_count; i++) {
 		const struct bench_command *other = &view->commands[i];
 		struct bench_ratio *ratio = &view->ratios[view->ratio_count];
+		struct pairing two = {.first = fastest, .second = other, .time = view->time};
 		struct bench_pair *pairs;
-		uint32_t count;
 
 		if (i == view->fastest)
 			continue;
-		count = bench_pairs_find(fastest, other, arena, &pairs);
+		two.count = bench_pairs_find(fastest, other, arena, &pairs);
+		two.pairs = pairs;
 		/* A time of 0 (a file can say so) has no ratio to anything. */
-		if (!count || fastest->wall.min <= 0 || other->wall.min <= 0)
+		if (!two.count || fastest->wall.min <= 0 || other->wall.min <= 0)
 			continue;
 		ratio->command = i;
-		r = view->blocked ? sets_compare(fastest, other, &ratio->wall, err)
-				  : pairs_compare(fastest, other, pairs, count, &ratio->wall, err);
+		r = view->blocked ? sets_compare(&two, &ratio->wall, err)
+				  : pairs_compare(&two, &ratio->wall, err);
 		view->ratio_count++;
 	}
 	return r;
@@ -344,6 +375,8 @@ int bench_view_make(const struct run *run, bool ignore_failure, struct arena *ar
 			causes_find(&ret_view->commands[i], values);
 		if (r >= 0)
 			r = bench_noise_find(&ret_view->commands[i], values, err);
+		if (r >= 0)
+			r = bench_queue_find(&ret_view->commands[i], values, err);
 	}
 	bench_facts_find(run, arena, ret_view);
 	return r < 0 ? r : ratios_make(ret_view, arena, err);

@@ -15,3 +15,6 @@ unsigned bench_noise_of(const struct bench_run *run);
 
 /* Count the disturbed runs, and sum up the others.  `values` has room for all runs. */
 int bench_noise_find(struct bench_command *command, double *values, struct err *err);
+
+/* Fill in the corrected wall time, or why there is none.  `values` has room for all runs. */
+int bench_queue_find(struct bench_command *command, double *values, struct err *err);

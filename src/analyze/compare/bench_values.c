@@ -30,6 +30,8 @@ double bench_run_measure(const struct bench_run *run, enum bench_measure measure
 		return (double)run->steal_ns;
 	case BENCH_PRESSURE_NS:
 		return (double)run->pressure_ns;
+	case BENCH_CORRECTED_NS:
+		return (double)run->wall_ns - (double)run->queue_ns;
 	}
 	return 0;
 }

@@ -92,9 +92,6 @@ static const struct bench_command *command_match(
 		       : NULL;
 }
 
-static const enum bench_measure measures[GATE_METRICS] = {
-	[GATE_WALL] = BENCH_WALL_NS, [GATE_CPU] = BENCH_CPU_NS, [GATE_RSS] = BENCH_RSS_BYTES};
-
 static bool all_above_zero(const double *values, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -142,6 +139,40 @@ static const char *metric_refuse(
 	return NULL;
 }
 
+/* The values of all baselines and of the candidate, into arrays with room for them. */
+static void values_take(const struct match *match, enum bench_measure measure, double *a, double *b,
+	struct compare_input *pair)
+{
+	pair->a = a;
+	pair->b = b;
+	for (uint32_t i = 0; i < match->count; i++)
+		pair->a_count += bench_values(match->baselines[i], measure, a + pair->a_count);
+	pair->b_count = bench_values(match->candidate, measure, b);
+}
+
+/* Wall time as it was, beside the corrected one. */
+static int plain_make(const struct gate_input *input, const struct match *match,
+	struct gate_command *command, struct err *err)
+{
+	mem_auto double *a = mem_new(match->runs, sizeof(*a));
+	mem_auto double *b = mem_new(match->candidate->used_count, sizeof(*b));
+	struct compare_input pair = {.name = gate_metric_name(GATE_WALL), .kind = COMPARE_WALL};
+	struct compare_rule rule = {.min_effect = input->min_effect};
+
+	values_take(match, BENCH_WALL_NS, a, b, &pair);
+	command->plain_wall = (struct gate_item){.metric = GATE_WALL};
+	return compare_samples(&pair, &rule, &command->plain_wall.comparison, err);
+}
+
+static enum bench_measure measure_of(const struct gate_command *command, enum gate_metric metric)
+{
+	static const enum bench_measure measures[GATE_METRICS] = {[GATE_WALL] = BENCH_WALL_NS,
+		[GATE_CPU] = BENCH_CPU_NS,
+		[GATE_RSS] = BENCH_RSS_BYTES};
+
+	return metric == GATE_WALL && command->corrected ? BENCH_CORRECTED_NS : measures[metric];
+}
+
 static int item_make(const struct gate_input *input, const struct match *match,
 	enum gate_metric metric, struct gate_command *command, struct err *err)
 {
@@ -150,19 +181,18 @@ static int item_make(const struct gate_input *input, const struct match *match,
 	mem_auto double *a = mem_new(match->runs, sizeof(*a));
 	mem_auto double *b = mem_new(match->candidate->used_count, sizeof(*b));
 	struct gate_item *item = &command->items[command->item_count];
-	struct compare_input pair = {
-		.name = gate_metric_name(metric), .kind = kinds[metric], .a = a, .b = b};
+	struct compare_input pair = {.name = gate_metric_name(metric), .kind = kinds[metric]};
 	struct compare_rule rule = {.min_effect = input->min_effect};
 
-	for (uint32_t i = 0; i < match->count; i++)
-		pair.a_count +=
-			bench_values(match->baselines[i], measures[metric], a + pair.a_count);
-	pair.b_count = bench_values(match->candidate, measures[metric], b);
+	if (metric == GATE_WALL && command->corrected)
+		pair.name = bench_time_name(BENCH_CORRECTED_NS);
+	values_take(match, measure_of(command, metric), a, b, &pair);
 	command->unjudged[metric] = metric_refuse(match, metric, &pair);
 	if (command->unjudged[metric])
 		return 0;
 	*item = (struct gate_item){.metric = metric};
-	if (input->history)
+	/* The history keeps wall time: what varied there is what was taken out here. */
+	if (input->history && measure_of(command, metric) != BENCH_CORRECTED_NS)
 		item->noise = gate_history_noise(
 			input->history, match->candidate->name, input->fingerprint, metric);
 	rule.noise_iqr = item->noise.iqr;
@@ -171,6 +201,23 @@ static int item_make(const struct gate_input *input, const struct match *match,
 			fmax(rule.min_effect, RSS_STEP_BYTES / match->baselines[0]->rss.median);
 	command->item_count++;
 	return compare_samples(&pair, &rule, &item->comparison, err);
+}
+
+/* Is corrected wall time to be judged: of all sides, or of none. */
+static void command_correct(
+	const struct match *match, struct arena *arena, struct gate_command *command)
+{
+	const struct bench_command **all = arena_take(arena, (match->count + 1) * sizeof(*all));
+	uint32_t count = match->count + 1;
+
+	if (!match->count)
+		return;
+	for (uint32_t i = 0; i < match->count; i++)
+		all[i] = match->baselines[i];
+	all[match->count] = match->candidate;
+	command->may_have_waited = bench_may_have_waited(all, count);
+	command->uncorrected = bench_first_uncorrected(all, count);
+	command->corrected = bench_time_measure(all, count) == BENCH_CORRECTED_NS;
 }
 
 static int command_make(const struct gate_input *input, const struct match *match,
@@ -185,6 +232,10 @@ static int command_make(const struct gate_input *input, const struct match *matc
 		.baseline_runs = match->runs,
 		.items = arena_take(arena, GATE_METRICS * sizeof(*command->items)),
 	};
+	if (input->judges[GATE_WALL])
+		command_correct(match, arena, command);
+	if (command->corrected)
+		r = plain_make(input, match, command, err);
 	for (enum gate_metric metric = 0; r >= 0 && metric < GATE_METRICS; metric++)
 		if (!match->count)
 			command->unjudged[metric] = "there is no baseline";
@@ -219,14 +270,19 @@ const struct gate_item *gate_item_of(const struct gate_command *command, enum ga
 	return NULL;
 }
 
+static double wall_least(const struct gate_command *command, const struct bench_command *side)
+{
+	return command->corrected ? side->corrected.min : side->wall.min;
+}
+
 /* Load makes most runs slower, but hardly the fastest one; the program itself makes all slower. */
 static bool fastest_is_slower(const struct gate_command *command, double share)
 {
 	double then = HUGE_VAL;
 
 	for (uint32_t i = 0; i < command->baseline_count; i++)
-		then = fmin(then, command->baselines[i]->wall.min);
-	return command->candidate->wall.min > then * (1 + share);
+		then = fmin(then, wall_least(command, command->baselines[i]));
+	return wall_least(command, command->candidate) > then * (1 + share);
 }
 
 /* CPU time bears wall time out only when it is as bad: 3 % more of it explain no 50 % on the wall.

@@ -99,6 +99,9 @@ static void csv_row(struct str *out, const struct bench_command *command, uint32
 		str_add_char(out, ',');
 		csv_text(out, command->parameters[i].value);
 	}
+	str_add_char(out, ',');
+	if (run.has_queue)
+		str_addf(out, "%" PRIu64, run.queue_ns);
 	str_add_char(out, '\n');
 }
 
@@ -111,7 +114,7 @@ void bench_export_csv(struct str *out, const struct bench_view *view)
 		str_add(out, ",parameter_");
 		str_add(out, view->commands[0].parameters[i].name);
 	}
-	str_add_char(out, '\n');
+	str_add(out, ",queue_ns\n");
 	for (uint32_t i = 0; i < view->command_count; i++)
 		for (uint32_t k = 0; k < view->commands[i].run_count; k++)
 			csv_row(out, &view->commands[i], k);

@@ -6,6 +6,7 @@
 #include "render/ab.h"
 
 #define FEW "it needs at least 3 pairs"
+#define UNTOLD "the time in the run queue was not recorded"
 
 static void effect_json(struct jsonw *w, const struct comparison *one)
 {
@@ -86,6 +87,8 @@ static void pairs_json(struct jsonw *w, const struct ab_view *ab)
 		jsonw_put_u64(w, "b_wall_ns", b.wall_ns);
 		jsonw_put_u64(w, "a_cpu_ns", a.user_ns + a.system_ns);
 		jsonw_put_u64(w, "b_cpu_ns", b.user_ns + b.system_ns);
+		jsonw_put_known(w, "a_queue_ns", a.has_queue, a.queue_ns, UNTOLD);
+		jsonw_put_known(w, "b_queue_ns", b.has_queue, b.queue_ns, UNTOLD);
 		jsonw_put_text(w, "disturbed", ab_disturbance_text(ab->disturbed[i]));
 		jsonw_end_object(w);
 	}
@@ -178,6 +181,7 @@ static void steps_json(struct jsonw *w, const struct ab_page *page)
 
 		jsonw_begin_object(w);
 		jsonw_put_text(w, "run", step->path ? step->path : "");
+		jsonw_put_text(w, "metric", page->step_metric);
 		jsonw_put_number(w, "effect", step->effect, "this metric was not judged there");
 		jsonw_put_number(
 			w, "cumulative", step->cumulative, "an earlier change is not known");
@@ -210,6 +214,16 @@ static void builds_json(struct jsonw *w, const struct ab_page *page)
 	jsonw_end_array(w);
 }
 
+/* Whether wall time is judged without the time that other programs took. */
+static void corrected_json(struct jsonw *w, const struct ab_view *ab)
+{
+	jsonw_open_object(w, "corrected_wall");
+	jsonw_put_bool(w, "decides", ab->corrected);
+	jsonw_put_number(w, "a_queue_share", ab->a->queue_share, ab->a->uncorrected);
+	jsonw_put_number(w, "b_queue_share", ab->b->queue_share, ab->b->uncorrected);
+	jsonw_end_object(w);
+}
+
 void ab_json(struct jsonw *w, const struct ab_page *page)
 {
 	const struct ab_view *ab = page->view;
@@ -220,6 +234,7 @@ void ab_json(struct jsonw *w, const struct ab_page *page)
 		metric_json(w, &ab->metrics[i], i < ab->deciding_count);
 	jsonw_end_array(w);
 	jsonw_put_bool(w, "cpu_measured", ab->cpu_is_known);
+	corrected_json(w, ab);
 	claim_json(w, page);
 	disturbed_json(w, ab);
 	explanation_json(w, page->explanation);

@@ -38,6 +38,8 @@ static void noise_json(struct jsonw *w, unsigned noise)
 
 static void run_json(struct jsonw *w, const struct bench_run *run)
 {
+	const char *uncorrected = bench_run_uncorrected(run);
+
 	jsonw_begin_object(w);
 	jsonw_put_u64(w, "run", run->number);
 	jsonw_put_u64(w, "position", run->position);
@@ -48,6 +50,10 @@ static void run_json(struct jsonw *w, const struct bench_run *run)
 		run->has_usage ? "the kernel does not report it" : foreign);
 	jsonw_put_known(w, "pressure_ns", run->has_pressure, run->pressure_ns,
 		run->has_usage ? "the kernel has no /proc/pressure/cpu" : foreign);
+	jsonw_put_known(w, "queue_ns", run->has_queue, run->queue_ns,
+		run->has_usage ? "it was not recorded" : foreign);
+	jsonw_put_known(
+		w, "corrected_wall_ns", !uncorrected, run->wall_ns - run->queue_ns, uncorrected);
 	if (run->has_exit)
 		jsonw_put_i64(w, "exit", run->exit_status);
 	else
@@ -155,6 +161,11 @@ void bench_command_json(struct jsonw *w, const struct bench_command *command)
 	jsonw_put_u64(w, "runs_used", command->used_count);
 	series_json(w, "wall_ns", &command->wall);
 	series_json(w, "clean_wall_ns", &command->clean_wall);
+	if (command->uncorrected)
+		jsonw_put_missing(w, "corrected_wall_ns", command->uncorrected);
+	else
+		series_json(w, "corrected_wall_ns", &command->corrected);
+	jsonw_put_number(w, "queue_share", command->queue_share, command->uncorrected);
 	jsonw_put_u64(w, "dirty", command->dirty_count);
 	series_json(w, "cpu_ns", &command->cpu);
 	series_json(w, "max_rss_bytes", &command->rss);
@@ -182,6 +193,7 @@ static void ratio_json(
 	jsonw_begin_object(w);
 	jsonw_put_u64(w, "faster", view->fastest);
 	jsonw_put_u64(w, "slower", ratio->command);
+	jsonw_put_text(w, "metric", wall->name);
 	jsonw_put_number(w, "times", 1 + wall->effect, few);
 	jsonw_put_number(w, "lo", 1 + wall->lo, few);
 	jsonw_put_number(w, "hi", 1 + wall->hi, few);

@@ -5,6 +5,8 @@
 
 #include "render/gate.h"
 
+#define SHOWN "corrected wall decides"
+
 static void effect_json(struct jsonw *w, const struct comparison *one)
 {
 	static const char few[] = "it needs at least 2 runs on each side and 6 in all";
@@ -39,8 +41,44 @@ static void verdict_json(struct jsonw *w, const struct gate_page *page)
 	jsonw_end_object(w);
 }
 
-static void item_json(
-	struct jsonw *w, const struct gate_command *command, const struct gate_item *item)
+/* What was concluded from it: nothing, where it is shown only. */
+static void judgement_json(struct jsonw *w, const struct gate_item *item, bool decides)
+{
+	if (decides) {
+		jsonw_put_text(w, "severity", gate_severity_name(item->severity));
+		jsonw_put_text(w, "decision", gate_decision_name(item->decision));
+		jsonw_put_bool(w, "clear", item->clear);
+		return;
+	}
+	jsonw_put_missing(w, "severity", SHOWN);
+	jsonw_put_missing(w, "decision", SHOWN);
+	jsonw_put_missing(w, "clear", SHOWN);
+}
+
+static const char *no_noise_reason(
+	const struct gate_command *command, const struct gate_item *item, bool decides)
+{
+	if (!decides)
+		return SHOWN;
+	return item->metric == GATE_WALL && command->corrected
+		       ? "the history has wall time only"
+		       : "the history has fewer than 8 measurements of it here, or they never vary";
+}
+
+/* Of wall time: how much of it was waiting, and why it is judged with that. */
+static void queue_json(struct jsonw *w, const struct gate_command *command)
+{
+	const struct bench_command *now = command->candidate;
+
+	jsonw_put_number(w, "queue_share", now->queue_share, now->uncorrected);
+	if (!command->corrected)
+		jsonw_put_text(w, "corrected_reason",
+			command->uncorrected ? command->uncorrected
+					     : "no side waited for a CPU for more than 1 %");
+}
+
+static void item_json(struct jsonw *w, const struct gate_command *command,
+	const struct gate_item *item, bool decides)
 {
 	const struct comparison *one = &item->comparison;
 	bool bytes = item->metric == GATE_RSS;
@@ -49,9 +87,7 @@ static void item_json(
 	jsonw_put_text(w, "command", command->candidate->name);
 	jsonw_put_text(w, "name", one->name);
 	jsonw_put_text(w, "outcome", compare_outcome_name(one->outcome));
-	jsonw_put_text(w, "severity", gate_severity_name(item->severity));
-	jsonw_put_text(w, "decision", gate_decision_name(item->decision));
-	jsonw_put_bool(w, "clear", item->clear);
+	judgement_json(w, item, decides);
 	jsonw_put_double(w, bytes ? "baseline_bytes" : "baseline_ns", round(one->median_a));
 	jsonw_put_double(w, bytes ? "candidate_bytes" : "candidate_ns", round(one->median_b));
 	effect_json(w, one);
@@ -59,20 +95,28 @@ static void item_json(
 	jsonw_put_double(w, "alpha", one->alpha);
 	jsonw_put_double(w, "min_effect", one->min_effect);
 	jsonw_put_known_number(w, "noise_iqr", item->noise.iqr > 0, item->noise.iqr,
-		"the history has fewer than 8 measurements of it here, or they never vary");
+		no_noise_reason(command, item, decides));
 	jsonw_put_u64(w, "history_entries", item->noise.entries);
 	jsonw_put_u64(w, "baseline_runs", one->a_count);
 	jsonw_put_u64(w, "candidate_runs", one->b_count);
 	jsonw_put_bool(w, "paired", !one->advisory);
+	jsonw_put_bool(w, "decides", decides);
+	if (item->metric == GATE_WALL)
+		queue_json(w, command);
 	jsonw_end_object(w);
 }
 
 static void metrics_json(struct jsonw *w, const struct gate_view *view)
 {
 	jsonw_open_array(w, "metrics");
-	for (uint32_t i = 0; i < view->command_count; i++)
-		for (uint32_t k = 0; k < view->commands[i].item_count; k++)
-			item_json(w, &view->commands[i], &view->commands[i].items[k]);
+	for (uint32_t i = 0; i < view->command_count; i++) {
+		const struct gate_command *command = &view->commands[i];
+
+		for (uint32_t k = 0; k < command->item_count; k++)
+			item_json(w, command, &command->items[k], true);
+		if (command->corrected)
+			item_json(w, command, &command->plain_wall, false);
+	}
 	jsonw_end_array(w);
 	jsonw_open_array(w, "not_judged");
 	for (uint32_t i = 0; i < view->command_count; i++)

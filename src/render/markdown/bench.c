@@ -28,6 +28,8 @@ static void command_row(struct str *out, const struct bench_view *view, uint32_t
 	else
 		str_add(out, "too few runs");
 	str_addf(out, " | %.3f | %.3f | ", wall->min / 1e6, wall->max / 1e6);
+	if (view->time == BENCH_CORRECTED_NS)
+		str_addf(out, "%.3f | ", command->corrected.median / 1e6);
 	if (ratio)
 		str_addf(out, "%.2f (%.2f .. %.2f) |\n", 1 + ratio->wall.effect, 1 + ratio->wall.lo,
 			1 + ratio->wall.hi);
@@ -35,10 +37,16 @@ static void command_row(struct str *out, const struct bench_view *view, uint32_t
 		str_add(out, index == view->fastest ? "1.00 |\n" : "not measured |\n");
 }
 
+/* What is relative is shown: with corrected wall time it has a column. */
 void bench_export_markdown(struct str *out, const struct bench_view *view)
 {
-	str_add(out, "| Command | Runs | Median [ms] | 95 % interval [ms] | Min [ms] | Max [ms] | "
-		     "Relative |\n|:---|---:|---:|---:|---:|---:|---:|\n");
+	bool corrected = view->time == BENCH_CORRECTED_NS;
+
+	str_addf(out,
+		"| Command | Runs | Median [ms] | 95 %% interval [ms] | Min [ms] | Max [ms] | %s "
+		"|\n|:---|---:|---:|---:|---:|---:|%s---:|\n",
+		corrected ? "Corrected [ms] | Relative (corrected wall)" : "Relative",
+		corrected ? "---:|" : "");
 	for (uint32_t i = 0; i < view->command_count; i++)
 		if (view->commands[i].used_count)
 			command_row(out, view, i);

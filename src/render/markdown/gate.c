@@ -3,7 +3,8 @@
 
 #include "render/gate.h"
 
-static void item_line(
+/* The numbers; the verdict comes behind them. */
+static void item_numbers(
 	struct str *out, const struct gate_command *command, const struct gate_item *item)
 {
 	const struct comparison *one = &item->comparison;
@@ -18,24 +19,41 @@ static void item_line(
 	gate_percent(out, one->effect);
 	str_add(out, " | ");
 	gate_interval(out, one);
-	str_addf(out, " | %s%s%s |\n", compare_outcome_name(one->outcome),
+}
+
+static void item_line(
+	struct str *out, const struct gate_command *command, const struct gate_item *item)
+{
+	item_numbers(out, command, item);
+	str_addf(out, " | %s%s%s |\n", compare_outcome_name(item->comparison.outcome),
 		item->severity ? ", " : "",
 		item->severity ? gate_severity_name(item->severity) : "");
+}
+
+static void command_lines(struct str *out, const struct gate_command *command)
+{
+	for (uint32_t i = 0; i < command->item_count; i++)
+		item_line(out, command, &command->items[i]);
+	if (command->corrected) {
+		item_numbers(out, command, &command->plain_wall);
+		str_add(out, " | shown only |\n");
+	}
 }
 
 static void items_table(struct str *out, const struct gate_view *view)
 {
 	bool any = false;
 
-	for (uint32_t i = 0; i < view->command_count; i++)
-		for (uint32_t k = 0; k < view->commands[i].item_count; k++) {
-			if (!any)
-				str_add(out, "| command | metric | before | after | change | "
-					     "interval | verdict |\n"
-					     "|---|---|---:|---:|---:|---:|---|\n");
-			any = true;
-			item_line(out, &view->commands[i], &view->commands[i].items[k]);
-		}
+	for (uint32_t i = 0; i < view->command_count; i++) {
+		if (!view->commands[i].item_count)
+			continue;
+		if (!any)
+			str_add(out, "| command | metric | before | after | change | "
+				     "interval | verdict |\n"
+				     "|---|---|---:|---:|---:|---:|---|\n");
+		any = true;
+		command_lines(out, &view->commands[i]);
+	}
 	str_add(out, any ? "\n" : "");
 }
 

@@ -8,6 +8,7 @@
 #include "render/gate.h"
 
 enum { AGENT_NAME = 40 };
+#define CONTESTED_MUCH 0.1 /* share of the time in which tasks waited for a CPU: worth a line */
 
 const char *ab_comparability(const struct ab_page *page)
 {
@@ -141,6 +142,31 @@ static void verdict_text(struct paper *paper, const struct ab_view *ab)
 	paper_add(paper, "%u pairs\n", ab->pair_count);
 }
 
+/* What was taken out of wall time, or why nothing could be though others had the CPUs. */
+static void corrected_words(struct str *out, const struct ab_view *ab)
+{
+	const char *a = ab->a->uncorrected, *b = ab->b->uncorrected;
+
+	if (ab->corrected)
+		str_addf(out,
+			"corrected wall: wall time less the time it waited for a CPU (%.1f %% of "
+			"A, %.1f %% of B)",
+			ab->a->queue_share * 100, ab->b->queue_share * 100);
+	else if (ab->contested_high > CONTESTED_MUCH && (a || b))
+		str_addf(out,
+			"wall time may include waiting for a CPU; how much is unknown for %s: %s",
+			a ? "A" : "B", a ? a : b);
+}
+
+static void corrected_text(struct paper *paper, const struct ab_view *ab)
+{
+	str_auto struct str line = {0};
+
+	corrected_words(&line, ab);
+	if (line.len)
+		paper_wrap(paper, 2, INK_DIM, str_text(&line));
+}
+
 static const char *claim_of(const struct ab_view *ab)
 {
 	static const char *const claims[] = {
@@ -229,7 +255,7 @@ static void steps_text(struct paper *paper, const struct ab_page *page)
 
 	if (!page->step_count)
 		return;
-	str_addf(&line, "together, %s time: ", page->view->verdict.by->name);
+	str_addf(&line, "together, %s time: ", page->step_metric);
 	for (uint32_t i = 0; i + 1 < page->step_count; i++)
 		str_addf(&line, "%s %+.2f %%, ", page->steps[i].path, page->steps[i].effect * 100);
 	str_addf(&line, "this %+.2f %%: %+.2f %% (multiplied)",
@@ -270,12 +296,13 @@ void ab_text(struct paper *paper, const struct ab_page *page)
 	metrics_table(paper, ab);
 	paper_add(paper, "\n  ");
 	verdict_text(paper, ab);
+	corrected_text(paper, ab);
 	if (*note)
 		paper_wrap(paper, 2, INK_DIM, note);
 	explanation_text(paper, page);
 	if (ab->tier)
-		paper_add(paper, "  p95 of B is %.2f times that of A: %s\n", ab->tail_ratio,
-			ab_tier_name(ab->tier));
+		paper_add(paper, "  p95 of wall time of B is %.2f times that of A: %s\n",
+			ab->tail_ratio, ab_tier_name(ab->tier));
 	steps_text(paper, page);
 	claim_text(paper, page);
 	disturbed_text(paper, ab);
@@ -324,6 +351,7 @@ void ab_agent(struct paper *paper, const struct ab_page *page)
 {
 	const struct ab_view *ab = page->view;
 	const char *note = compare_note_text(ab->verdict.note);
+	str_auto struct str corrected = {0};
 
 	for (unsigned i = 0; i < 2; i++)
 		paper_add(paper, "%c: %.*s%s%.*s\n", "AB"[i], AGENT_NAME,
@@ -332,6 +360,9 @@ void ab_agent(struct paper *paper, const struct ab_page *page)
 	for (uint32_t i = 0; i < ab->metric_count; i++)
 		agent_metric(paper, ab, i);
 	agent_verdict(paper, page);
+	corrected_words(&corrected, ab);
+	if (corrected.len)
+		paper_add(paper, "%s\n", str_text(&corrected));
 	if (*note)
 		paper_add(paper, "note: %s\n", note);
 	if (page->explanation && page->explanation->cause != AB_CAUSE_UNKNOWN)

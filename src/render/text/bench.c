@@ -60,6 +60,19 @@ static void wall_row(struct table *table, const struct summary *wall)
 			wall->variation * 100, spread_word(wall->spread));
 }
 
+/* Where other programs took enough of the time for commands to be compared without it. */
+static void corrected_row(struct table *table, const struct bench_command *command)
+{
+	char value[TIME_SIZE];
+
+	if (bench_time_measure(&command, 1) != BENCH_CORRECTED_NS)
+		return;
+	row_begin(table, "corrected wall",
+		paper_time(value, sizeof(value), command->corrected.median));
+	table_cell(table, INK_DIM, "less the time it waited for a CPU, %.1f %%   spread %.1f %%",
+		command->queue_share * 100, command->corrected.variation * 100);
+}
+
 static void range_row(struct table *table, const struct summary *wall)
 {
 	char low[TIME_SIZE], high[TIME_SIZE], mean[TIME_SIZE];
@@ -120,6 +133,7 @@ static void command_table(
 
 	table_columns(&table, "", "", "");
 	wall_row(&table, &command->wall);
+	corrected_row(&table, command);
 	range_row(&table, &command->wall);
 	percentiles_row(&table, &command->wall);
 	rate_row(&table, command, view->ops_per_run, false);
@@ -167,6 +181,21 @@ static void ratio_text(
 				(unsigned long long)wall->pairs_needed);
 		paper_add(paper, "\n");
 	}
+}
+
+/* By what they were compared, where that is not obvious. */
+static void measure_text(struct paper *paper, const struct bench_view *view)
+{
+	str_auto struct str line = {0};
+
+	if (!view->ratio_count)
+		return;
+	if (view->time == BENCH_CORRECTED_NS)
+		str_add(&line, "compared by wall time less the time they waited for a CPU");
+	else if (view->uncorrected)
+		str_addf(&line, "wall time includes the wait for a CPU: %s", view->uncorrected);
+	if (line.len)
+		paper_wrap(paper, 2, INK_DIM, str_text(&line));
 }
 
 /* One line per combination of the parameters. */
@@ -223,6 +252,7 @@ void bench_text(struct paper *paper, const struct bench_view *view)
 	scan_table(paper, view);
 	for (uint32_t i = 0; i < view->ratio_count; i++)
 		ratio_text(paper, view, &view->ratios[i]);
+	measure_text(paper, view);
 	if (view->ratio_count)
 		paper_add(paper, "\n");
 }
@@ -235,37 +265,45 @@ static void agent_command(struct paper *paper, const struct bench_command *comma
 
 	paper_add(paper, "command: %.*s\n", AGENT_NAME, command->name);
 	if (!command->used_count)
-		paper_add(paper, "runs = 0\n");
+		paper_add(paper, "runs = 0");
 	else
 		paper_add(paper,
 			"runs = %u wall_ns = %.0f [%.0f .. %.0f] min = %.0f max = %.0f cpu_ns = "
-			"%.0f max_rss_bytes = %.0f far = %zu\n",
+			"%.0f max_rss_bytes = %.0f far = %zu",
 			command->used_count, wall->median, wall->median_interval.lo,
 			wall->median_interval.hi, wall->min, wall->max, command->cpu.median,
 			command->rss.median, wall->far + wall->extreme);
 	if (command->failed)
-		paper_add(paper, "run %u failed: exit %d signal %d%s\n", command->failed->number,
+		paper_add(paper, "; run %u failed: exit %d signal %d%s", command->failed->number,
 			command->failed->exit_status, command->failed->signal,
 			command->failed->timed_out	? " (time limit)"
 			: command->failed->wrong_output ? " (wrong output)"
 							: "");
+	paper_add(paper, "\n");
 }
 
-/* Rates and what was disturbed, where there is something to say. */
+/* Rates and what was disturbed, where there is something to say: one line, because eight commands
+ * and their comparisons are to fit in 40. */
 static void agent_more(
 	struct paper *paper, const struct bench_view *view, const struct bench_command *command)
 {
+	str_auto struct str line = {0};
+
 	if (!command->used_count)
 		return;
 	if (view->ops_per_run)
-		paper_add(paper, "ops_per_s = %.0f\n",
+		str_addf(&line, "ops_per_s = %.0f ",
 			bench_rate_of(command, view->ops_per_run).median);
 	if (view->bytes_per_run)
-		paper_add(paper, "bytes_per_s = %.0f\n",
+		str_addf(&line, "bytes_per_s = %.0f ",
 			bench_rate_of(command, view->bytes_per_run).median);
+	if (bench_time_measure(&command, 1) == BENCH_CORRECTED_NS)
+		str_addf(&line, "corrected_wall_ns = %.0f queue_share = %.3f ",
+			command->corrected.median, command->queue_share);
 	if (command->dirty_count)
-		paper_add(
-			paper, "disturbed = %u of %u\n", command->dirty_count, command->used_count);
+		str_addf(&line, "disturbed = %u of %u ", command->dirty_count, command->used_count);
+	if (line.len)
+		paper_add(paper, "%.*s\n", (int)line.len - 1, str_text(&line));
 }
 
 static void next_line(struct paper *paper, const struct bench_view *view)
@@ -296,5 +334,6 @@ void bench_agent(struct paper *paper, const struct bench_view *view)
 			view->command_count - AGENT_COMMANDS);
 	for (uint32_t i = 0; i < view->ratio_count && i < AGENT_COMMANDS; i++)
 		ratio_text(paper, view, &view->ratios[i]);
+	measure_text(paper, view);
 	next_line(paper, view);
 }

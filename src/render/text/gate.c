@@ -70,6 +70,33 @@ static void item_row(struct table *table, const struct gate_item *item)
 		item->severity ? gate_severity_name(item->severity) : "");
 }
 
+/* Wall time as it was and what was taken out of it, or why nothing could be though others may
+ * have had the CPUs. */
+static void corrected_words(struct str *out, const struct gate_command *command)
+{
+	const struct comparison *wall = &command->plain_wall.comparison;
+
+	if (command->uncorrected && command->may_have_waited)
+		str_addf(out, "wall time includes the wait for a CPU: %s", command->uncorrected);
+	if (!command->corrected)
+		return;
+	str_add(out, "corrected wall: wall time less the time it waited for a CPU; wall time went "
+		     "from ");
+	gate_value(out, GATE_WALL, false, wall->median_a);
+	str_add(out, " to ");
+	gate_value(out, GATE_WALL, false, wall->median_b);
+	str_addf(out, ", of which %.1f %% is waiting now", command->candidate->queue_share * 100);
+}
+
+static void corrected_text(struct paper *paper, const struct gate_command *command)
+{
+	str_auto struct str line = {0};
+
+	corrected_words(&line, command);
+	if (line.len)
+		paper_wrap(paper, 4, INK_DIM, str_text(&line));
+}
+
 static void command_text(struct paper *paper, const struct gate_command *command)
 {
 	table_auto struct table table = {0};
@@ -87,6 +114,7 @@ static void command_text(struct paper *paper, const struct gate_command *command
 		item_row(&table, &command->items[i]);
 	if (command->item_count)
 		table_print(&table, paper, 4);
+	corrected_text(paper, command);
 	for (enum gate_metric metric = 0; metric < GATE_METRICS; metric++)
 		if (command->unjudged[metric])
 			paper_ink(paper, INK_DIM, "    %s: not judged, %s\n",
@@ -309,7 +337,7 @@ static void agent_budgets(struct paper *paper, const struct gate_view *view)
 void gate_agent(struct paper *paper, const struct gate_page *page)
 {
 	const char *note = compare_note_text(page->view->verdict.note);
-	str_auto struct str sentence = {0};
+	str_auto struct str sentence = {0}, corrected = {0};
 
 	agent_items(paper, page->view);
 	agent_budgets(paper, page->view);
@@ -321,6 +349,10 @@ void gate_agent(struct paper *paper, const struct gate_page *page)
 		differences_text(paper, page->machines);
 	gate_sentence(&sentence, page);
 	paper_add(paper, "verdict: %s\n", str_text(&sentence));
+	if (page->view->verdict.command)
+		corrected_words(&corrected, page->view->verdict.command);
+	if (corrected.len)
+		paper_add(paper, "%s\n", str_text(&corrected));
 	if (*note)
 		paper_add(paper, "note: %s\n", note);
 	paper_add(paper, "next: %s\n", next_step(page));

@@ -41,7 +41,7 @@ struct spawner_options {
 	const char *output_path; /* takes stdout and stderr, a file is emptied; NULL: ours */
 	bool own_group; /* each target leads a process group: it can be stopped with its children */
 	const struct spawner_variable *variables; /* the last one has no text; NULL: none */
-	bool watch_machine; /* what the machine did to all tasks during a run */
+	bool watch_machine; /* what the machine did to the run and to all tasks meanwhile */
 	/* Keep stderr of a run, to show its end when the run fails, and stdout, to be read by the
 	 * caller: in memory files, instead of output_path.  A writer neither waits for a reader nor
 	 * dies without one. */
@@ -70,13 +70,15 @@ struct spawner_result {
 	int signal;	/* 0: exited by itself */
 	bool leftovers; /* it left children running */
 	bool throttled; /* its control group used up its CPU quota meanwhile */
-	bool has_steal, has_pressure;
+	bool has_steal, has_pressure, has_queue;
+	bool parallel; /* with has_queue: not only its first thread used CPU time */
 	uint64_t start_ns, wall_ns, user_ns, system_ns, max_rss_bytes;
 	uint64_t rss_floor_bytes; /* the spawner's own peak: no target can read less */
 	uint64_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
 	/* With watch_machine, where the kernel tells: time that the host took from the CPUs, and
-	 * time during which some task waited for a CPU. */
-	uint64_t steal_ns, pressure_ns;
+	 * time during which some task waited for a CPU; time in which its first thread, and we with
+	 * the notice of its end, waited for one. */
+	uint64_t steal_ns, pressure_ns, queue_ns;
 };
 
 /* Fork the spawner.  `options` must stay valid until then only. */

@@ -1,6 +1,7 @@
 /* ab.h - A against B: what the pairs say, what they were disturbed by, and what may be claimed.
  *
- * Pure.  Wall and CPU time decide, as one family; peak memory and page faults are judged beside
+ * Pure.  Wall and CPU time decide, as one family, and wall time without what other programs took
+ * where that is known and much (bench_time_measure); peak memory and page faults are judged beside
  * them, as another, and decide nothing: a change there is told.  Nothing is thrown away: pairs of
  * which one side was disturbed stay in, and the verdict without them is shown where it differs.
  * Owns: everything is in the caller's arena; texts are the run's. */
@@ -12,7 +13,9 @@
 struct binary_facts;
 struct stat_view;
 
-enum ab_metric { AB_WALL, AB_CPU, AB_MEMORY, AB_FAULTS, AB_METRICS };
+/* AB_WALL is corrected wall time where bench_time_measure() says so; then AB_PLAIN_WALL is judged
+ * beside it, and decides nothing. */
+enum ab_metric { AB_WALL, AB_CPU, AB_MEMORY, AB_FAULTS, AB_PLAIN_WALL, AB_METRICS };
 
 /* What hit one side of a pair and not the other, by the runs' own medians. */
 enum ab_disturbance {
@@ -57,6 +60,7 @@ struct ab_view {
 	uint32_t pair_count;
 	struct comparison metrics[AB_METRICS]; /* the deciding ones first */
 	uint32_t metric_count, deciding_count;
+	bool corrected;	   /* the first is corrected wall time */
 	bool cpu_is_known; /* false: below the kernel's accounting, not judged */
 	struct compare_verdict verdict;
 	uint64_t pair_ns;    /* what a pair takes, with all that stands between the runs */

@@ -58,11 +58,12 @@ struct bench_run {
 	uint32_t number;   /* of this command, from 1; warm-ups count apart */
 	uint32_t position; /* as in its mark */
 	uint64_t start_ns, wall_ns, user_ns, system_ns, max_rss_bytes;
-	uint64_t steal_ns, pressure_ns;
+	uint64_t steal_ns, pressure_ns, queue_ns;
 	uint32_t minor_faults, major_faults, voluntary_switches, involuntary_switches;
 	int16_t exit_status, signal;
 	uint8_t noise;
-	bool has_steal : 1, has_pressure : 1, throttled : 1;
+	bool has_steal : 1, has_pressure : 1, has_queue : 1, throttled : 1;
+	bool parallel : 1; /* not only its first thread used CPU time */
 	/* Imported runs lack these; usage: faults, switches; exit: exit_status. */
 	bool has_cpu : 1, has_rss : 1, has_usage : 1, has_exit : 1;
 	bool failed : 1; /* the file it was imported from says so, and not how */
@@ -94,6 +95,11 @@ struct bench_command {
 	uint32_t dirty_count;	       /* of the runs used, those with noise */
 	uint32_t noise[4];	       /* how many of each kind, in the order of the bits */
 	struct summary clean_wall;     /* of the others */
+	/* Wall time less the time in which the runs waited for a CPU, and that time as a share of
+	 * the wall time; NAN where `uncorrected` says why it is not known. */
+	struct summary corrected;
+	double queue_share;
+	const char *uncorrected; /* NULL: it is known */
 	/* Runs at the start that differ from the rest: few are a warm-up, many a machine that
 	 * drifted (see wall.warm_after). */
 	bool warms_up;
@@ -107,14 +113,32 @@ struct bench_rate bench_rate_of(const struct bench_command *command, uint64_t pe
 
 /* One command against the fastest: more than 1 is slower. */
 struct bench_ratio {
-	uint32_t command; /* index */
-	struct comparison wall;
+	uint32_t command;	/* index */
+	struct comparison wall; /* by bench_view.time */
+};
+
+/* One number of a run. */
+enum bench_measure {
+	BENCH_WALL_NS,
+	BENCH_CPU_NS, /* user + system */
+	BENCH_USER_NS,
+	BENCH_SYSTEM_NS,
+	BENCH_RSS_BYTES,
+	BENCH_FAULTS,
+	BENCH_MAJOR_FAULTS,
+	BENCH_PUSHES, /* involuntary switches */
+	BENCH_WAITS,  /* voluntary ones */
+	BENCH_STEAL_NS,
+	BENCH_PRESSURE_NS,
+	BENCH_CORRECTED_NS, /* wall time less the time it waited for a CPU, where that is known */
 };
 
 struct bench_view {
 	struct bench_command *commands;
 	uint32_t command_count;
-	uint32_t fastest; /* index */
+	enum bench_measure time; /* by which they are compared: bench_time_measure() */
+	const char *uncorrected; /* why not by the other though they may have waited; NULL: no */
+	uint32_t fastest;	 /* index */
 	struct bench_ratio *ratios;
 	uint32_t ratio_count;
 	bool ignore_failure;
@@ -143,20 +167,6 @@ struct bench_pair {
 uint32_t bench_pairs_find(const struct bench_command *a, const struct bench_command *b,
 	struct arena *arena, struct bench_pair **ret_pairs);
 
-/* One number of a run. */
-enum bench_measure {
-	BENCH_WALL_NS,
-	BENCH_CPU_NS, /* user + system */
-	BENCH_USER_NS,
-	BENCH_SYSTEM_NS,
-	BENCH_RSS_BYTES,
-	BENCH_FAULTS,
-	BENCH_MAJOR_FAULTS,
-	BENCH_PUSHES, /* involuntary switches */
-	BENCH_WAITS,  /* voluntary ones */
-	BENCH_STEAL_NS,
-	BENCH_PRESSURE_NS,
-};
 double bench_run_measure(const struct bench_run *run, enum bench_measure measure);
 double bench_measure_at(
 	const struct bench_command *command, uint32_t index, enum bench_measure measure);
@@ -169,3 +179,20 @@ double bench_median(const struct bench_command *command, enum bench_measure meas
 
 /* BENCH_STEAL_NS or BENCH_PRESSURE_NS as a share of the wall time of the runs that tell it. */
 double bench_wall_share(const struct bench_command *command, enum bench_measure measure);
+
+/* Why the corrected wall time of a run is not known; NULL: it is. */
+const char *bench_run_uncorrected(const struct bench_run *run);
+
+/* By which time commands are to be compared: BENCH_CORRECTED_NS where all have it and other
+ * programs took more than a hundredth of the time of one of them, else BENCH_WALL_NS. */
+enum bench_measure bench_time_measure(const struct bench_command *const *commands, uint32_t count);
+enum bench_measure bench_time_of_two(const struct bench_command *a, const struct bench_command *b);
+
+/* Why the first that has none has no corrected wall time; NULL: all have it. */
+const char *bench_first_uncorrected(const struct bench_command *const *commands, uint32_t count);
+
+/* Whether one may have waited for a CPU long enough to say that this was not taken out. */
+bool bench_may_have_waited(const struct bench_command *const *commands, uint32_t count);
+
+/* "wall" or "corrected wall". */
+const char *bench_time_name(enum bench_measure measure);

@@ -64,8 +64,9 @@ struct gate_input {
 /* One metric of one command, now against then. */
 struct gate_item {
 	enum gate_metric metric;
-	struct comparison comparison;
-	struct gate_noise noise; /* from the history; in comparison.min_effect already */
+	struct comparison comparison; /* of wall time: corrected where bench_time_measure() says */
+	struct gate_noise noise;      /* from the history, which has no corrected wall time; in
+				       * comparison.min_effect already */
 	enum gate_severity severity;
 	enum gate_decision decision;
 	/* The whole interval is above the smallest effect.  Wall time alone, where CPU time does
@@ -84,6 +85,10 @@ struct gate_command {
 	uint32_t item_count;
 	const char *unjudged[GATE_METRICS]; /* why a metric is not among them, NULL: it is */
 	struct compare_verdict verdict;
+	const char *uncorrected;     /* why a side has no corrected wall time, NULL: all have it */
+	bool may_have_waited;	     /* a side, for a CPU: worth saying if it stays in */
+	bool corrected;		     /* its wall time is judged as corrected wall time */
+	struct gate_item plain_wall; /* then: wall time as it was, which decides nothing */
 };
 
 enum gate_budget_status {

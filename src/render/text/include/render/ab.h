@@ -13,7 +13,7 @@ struct ab_event {
 /* A change before this one, kept in a run file. */
 struct ab_step {
 	const char *path;
-	double effect;	   /* of the metric that decided here; NAN: not judged there */
+	double effect;	   /* of ab_page.step_metric; NAN: not judged there */
 	double cumulative; /* all up to here, multiplied */
 };
 
@@ -28,6 +28,7 @@ struct ab_page {
 	uint32_t build_count;
 	const struct ab_step *steps; /* the last one is this comparison */
 	uint32_t step_count;	     /* 0: nothing came before */
+	const char *step_metric;     /* one for all of them: what decided here, or wall time */
 	bool same_output;	     /* looked at, and the same */
 	uint64_t output_bytes;	     /* then: of A */
 	const char *artifact;	     /* where the runs are; NULL: not kept */
