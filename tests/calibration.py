@@ -3,9 +3,11 @@ where it stopped.  Nothing is measured here."""
 import importlib
 import json
 import os
+import random
 import re
 import resource
 import sys
+import tempfile
 import time
 import unittest.mock
 
@@ -13,12 +15,14 @@ from tap import BUILD, SOURCE, assay, case, main, run, script
 
 FOLDER = os.path.join(SOURCE, "bench", "calibration")
 sys.path.insert(0, FOLDER)
-keep, loads, tables, truth = map(importlib.import_module, ("keep", "loads", "tables", "truth"))
+fit, keep, loads, tables, truth, unchanged = map(
+    importlib.import_module, ("fit", "keep", "loads", "tables", "truth", "unchanged"))
 
 PLANTED = truth.Truth("planted.c", "calibration", "check", "slow", {"slow", "malloc"}, {"main"},
                       {"setup"}, same_gain={"slow"}, gain=0.6)
 CLEAN = truth.Truth("clean.c", "calibration", "train", None, {"main"}, {"part"}, causes=set(),
                     clean=True)
+RULES = fit.read_rules(fit.RULES)
 GAINS = ("gain", "gain_lo", "gain_hi", "gain_at", "gain_all", "gain_all_lo", "gain_all_hi")
 
 
@@ -61,9 +65,9 @@ def _():
     for kind in kinds:
         for one in (PLANTED, CLEAN):
             assert truth.judge(one, answer("slow", kind=kind)) in truth.OUTCOMES, kind
-    words = re.findall(r'"(\w+)"', re.search(r"confidence_say.*?words\[\] = \{(.*?)\}", source,
-                                             re.S)[1])
-    assert set(words) == set(tables.WORDS), words
+    words = re.findall(r'"(\w+)"', re.search(r"\nconst char \*confidence_word\(.*?\n}", read(
+        "src", "analyze", "answer", "confidence.c"), re.S)[0])
+    assert set(words) == set(tables.WORDS) == set(fit.WORDS), words
     assert set(tables.TITLES) == {*truth.OUTCOMES, "failed"}
     try:
         truth.judge(PLANTED, answer("slow", kind="something new"))
@@ -218,8 +222,100 @@ def _():
     known = {one.name: one for one in truth.programs()}
     assert truth.judge(known["clean/arithmetic"], found["answer"]) in truth.OUTCOMES, found
     assert found["answer"]["confidence"] in tables.WORDS, found["answer"]
+    said = found["answer"]
+    if said["kind"] == "change":  # fit.py has the model of the C code
+        guess = RULES.probability(said["confidence_features"])
+        assert abs(guess - said["confidence_probability"]) < 1e-9, said
+        assert RULES.word(guess) == said["confidence"], said
     missing = [name for name in GAINS if name not in found["answer"]]
     assert not missing and "hypothesis" in found["answer"], missing
+
+
+@case("the features of the rules are those of the C code, and every one has a weight")
+def _():
+    source = read("src", "analyze", "answer", "confidence.c")
+    assert set(RULES.names) == set(re.findall(r'\[CONFIDENCE_\w+\] = "(\w+)"', source))
+    assert {"intercept", "high", "medium"} <= set(RULES.weights)
+    assert set(RULES.most) < set(RULES.names)
+    assert RULES.probability({}) < RULES.weights["medium"]
+    assert RULES.probability({"proven": 1, "second_method": 1}) >= RULES.weights["high"]
+    assert RULES.probability({"proven": 1, "second_method": 1, "doubted": 1}) == \
+        RULES.most["doubted"]
+    assert RULES.probability({"proven": None}) == RULES.probability({})
+    try:
+        RULES.probability({"nothing_like_that": 1})
+    except ValueError:
+        return
+    raise AssertionError("an unknown feature was taken")
+
+
+def answers_by(weights, count, programs):
+    """Answers that are right as often as a model with these weights says; the seed is fixed."""
+    draw, rows = random.Random(14), []
+    for number in range(count):
+        features = {"proven": float(draw.random() < 0.5), "share": draw.random(),
+                    "gap": draw.uniform(-1, 5), "noise": 0.0, "samples": None}
+        total = weights["intercept"] + sum(weights.get(name, 0) * (value or 0)
+                                           for name, value in features.items())
+        rows.append({"program": f"p{number % programs}", "part": "train", "features": features,
+                     "right": float(draw.random() < fit.sigmoid(total))})
+    return rows
+
+
+@case("fit.py finds the weights that made the answers, and what is constant keeps none")
+def _():
+    true = {"intercept": -1.0, "proven": 2.0, "gap": 0.5}
+    rows = answers_by(true, 2000, 10)
+    weights, errors = fit.fit(RULES, rows, 0.01)
+    for name, weight, error in zip(["intercept", *RULES.names], weights, errors):
+        if name in ("noise", "samples", "objections"):
+            assert weight == 0 and error is None, (name, weight)
+        elif name in ("intercept", "proven", "gap", "share"):
+            assert abs(weight - true.get(name, 0)) < 4 * error < 1.2, (name, weight, error)
+    rights = [row["right"] for row in rows]
+    loss = fit.log_loss(fit.left_out(RULES, rows, 1), rights)
+    share = sum(rights) / len(rights)
+    assert loss < fit.log_loss([share] * len(rows), rights) - 0.05, loss
+    strict, _ = fit.fit(RULES, rows, 1e6)
+    assert max(map(abs, strict[1:])) < 0.01, strict  # held at 0
+
+
+@case("a program is judged by weights that have not seen it")
+def _():
+    # Within each program all answers are alike, and the two halves contradict each other.
+    rows = [{"program": f"p{number}", "part": "train", "features": {"proven": float(number % 2)},
+             "right": float(number % 2 == (number < 2))} for number in range(4) for _ in range(5)]
+    seen = [RULES.probability(row["features"], fit.fit(RULES, rows, 1e-3)[0]) for row in rows]
+    unseen = fit.left_out(RULES, rows, 1e-3)
+    rights = [row["right"] for row in rows]
+    assert fit.log_loss(unseen, rights) > fit.log_loss(seen, rights) + 0.1
+
+
+@case("fit.py prints a table, and refuses what it cannot fit")
+def _():
+    os.makedirs("kept")
+    said = dict(answer("earliest"), confidence_features={"proven": 1.0, "second_method": 1.0})
+    keep.write("kept", row("clinic.c", "idle", 1, said))
+    keep.write("kept", row("clinic.c", "idle", 2, answer(kind="too_noisy", confidence="low")))
+    words = sys.executable, os.path.join(FOLDER, "fit.py")
+    r = run(*words, "kept")
+    assert r.status == 0 and "1 answers; passed over" in r.out, r
+    assert lines_of(r.out, "high", "1")[0][-1] == "100 %", r.out
+    assert "Not fitted: `train` needs right and wrong answers of two programs" in r.out, r.out
+    for number in range(1, 7):
+        for name, function in (("clinic.c", "earliest"), ("survey.cc", "column_means"),
+                               ("archive.cc", "store")):
+            right = number % 3 > 0
+            keep.write("kept", row(name, "spin", number, dict(
+                answer(function if right else "nobody"),
+                confidence_features={"proven": float(right), "share": number / 10})))
+    r = run(*words, "kept", "--ridge", "0.5")
+    assert r.status == 0 and "Lines for data/confidence.rules" in r.out, r
+    assert float(lines_of(r.out, "proven")[0][2]) > 0.5, r.out
+    assert lines_of(r.out, "noise")[0][-1] == "constant", r.out
+    os.makedirs("empty")
+    r = run(*words, "empty")
+    assert r.status == 1 and "no answer there has features" in r.err, r
 
 
 def fake_build():
@@ -313,6 +409,36 @@ def _():
     assert run(sys.executable, "-c", "sum(range(10 ** 6))").status == 0 and own() > before
     share = at(60, 12, others.share)
     assert abs(share - 0.5 / os.cpu_count()) < 1e-6, share
+
+
+@case("of the demo's runs with nothing changed a wrong place and an arrived promise are wrong")
+def _():
+    def told(function="post_bookings", kind="change", promise="open", confidence="low"):
+        return unchanged.row_of({"answer": {**answer(function, confidence, kind)},
+                                 "round": {"outcome": "equivalent",
+                                           "promise": {"result": promise}}}, 50)
+
+    assert unchanged.tables({"idle": [told(), told(None, "too_noisy")]})[1]
+    for wrong in (told("take_digest", confidence="high"), told(promise="arrived"),
+                  told(promise="more"), {"error": "exit status 5"}):
+        text, right = unchanged.tables({"spin": [told(), wrong]})
+        assert not right, text
+    text, _ = unchanged.tables({"idle": [told(), told(None, "too_noisy")]})
+    assert lines_of(text, "idle", "2", "1", "1", "0", "0"), text
+    text, _ = unchanged.tables({"spin": [told(), told("take_digest", confidence="high")]})
+    assert lines_of(text, "spin", "2", "1", "0", "1 take_digest (high)", "0"), text
+    assert lines_of(text, "spin", "2", "2 equivalent", "2 open"), text
+
+
+@case("of the demo's runs the first after a failure has nothing to be compared with")
+def _():
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "idle.jsonl")
+        assert not unchanged.has_run(path)
+        for error, there in (("exit status 5", False), (None, True), ("again", True)):
+            with open(path, "a", encoding="utf-8") as file:
+                file.write(json.dumps({"error": error}) + "\n")
+            assert unchanged.has_run(path) == there, error
 
 
 main()

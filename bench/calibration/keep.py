@@ -1,8 +1,9 @@
 """keep.py - the directory of answers: a small JSON file for each program, load and round.
 
 A file is there whole or not at all, and has what assay said, not what that is worth: tables.py
-judges it by the truth of today, so that a corrected truth.txt needs no new runs.  The signals are
-kept because limits of confidence are fitted to them.
+judges it by the truth of today, so that a corrected truth.txt needs no new runs.  The answer has
+the features of its confidence (`confidence_features`), which fit.py fits weights to; the signals
+are kept for features that nobody has thought of yet.
 
     program, load, round     which run it is
     commit, tool             of the sources around the build; the program itself, by its checksum

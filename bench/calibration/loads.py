@@ -10,8 +10,9 @@ import sys
 import tempfile
 import time
 
-from truth import HERE  # first: it finds the next one
-from truth_table import end, start
+BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path[:0] = [os.path.join(BENCH, "mainjob")]
+from truth_table import end, start  # noqa: E402  pylint: disable=wrong-import-position
 
 # Processes for each CPU.  spin, spin2: they count; build: they compile, with files and children.
 LOADS = {"idle": 0, "spin": 1, "spin2": 2, "build": 1}
@@ -28,7 +29,7 @@ import os, subprocess, sys
 while os.getppid() == int(sys.argv[1]):
     subprocess.run(sys.argv[2:], check=True)
 """
-SOURCE_TO_BUILD = os.path.join(os.path.dirname(HERE), "programs", "words.cc")
+SOURCE_TO_BUILD = os.path.join(BENCH, "programs", "words.cc")
 
 
 def cpus():
@@ -45,10 +46,12 @@ def command_of(load, folder, number):
 
 
 @contextlib.contextmanager
-def beside(load):
-    """Runs the load; what it gives is to be called after each measurement, and ends the benchmark
-    when a process of the load is gone: the measurement was not beside it."""
+def beside(load, processes=None):
+    """Runs the load, with so many processes in place of its own number; what it gives is to be
+    called after each measurement, and ends the benchmark when a process of the load is gone: the
+    measurement was not beside it."""
     workers = []
+    processes = LOADS[load] * cpus() if processes is None else processes
 
     def check():
         gone = [worker for worker in workers if worker.poll() is not None]
@@ -57,7 +60,7 @@ def beside(load):
 
     with tempfile.TemporaryDirectory() as folder:
         try:
-            for number in range(LOADS[load] * cpus()):
+            for number in range(processes):
                 workers.append(start(command_of(load, folder, number), stdout=subprocess.DEVNULL,
                                      env={**os.environ, "TMPDIR": folder}))
             time.sleep(2 if workers else 0)
@@ -66,6 +69,16 @@ def beside(load):
         finally:
             for worker in workers:
                 end(worker)
+
+
+@contextlib.contextmanager
+def beside_named(name):
+    """As beside(): of a load, of so many processes that count ("2"), or of nothing ("")."""
+    if not name:
+        yield lambda: None
+        return
+    with beside("spin" if name.isdigit() else name, int(name) if name.isdigit() else None) as check:
+        yield check
 
 
 def busy_seconds():

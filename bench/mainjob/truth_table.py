@@ -91,11 +91,12 @@ def end(process, patience=10):
             pass
 
 
-def run(tool, program, budget, folder, limit=None):
-    """What `assay run` says of a program (the `data` of its JSON), and how many seconds it took.
-    ValueError: it gave no answer, also within `limit` seconds."""
+def run(tool, program, budget, folder, limit=None, options=()):
+    """What `assay run` says of a program, a path or a list of words (the `data` of its JSON), and
+    how many seconds it took.  ValueError: it gave no answer, also within `limit` seconds."""
     began = time.monotonic()
-    job = start([tool, "run", "--json", "--budget", budget, "--", program], cwd=folder,
+    words = [program] if isinstance(program, str) else program
+    job = start([tool, "run", "--json", "--budget", budget, *options, "--", *words], cwd=folder,
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
         text, said = job.communicate(timeout=limit)

@@ -263,7 +263,7 @@ static void pair_done(void *context, const struct causal_pair *pair)
 	if (!job->host->show_progress ||
 		causal_view_make(job->run, job->rounds.judge, &arena, &view, &ignored) < 0)
 		return;
-	best = view.flat_from ? view.targets[0].curve.best : NULL;
+	best = view.flat_from ? causal_curve_best(&view.targets[0].curve) : NULL;
 	if (best)
 		job_progress(job->host,
 			"pair %u, %u targets; %s: %.0f %% faster -> %.1f %% (%.1f to %.1f)",

@@ -20,6 +20,7 @@ static int result_make(struct run_job *job, struct err *err)
 		return r;
 	job->evidence.target = job->manifest.target;
 	job->evidence.directory = job->directory.path;
+	job->evidence.against = job->against_path;
 	job->evidence.input = job->input_path;
 	job->evidence.code = code_look_take(job->evidence.piece[EVIDENCE_PROFILE].run, &job->arena);
 	evidence_view_causal(&job->evidence, &job->arena);

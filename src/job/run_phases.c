@@ -122,37 +122,64 @@ static void smaller_words(
 	run_words_add(words, "record", "-F", arena_format(&job->arena, "%u", step->rate_hz));
 }
 
+/* "parse" or "parse+" when causal finds it in the program; NULL: it does not. */
+static const char *site_of(struct run_job *job, struct causal_sites *sites, const char *function,
+	bool with_callees, struct err *why)
+{
+	const char *text = arena_format(&job->arena, "%.*s%s", (int)names_bare_length(function),
+		function, with_callees ? "+" : "");
+
+	if (strchr(text, '@')) { /* what stands behind it would be read as a caller */
+		err_set(why, ERR_USAGE, EINVAL,
+			"functions with a symbol version (NAME@VERSION) cannot be tried");
+		return NULL;
+	}
+	return causal_sites_add(sites, text, false, why) >= 0 ? text : NULL;
+}
+
+/* The place itself, or else what has most of its time below it.  False: neither is in the program
+ * (but in a library, or in a child), and the answer will say so. */
+static bool target_add(struct run_job *job, struct causal_sites *sites,
+	const struct hotspot_target *target, struct run_words *words)
+{
+	struct evidence *evidence = &job->evidence;
+	struct err why = {0}, ignored = {0};
+	const char *text = site_of(job, sites, target->function, target->with_callees, &why);
+
+	if (!text && target->inner)
+		text = site_of(job, sites, target->inner, target->inner_with_callees, &ignored);
+	if (text)
+		run_words_add(words, "-f", text);
+	else if (evidence->untried_count < EVIDENCE_UNTRIED)
+		evidence->untried[evidence->untried_count++] = (struct evidence_untried){
+			target->function, arena_copy(&job->arena, why.text)};
+	return text;
+}
+
 /* The places that the answer may name, with what they call where the time is there: in the seconds
- * there are, experiments on each of their lines would leave all bounds open.  A name that causal
- * does not find in the program (of a library, of a child) is left out; without any causal looks for
- * lines itself. */
+ * there are, experiments on each of their lines would leave all bounds open.  The hottest is named
+ * first, so it is tried first; without any name causal looks for lines itself. */
 static void causal_add_targets(struct run_job *job, struct run_words *words)
 {
 	struct err ignored = {0};
 	struct evidence_piece piece = {
 		.run = run_phase_file(job, EVIDENCE_PROFILE, &ignored), .path = ""};
 	const char *name = job->worker.path ? job->worker.path : job->options.program[0];
-	struct hotspot_target functions[EXPERIMENT_FUNCTIONS];
+	struct hotspot_target functions[EXPERIMENT_FUNCTIONS + EVIDENCE_UNTRIED];
 	const char *program;
 	const struct scope everything = {0};
 	struct causal_sites *sites = NULL;
-	uint32_t count;
+	uint32_t count, added = 0;
 
+	job->evidence.untried_count = 0;
+	job->evidence.follows = job->worker.path;
 	if (!piece.run || binary_find(name, &job->arena, &program, &ignored) < 0 ||
 		causal_sites_open(program, &everything, &sites, &ignored) < 0)
 		return;
 	count = hotspot_functions(&piece, code_look_take(piece.run, &job->arena), EXPERIMENT_SHARE,
-		&job->arena, functions, EXPERIMENT_FUNCTIONS);
-	for (uint32_t i = 0; i < count; i++) {
-		const char *function = arena_format(&job->arena, "%.*s%s",
-			(int)names_bare_length(functions[i].function), functions[i].function,
-			functions[i].with_callees ? "+" : "");
-
-		/* What stands behind @ would be read as a caller. */
-		if (!strchr(function, '@') &&
-			causal_sites_add(sites, function, false, &ignored) >= 0)
-			run_words_add(words, "-f", function);
-	}
+		&job->arena, functions, EXPERIMENT_FUNCTIONS + EVIDENCE_UNTRIED);
+	for (uint32_t i = 0; i < count && added < EXPERIMENT_FUNCTIONS; i++)
+		added += target_add(job, sites, &functions[i], words);
 	causal_sites_close(sites);
 }
 
@@ -278,6 +305,20 @@ static void wishes_make(struct run_job *job, struct plan_wish *wishes)
 
 /* ---- the plan ---- */
 
+/* Of the CPUs that the program may use, while it was observed; NAN: it was not yet. */
+static double others_share(struct run_job *job)
+{
+	struct err ignored = {0};
+	const struct manifest_phase *row = run_step_find(job, "observed");
+	const struct run *run =
+		row && *row->file ? run_phase_file(job, EVIDENCE_OBSERVED, &ignored) : NULL;
+
+	if (!run)
+		return (double)NAN;
+	return (fact_of(run, "busy_ns") - fact_of(run, "on_cpu_ns")) / fact_of(run, "watched_ns") /
+	       fact_of(run, "cpus_allowed");
+}
+
 static void plan_now(struct run_job *job, struct plan_step *ret_steps)
 {
 	struct plan_wish wishes[RUN_PHASES];
@@ -285,6 +326,7 @@ static void plan_now(struct run_job *job, struct plan_step *ret_steps)
 		.run_ns = job->run_ns,
 		.endless = job->endless,
 		.cpus = job->cpus,
+		.others_share = others_share(job),
 		.budget_ns = job->budget_ns,
 		.spent_ns = run_job_spent_ns(job),
 		.runs_least = job->against_path ? COMPARE_RUNS_GOOD : 0,

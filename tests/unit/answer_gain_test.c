@@ -249,6 +249,33 @@ static void a_level_whose_bounds_hold_nothing_is_not_the_one_that_is_shown(void 
 	scene_done(&s);
 }
 
+static void experiments_that_exclude_the_arithmetic_of_several_threads_are_said(void **state)
+{
+	struct scene s = scene_of_two(50, true);
+	struct run *causal = experiments_run("hot", 1);
+	str_auto struct str text = {0};
+	struct jsonw json = {.out = &text};
+	struct answer_page page = {.view = &s.view, .evidence = &s.evidence, .target = ""};
+
+	(void)state;
+	causal->experiments.count = 0;
+	causal->visits.count = 0;
+	pairs_add(causal, 1, 500, (const double[]){0.78, 1.18}); /* 2 %, -9 to 13 */
+	s.evidence.piece[EVIDENCE_CAUSAL] = (struct evidence_piece){causal, "causal.assay", "", ""};
+	scene_signal(&s, "cpus_used", 1.9);
+	scene_signal(&s, "runnable", 2);
+	scene_first(&s);
+	assert_int_equal(s.view.gain_source, GAIN_EVEN_THREADS);
+	assert_true(s.view.first->open_hi > 0.08 && s.view.first->open_hi < s.view.gain_lo);
+	assert_non_null(strstr(s.view.gain_doubt, "one of them is wrong"));
+	jsonw_begin_object(&json);
+	answer_json(&json, &page);
+	jsonw_end_object(&json);
+	assert_non_null(strstr(text.at, "\"gain_open\": {"));
+	run_close(causal);
+	scene_done(&s);
+}
+
 /* A promise by arithmetic is for half of the time; the change took away three quarters of it. */
 static void a_promise_by_arithmetic_is_held_against_what_the_place_got(void **state)
 {
@@ -366,6 +393,8 @@ int main(void)
 		cmocka_unit_test(
 			an_experiment_that_contradicts_one_busy_thread_is_said_and_makes_it_less_sure),
 		cmocka_unit_test(a_level_whose_bounds_hold_nothing_is_not_the_one_that_is_shown),
+		cmocka_unit_test(
+			experiments_that_exclude_the_arithmetic_of_several_threads_are_said),
 		cmocka_unit_test(a_promise_by_arithmetic_is_held_against_what_the_place_got),
 		cmocka_unit_test(threads_that_take_turns_gain_what_one_does_alone),
 		cmocka_unit_test(the_own_time_of_the_caller_may_go_with_the_work),

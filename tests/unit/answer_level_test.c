@@ -47,6 +47,35 @@ static void experiments_are_about_the_place_with_what_it_calls(void **state)
 	scene_done(&blind);
 }
 
+/* step() has 3 % of its own and 87 % below it: alone it would be flat, and so would run_all(). */
+static void what_stands_in_for_a_place_is_tried_with_what_it_calls(void **state)
+{
+	struct scene s = scene_of(HEAD "87 main:1;run_all:5;step:7;kernel:9\n"
+				       "3 main:1;run_all:5;step:8\n10 main:1;other:3\n",
+		"run_all:5");
+	struct scene leaf = scene_of(PARSER, "parse:88 main:1");
+	struct hotspot_target targets[4];
+
+	(void)state;
+	s.code.loops = s.loops;
+	s.code.callee = s.callee;
+	assert_int_equal(hotspot_functions(&s.evidence.piece[EVIDENCE_PROFILE], &s.code, 0.5,
+				 &s.arena, targets, 4),
+		1);
+	assert_string_equal(targets[0].function, "run_all");
+	assert_string_equal(targets[0].inner, "step");
+	assert_true(targets[0].inner_with_callees);
+	leaf.code.loops = leaf.loops;
+	leaf.code.callee = leaf.callee;
+	assert_int_equal(hotspot_functions(&leaf.evidence.piece[EVIDENCE_PROFILE], &leaf.code, 0.5,
+				 &leaf.arena, targets, 4),
+		1);
+	assert_string_equal(targets[0].inner, "step");
+	assert_false(targets[0].inner_with_callees);
+	scene_done(&s);
+	scene_done(&leaf);
+}
+
 static void a_function_that_has_the_loop_itself_is_the_place_and_so_it_is_when_nobody_looked(
 	void **state)
 {
@@ -416,6 +445,7 @@ int main(void)
 		cmocka_unit_test(a_function_that_several_callers_share_is_the_place),
 		cmocka_unit_test(a_function_that_one_caller_has_most_of_is_that_callers),
 		cmocka_unit_test(experiments_are_about_the_place_with_what_it_calls),
+		cmocka_unit_test(what_stands_in_for_a_place_is_tried_with_what_it_calls),
 		cmocka_unit_test(who_makes_copies_and_destroys_values_is_the_place),
 		cmocka_unit_test(
 			a_function_that_has_the_loop_itself_is_the_place_and_so_it_is_when_nobody_looked),

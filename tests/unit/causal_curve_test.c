@@ -100,6 +100,24 @@ static void kinds_are_told_apart(void **state)
 	assert_int_equal(curve_of(nothing, 0.5, 3, 1).class, CAUSAL_NOISY);
 }
 
+static void a_curve_that_was_moved_has_its_own_best_level(void **state)
+{
+	struct causal_curve curves[2] = {
+		curve_of(linear, 0.02, 12, 1), curve_of(nothing, 0.02, 12, 1)};
+	struct causal_curve moved = curves[0];
+
+	(void)state;
+	curves[0] = curves[1];
+	curves[1] = moved;
+	for (unsigned i = 0; i < 2; i++) {
+		const struct causal_gain *best = causal_curve_best(&curves[i]);
+
+		assert_true(best >= curves[i].gains && best < curves[i].gains + CAUSAL_LEVELS);
+	}
+	assert_true(causal_curve_best(&curves[0])->gain < 0.1);
+	assert_true(causal_curve_best(&curves[1])->gain > 0.5);
+}
+
 static void bounds_hold_the_truth(void **state)
 {
 	static const truth truths[] = {linear, gentle, capped, nothing, worse, late};
@@ -160,7 +178,7 @@ static void what_says_nothing(void **state)
 	causal_curve_make(broken, 3, 0, &curve);
 	assert_int_equal(curve.trials, 1);
 	assert_false(curve.gains[1].is_known);
-	assert_null(curve.best);
+	assert_null(causal_curve_best(&curve));
 	assert_int_equal(curve.class, CAUSAL_NOISY);
 	causal_curve_make(NULL, 0, 0, &curve);
 	assert_int_equal(curve.trials, 0);
@@ -221,6 +239,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(between_the_levels_a_gain_lies_on_straight_lines),
 		cmocka_unit_test(kinds_are_told_apart),
+		cmocka_unit_test(a_curve_that_was_moved_has_its_own_best_level),
 		cmocka_unit_test(bounds_hold_the_truth),
 		cmocka_unit_test(the_slope_is_that_at_the_origin),
 		cmocka_unit_test(latency_by_littles_law),

@@ -247,7 +247,46 @@ static void what_says_why_stands_before_what_says_where(void **state)
 	vec_push(&signals.rows, (struct signal){"b", "share", "w", "p", "q", "m", "", 0.2});
 	ledger_evaluate(book, &signals, &arena, &view);
 	assert_string_equal(view.rows[0].name, "why");
-	assert_true(view.rows[1].is_place);
+	assert_true(view.rows[1].is_place && !view.rows[1].is_aside);
+}
+
+static void one_place_is_not_one_places(void **state)
+{
+	static const char text[] =
+		"hypothesis h\ntitle t\ncategory cpu\neffort 1\nenough 1\n"
+		"share a\nadvice x\nfalsifier y\nnext z\n"
+		"witness w\nsupports a >= 0\nsays no gain at {a}, a gain at {b}\n";
+	hypothesis_book_auto struct hypothesis_book *book = NULL;
+	signals_auto struct signals signals = {0};
+	arena_auto struct arena arena = {0};
+	struct ledger_view view;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(hypothesis_book_parse("test", text, &book, &err), 0);
+	vec_push(&signals.rows, (struct signal){"a", "places", "w", "p", "q", "m", "", 1});
+	vec_push(&signals.rows, (struct signal){"b", "places", "w", "p", "q", "m", "", 2});
+	ledger_evaluate(book, &signals, &arena, &view);
+	assert_non_null(strstr(view.rows[0].why, "no gain at 1 place, a gain at 2 places"));
+}
+
+static void what_is_hot_and_gains_nothing_is_aside(void **state)
+{
+	hypothesis_book_auto struct hypothesis_book *book = NULL;
+	signals_auto struct signals signals = {0};
+	arena_auto struct arena arena = {0};
+	struct ledger_view view;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(hypothesis_book_load(&book, &err), 0);
+	ledger_evaluate(book, &signals, &arena, &view);
+	for (uint32_t i = 0; i < view.count; i++) {
+		bool is_aside = str_equal(view.rows[i].name, "hot_but_off_the_critical_path");
+
+		assert_int_equal(view.rows[i].is_aside, is_aside);
+		assert_true(!is_aside || view.rows[i].is_place);
+	}
 }
 
 /* ---- texts ---- */
@@ -280,6 +319,7 @@ static void doubtful_rules_are_refused(void **state)
 	refused(HEAD "witness w\nsupports a >= 1\nsays x\nwitness w\nsupports a < 1\nsays x\n",
 		"a second witness");
 	refused(HEAD "witness w\nsupports a >= 1\nsays x\neffort 9\n", "a second key");
+	refused(HEAD "role here\nwitness w\nsupports a >= 1\nsays x\n", "unknown role 'here'");
 	refused(HEAD "enough 9\nwitness w\nsupports a >= 1\nsays x\n", "expected 1 to 3, not '9'");
 	refused(HEAD "witness w\nsupports a >= 1\nsays x\n\n" HEAD
 		     "witness w\nsupports a >= 1\nsays x\n",
@@ -397,6 +437,8 @@ int main(void)
 		cmocka_unit_test(the_programs_own_word_is_a_witness),
 		cmocka_unit_test(a_noisy_machine_marks_every_other_row),
 		cmocka_unit_test(what_says_why_stands_before_what_says_where),
+		cmocka_unit_test(what_is_hot_and_gains_nothing_is_aside),
+		cmocka_unit_test(one_place_is_not_one_places),
 		cmocka_unit_test(doubtful_rules_are_refused),
 		cmocka_unit_test(every_signal_of_every_rule_is_there),
 		cmocka_unit_test(no_evidence_at_all_leaves_everything_untested),

@@ -224,6 +224,29 @@ static void who_does_not_set_the_pace_gets_no_gain_but_costs(void **state)
 	}
 }
 
+static void a_pair_that_other_programs_robbed_is_counted_and_not_used(void **state)
+{
+	struct causal_view view;
+	struct arena arena = {0};
+	struct program p;
+	uint32_t pairs;
+
+	(void)state;
+	begin(&p);
+	p.pairs_most = 20;
+	play(&p, SITES);
+	assert_int_equal(causal_view_make(p.run, NULL, &arena, &view, &p.err), 0);
+	assert_int_equal(view.disturbed, 0);
+	pairs = view.pairs;
+	p.run->experiments.at[0].flags |= EXPERIMENT_ROBBED; /* a half of each of two pairs */
+	p.run->experiments.at[3].flags |= EXPERIMENT_ROBBED;
+	assert_int_equal(causal_view_make(p.run, NULL, &arena, &view, &p.err), 0);
+	assert_int_equal(view.disturbed, 2);
+	assert_int_equal(view.pairs, pairs - 2);
+	arena_done(&arena);
+	end(&p);
+}
+
 static void the_end_judges_where_whole_runs_were_made(void **state)
 {
 	struct causal_view view;
@@ -447,6 +470,7 @@ int main(void)
 			a_line_that_brings_something_gets_more_pairs_than_one_that_does_not),
 		cmocka_unit_test(whole_runs_of_two_executions_are_a_pair),
 		cmocka_unit_test(who_does_not_set_the_pace_gets_no_gain_but_costs),
+		cmocka_unit_test(a_pair_that_other_programs_robbed_is_counted_and_not_used),
 		cmocka_unit_test(the_end_judges_where_whole_runs_were_made),
 		cmocka_unit_test(with_time_for_few_pairs_few_lines_are_tried),
 		cmocka_unit_test(targets_are_numbered_in_the_order_they_were_tried),

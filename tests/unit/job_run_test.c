@@ -293,6 +293,25 @@ static void experiments_are_made_on_hot_functions_that_the_program_has(void **st
 	assert_non_null(strstr(words, " -f index_of "));
 	assert_null(strstr(words, "not_of_this_program"));
 	assert_null(strstr(words, " -f words_of ")); /* 2.4 % */
+	/* The answer can say why there is no experiment on the second one. */
+	assert_int_equal(f->job.evidence.untried_count, 1);
+	assert_string_equal(f->job.evidence.untried[0].function, "not_of_this_program");
+	assert_non_null(strstr(f->job.evidence.untried[0].reason, "not_of_this_program"));
+}
+
+/* Most of it is in the allocator, so it has little time of its own, and is first all the same. */
+static void the_place_that_the_samples_name_first_is_tried_first(void **state)
+{
+	struct fixture *f = *state;
+	const char *words;
+
+	run_phases_plan(&f->job);
+	put_run(f, "profile.assay",
+		profile_text_run("event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"
+				 "26 main;words_of\n20 main;put_run\n"
+				 "4 main;index_of\n50 main;index_of;malloc@libc.so.6\n"));
+	words = words_of(f, "causal", (struct plan_step){.share_ns = 9 * S});
+	assert_non_null(strstr(words, " -f index_of -f words_of -f put_run "));
 }
 
 /* ---- what came of a phase ---- */
@@ -484,6 +503,7 @@ int main(void)
 		TEST(calls_are_counted_before_the_end_of_the_shortest_run),
 		TEST(threads_that_live_shortly_are_sampled_more_often),
 		TEST(experiments_are_made_on_hot_functions_that_the_program_has),
+		TEST(the_place_that_the_samples_name_first_is_tried_first),
 		TEST(a_phase_is_done_when_its_command_says_so_and_its_file_is_there),
 		TEST(why_a_phase_failed_is_what_its_command_told),
 		TEST(a_result_that_could_not_be_written_ends_the_job),

@@ -1,4 +1,5 @@
 /* plan_test.c - what the main job does with its time. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -277,6 +278,41 @@ static void a_phase_that_watches_keeps_the_share_that_was_promised(void **state)
 	assert_true(f.steps[PROFILE].expected_ns + S >= promised);
 }
 
+/* Others' share of the CPUs decides who gets the time, while there are experiments to make. */
+static void beside_other_programs_experiments_get_the_time_of_whole_runs(void **state)
+{
+	static const struct {
+		double others;
+		uint64_t run_ns;
+		bool refused, compares;
+		int fewer; /* whole runs than on a quiet machine: 1 fewer, 0 the same */
+	} cases[] = {
+		{(double)NAN, 2 * S, false, false, 0}, /* it was not observed */
+		{0.05, 2 * S, false, false, 0}, {0.15, 2 * S, false, false, 1},
+		{0.56, 2 * S, false, false, 1},
+		{0.56, 2 * S, false, true, 0},	/* a comparison needs its runs */
+		{0.56, 2 * S, true, false, 0},	/* nobody else wants the time */
+		{0.56, 5 * S, false, false, 0}, /* three are the fewest */
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct fixture quiet = begin(cases[i].run_ns, 60 * S), busy;
+
+		quiet.input.runs_least = cases[i].compares ? 6 : 0;
+		quiet.wishes[CAUSAL].refused = cases[i].refused ? "no" : NULL;
+		busy = quiet;
+		busy.input.others_share = cases[i].others;
+		plan(&quiet);
+		plan(&busy);
+		assert_int_equal(
+			busy.steps[BASELINE].runs < quiet.steps[BASELINE].runs, cases[i].fewer);
+		assert_int_equal(
+			busy.steps[CAUSAL].share_ns > quiet.steps[CAUSAL].share_ns, cases[i].fewer);
+		assert_true(busy.steps[BASELINE].runs >= 3);
+	}
+}
+
 static void with_no_time_left_every_phase_says_so(void **state)
 {
 	struct fixture f = begin(5 * S, 60 * S);
@@ -309,6 +345,7 @@ int main(void)
 		cmocka_unit_test(fewer_whole_runs_than_wanted_are_better_than_none),
 		cmocka_unit_test(a_long_run_leaves_room_for_simulation_and_experiments),
 		cmocka_unit_test(a_phase_that_watches_keeps_the_share_that_was_promised),
+		cmocka_unit_test(beside_other_programs_experiments_get_the_time_of_whole_runs),
 		cmocka_unit_test(with_no_time_left_every_phase_says_so),
 	};
 

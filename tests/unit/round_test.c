@@ -86,6 +86,44 @@ static void promise(struct fixture *f, double gain, double lo, double hi)
 		.at = 0.5};
 }
 
+/* Every run waited for a CPU, besides what it took. */
+static void wait_for_cpus(struct fixture *f, unsigned side, double wait_ms)
+{
+	struct run *run = run_open();
+
+	run_add_command(run, &(struct command_row){run_intern(run, "prog")});
+	for (row_id id = 1; id <= f->runs[side]->executions.count; id++) {
+		struct execution_row row = run_execution(f->runs[side], id);
+
+		row.queue_ns = (uint64_t)(1e6 * wait_ms);
+		row.wall_ns += row.queue_ns;
+		row.flags |= EXECUTION_QUEUE;
+		run_add_execution(run, &row);
+	}
+	run_freeze(run);
+	run_close(f->runs[side]);
+	f->runs[side] = run;
+}
+
+static void the_time_of_other_programs_is_taken_out(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	begin(&f, 10, 100, 80);
+	wait_for_cpus(&f, 0, 0);
+	wait_for_cpus(&f, 1, 20);
+	f.input.before_run = f.runs[0];
+	f.input.after_run = f.runs[1];
+	make(&f);
+	assert_true(f.view.corrected);
+	assert_int_equal(f.view.verdict.outcome, COMPARE_IMPROVED);
+	assert_string_equal(f.view.verdict.by->name, "corrected wall time");
+	assert_true(fabs(f.view.ratio - 0.8) < 0.01);
+	assert_true(f.view.after_ns > 0.99 * f.view.before_ns); /* wall time as it was */
+	end(&f);
+}
+
 static void a_promised_gain_that_comes_has_arrived(void **state)
 {
 	struct fixture f;
@@ -346,6 +384,7 @@ static void rounds_come_back_and_torn_lines_cost_only_themselves(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_time_of_other_programs_is_taken_out),
 		cmocka_unit_test(a_promised_gain_that_comes_has_arrived),
 		cmocka_unit_test(a_line_of_the_history_has_ratios_not_gains),
 		cmocka_unit_test(more_and_less_than_promised_are_told_apart),

@@ -116,8 +116,7 @@ static bool row_supports(const struct ledger_row *row, const char *category)
 	return row->verdict == HYPOTHESIS_SUPPORTS && str_equal(row->category, category);
 }
 
-/* A supported explanation of this category, NULL: none. */
-static const struct ledger_row *ledger_find(const struct ledger_view *ledger, const char *category)
+const struct ledger_row *answer_supported(const struct ledger_view *ledger, const char *category)
 {
 	for (uint32_t i = 0; ledger && i < ledger->count; i++)
 		if (row_supports(&ledger->rows[i], category))
@@ -125,7 +124,7 @@ static const struct ledger_row *ledger_find(const struct ledger_view *ledger, co
 	return NULL;
 }
 
-static bool spot_pays(const struct hotspot *spot)
+bool hotspot_pays(const struct hotspot *spot)
 {
 	return gain_is_experiment(spot->gain_source) && spot->gain_lo > 0;
 }
@@ -133,7 +132,7 @@ static bool spot_pays(const struct hotspot *spot)
 /* Rule 1: a supported explanation that is about the machine or the number of threads. */
 static const struct ledger_row *machine_row(const struct ledger_view *ledger)
 {
-	const struct ledger_row *row = ledger_find(ledger, "starvation");
+	const struct ledger_row *row = answer_supported(ledger, "starvation");
 
 	return row && (isnan(row->share) || row->share >= MACHINE_SHARE) ? row : NULL;
 }
@@ -158,10 +157,11 @@ static const struct hotspot *spot_choose(const struct answer_view *view)
 	for (uint32_t i = 0; i < view->hotspot_count; i++) {
 		const struct hotspot *spot = &view->hotspots[i];
 
-		if (spot_pays(spot) || (spot->because && spot->explained >= least))
+		if (hotspot_pays(spot) || (spot->because && spot->explained >= least))
 			return spot;
 		/* One of several mechanisms alone is not acted on when another place has more. */
-		if (!best && spot->value >= STANDS_OUT && (spot->agree >= 2 || spot->asked == 1))
+		if (!best && spot->value >= STANDS_OUT &&
+			(spot->agree >= 2 || (spot->agree && spot->asked == 1)))
 			best = spot;
 	}
 	if (best)
@@ -179,18 +179,27 @@ static const char *place_words(const struct hotspot *spot, struct arena *arena)
 	return spot->location;
 }
 
-/* Samples and experiments of the same busy minutes are wrong together: however many agree, a step
- * is taken off. */
-static void confidence_say(double confidence, struct answer_view *view)
+/* Samples and experiments of the same busy minutes are wrong together: where that makes it less
+ * sure, it is said. */
+static void confidence_say(struct answer_view *view)
 {
-	static const char *const words[] = {"low", "medium", "high"};
-	unsigned step = confidence >= 0.8 ? 2 : confidence >= 0.5 ? 1 : 0;
+	struct confidence_rules rules;
+	struct confidence_features quiet;
 
-	if (step && ledger_find(view->ledger, "noise")) {
-		step--;
-		view->confidence_reason = "a step lower, because the machine was not quiet";
-	}
-	view->confidence = words[step];
+	confidence_rules_load(&rules);
+	answer_features(view, &view->features);
+	view->probability = confidence_probability(&rules, &view->features);
+	view->confidence = confidence_word(&rules, view->probability);
+	quiet = view->features;
+	answer_features_quiet(view, &quiet);
+	if (str_equal(confidence_word(&rules, confidence_probability(&rules, &quiet)),
+		    view->confidence))
+		return;
+	view->confidence_reason =
+		view->first && view->first->counts_once
+			? "lower, because the machine was not quiet: what was measured in the same "
+			  "minutes (joined by +) counts as one method"
+			: "lower, because the machine was not quiet";
 }
 
 static const char *share_words(const struct hotspot *spot, struct arena *arena)
@@ -230,7 +239,7 @@ const char *answer_chain(const struct hotspot *spot, struct arena *arena)
 
 static void gain_words(const struct hotspot *spot, struct str *out)
 {
-	if (!spot_pays(spot))
+	if (!hotspot_pays(spot))
 		return;
 	str_addf(out, "%.0f %% faster there makes the program %.1f %% faster (%.1f to %.1f)",
 		100 * spot->gain_at, 100 * spot->gain, 100 * spot->gain_lo, 100 * spot->gain_hi);
@@ -267,8 +276,7 @@ static enum causal_pace pace_of(const struct evidence *evidence)
 	return evidence->causal ? evidence->causal->pace : CAUSAL_PACE_OWN;
 }
 
-/* Experiments on a place can tell something. */
-static bool can_be_tried(const struct evidence *evidence)
+bool answer_can_try(const struct evidence *evidence)
 {
 	return !evidence->no_experiments && pace_of(evidence) == CAUSAL_PACE_OWN;
 }
@@ -278,9 +286,10 @@ static const char *refute_of(
 {
 	if (spot->pattern && (!spot->because || spot->because->is_place))
 		return spot->pattern->refute;
-	if (spot->because && *spot->because->falsifier)
+	if (spot->because && *spot->because->falsifier &&
+		!(spot->because->is_place && hotspot_pays(spot)))
 		return spot->because->falsifier;
-	if (spot_pays(spot))
+	if (hotspot_pays(spot))
 		return arena_format(arena,
 			"make it faster: if the program gains less than %.1f %% for every %.0f %% "
 			"there, this was wrong",
@@ -295,7 +304,7 @@ static const char *refute_of(
 	if (pace_of(evidence) != CAUSAL_PACE_OWN)
 		return "make it faster: if the program uses as much CPU time as before, this was "
 		       "wrong";
-	if (!can_be_tried(evidence))
+	if (!answer_can_try(evidence))
 		return "make it faster: if the program takes as long as before, this was wrong";
 	return arena_format(arena,
 		"a flat curve in `assay causal --progress auto -f %s`: it is then off the critical "
@@ -303,25 +312,50 @@ static const char *refute_of(
 		command_place(spot, true, arena));
 }
 
-static const char *next_of(
-	const struct hotspot *spot, const struct evidence *evidence, struct arena *arena)
+const char *answer_untried(const struct hotspot *spot, const struct evidence *evidence)
 {
-	const struct evidence_piece *causal = &evidence->piece[EVIDENCE_CAUSAL];
-
-	if (spot->has_no_name)
-		return arena_format(arena, "assay doctor %s", word_quoted(spot->file, arena));
-	if (spot_pays(spot) || (!causal->run && spot->because) ||
-		(gain_is_arithmetic(spot->gain_source) && spot->because &&
-			!spot->because->is_place))
-		return arena_format(arena, "change it, then: %s", command_round(evidence, arena));
-	if (isnan(spot->gain) && can_be_tried(evidence))
-		return arena_format(arena, "assay causal --progress auto -f %s -- %s",
-			command_place(spot, true, arena), command_target(evidence, arena));
-	return arena_format(arena, "assay annotate %s %s",
-		command_file(evidence, "profile.assay", arena), command_place(spot, false, arena));
+	for (uint32_t i = 0; i < evidence->untried_count; i++)
+		if (label_same_function(evidence->untried[i].function, spot->function))
+			return evidence->untried[i].reason;
+	return spot->has_no_name ? "its code has no names" : NULL;
 }
 
-static const char *gain_reason(const struct evidence *evidence)
+static bool was_hotter_tried(
+	const struct hotspot *spots, uint32_t count, const struct hotspot *than)
+{
+	for (uint32_t i = 0; i < count; i++)
+		if (spots[i].target && spots[i].value > than->value)
+			return true;
+	return false;
+}
+
+/* Why there is no experiment on this place, though there are some on others. */
+static const char *untried_reason(const struct answer_view *view, const struct hotspot *spot,
+	const struct evidence *evidence, struct arena *arena)
+{
+	const char *reason = answer_untried(spot, evidence);
+
+	if (reason)
+		return arena_format(arena, "no experiment could be made on this place: %s", reason);
+	if (was_hotter_tried(view->hotspots, view->hotspot_count, spot) ||
+		was_hotter_tried(view->flat, view->flat_count, spot))
+		return "no experiment was made on this place: those with more of the CPU time "
+		       "came first";
+	return "no experiment was made on this place before their time ended";
+}
+
+static const char *open_reason(const struct hotspot *spot, struct arena *arena)
+{
+	if (isnan(spot->open_hi))
+		return "too few experiments on this place were complete to tell its gain";
+	return arena_format(arena,
+		"experiments leave it open: %.1f to %.1f %% when it is %.0f %% faster%s",
+		100 * spot->open_lo, 100 * spot->open_hi, 100 * spot->open_at,
+		spot->open_lo <= 0 && spot->open_hi >= 0 ? ", which includes no gain at all" : "");
+}
+
+static const char *gain_reason(const struct answer_view *view, const struct hotspot *spot,
+	const struct evidence *evidence, struct arena *arena)
 {
 	static const char *const paced[CAUSAL_PACES] = {
 		[CAUSAL_PACE_CLOCK] = "a clock sets the pace of the program, so faster code saves "
@@ -332,7 +366,22 @@ static const char *gain_reason(const struct evidence *evidence)
 
 	if (paced[pace_of(evidence)])
 		return paced[pace_of(evidence)];
-	return causal->run ? "no experiment on this place was conclusive" : causal->reason;
+	if (!causal->run)
+		return causal->reason;
+	return spot->open_at > 0 ? open_reason(spot, arena)
+				 : untried_reason(view, spot, evidence, arena);
+}
+
+static void reasons_fill(const struct answer_view *view, const struct evidence *evidence,
+	struct arena *arena, struct hotspot_list *list)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct hotspot *spot = &list->rows[i];
+
+		spot->is_paced = pace_of(evidence) != CAUSAL_PACE_OWN;
+		if (isnan(spot->gain))
+			spot->gain_reason = gain_reason(view, spot, evidence, arena);
+	}
 }
 
 static void answer_place(const struct hotspot *spot, const struct evidence *evidence,
@@ -344,9 +393,9 @@ static void answer_place(const struct hotspot *spot, const struct evidence *evid
 	view->sentence = sentence_of(spot, arena);
 	view->cause = spot->cause;
 	view->why = spot->why;
-	confidence_say(spot->confidence, view);
+	confidence_say(view);
 	view->refute = refute_of(spot, evidence, arena);
-	view->next = next_of(spot, evidence, arena);
+	view->next = answer_next(view, evidence, arena);
 	view->gain = spot->gain;
 	view->gain_lo = spot->gain_lo;
 	view->gain_hi = spot->gain_hi;
@@ -356,8 +405,7 @@ static void answer_place(const struct hotspot *spot, const struct evidence *evid
 	view->gain_all_hi = spot->gain_all_hi;
 	view->gain_source = spot->gain_source;
 	view->gain_doubt = spot->gain_doubt;
-	if (isnan(spot->gain))
-		view->gain_reason = gain_reason(evidence);
+	view->gain_reason = spot->gain_reason;
 }
 
 static void answer_row(const struct ledger_row *row, const struct evidence *evidence,
@@ -368,7 +416,7 @@ static void answer_row(const struct ledger_row *row, const struct evidence *evid
 	view->sentence =
 		arena_format(arena, "%s: no single line is worth changing first", row->title);
 	view->cause = view->why = row->why;
-	confidence_say(1, view);
+	confidence_say(view);
 	view->refute = row->falsifier;
 	view->next = command_fill(
 		evidence, *row->next ? row->next : "assay scale --threads auto -- PROGRAM", arena);
@@ -378,7 +426,7 @@ static void answer_row(const struct ledger_row *row, const struct evidence *evid
 static void answer_none(
 	const struct evidence *evidence, struct arena *arena, struct answer_view *view)
 {
-	const struct ledger_row *noise = ledger_find(view->ledger, "noise");
+	const struct ledger_row *noise = answer_supported(view->ledger, "noise");
 
 	view->confidence = "low";
 	if (!evidence->piece[EVIDENCE_PROFILE].run) {
@@ -394,7 +442,9 @@ static void answer_none(
 		view->because = noise;
 		view->sentence = arena_format(arena, "the machine was too noisy: %s", noise->why);
 		view->why = noise->why;
-		view->next = "assay tune plan";
+		view->next = answer_next(view, evidence, arena);
+		if (!*view->next)
+			view->next = "assay tune plan";
 		return;
 	}
 	view->kind = ANSWER_NOTHING;
@@ -427,6 +477,7 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 		.gain_all = (double)NAN,
 		.gain_all_lo = (double)NAN,
 		.gain_all_hi = (double)NAN,
+		.probability = (double)NAN,
 		.gain_reason = "no place in the program was named"};
 	hotspots_make(evidence, signals, ledger, arena, &rows, &flat);
 	hotspots_join_patterns(evidence, signals, arena, &rows, &ret_view->patterns);
@@ -434,6 +485,8 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 	ret_view->hotspot_count = rows.count;
 	ret_view->flat = flat.rows;
 	ret_view->flat_count = flat.count;
+	reasons_fill(ret_view, evidence, arena, &rows);
+	reasons_fill(ret_view, evidence, arena, &flat);
 	missing_make(evidence, arena, ret_view);
 	environment_make(evidence->piece[EVIDENCE_BASELINE].run, arena, ret_view);
 	spot = spot_choose(ret_view);

@@ -44,6 +44,14 @@ const char *command_round(const struct evidence *evidence, struct arena *arena)
 		command_target(evidence, arena));
 }
 
+const char *command_same(const struct evidence *evidence, struct arena *arena)
+{
+	if (!evidence->against)
+		return arena_format(arena, "assay run -- %s", command_target(evidence, arena));
+	return arena_format(arena, "assay run --against %s -- %s",
+		word_quoted(evidence->against, arena), command_target(evidence, arena));
+}
+
 const char *command_place(const struct hotspot *spot, bool as_line, struct arena *arena)
 {
 	if (as_line && spot->line)

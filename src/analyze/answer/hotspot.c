@@ -1,7 +1,8 @@
 /* hotspot.c - places scored and ranked.
  *
  * Score = impact x confidence / effort, the hand-off of docs/methods.md: impact 1 to 5 from what
- * the program would gain, confidence 0 to 1 from how many mechanisms agree, effort 1 to 3. */
+ * the program would gain, confidence 0 to 1 from how many mechanisms agree (confidence.h, without
+ * what the whole answer has to do with), effort 1 to 3. */
 #include "analyze/answer.h"
 
 #include <math.h>
@@ -9,17 +10,14 @@
 #include <string.h>
 
 #include "analyze/profile_filter.h"
+#include "answer_parts.h"
 #include "base/str.h"
 #include "hotspot_parts.h"
 
 enum { ROWS_MOST = 20 };
 #define CALLEES_NEAR 1.2 /* a place with what it calls, beside its share */
 #define FLAT_SHARE 0.05
-#define OPINION_MOST 0.7 /* confidence */
-#define DOUBTED_MOST 0.5
-#define OFTEN 10
 #define LOOP_LEAST 0.3 /* of the CPU time in one loop, to be told as what it is */
-#define SAME_TIME 0.95 /* of a caller's time: an experiment cannot tell the two apart */
 
 const char *hotspot_category_word(enum hotspot_category category)
 {
@@ -37,12 +35,20 @@ const char *hotspot_category_word(enum hotspot_category category)
 	return words[category];
 }
 
-/* What the program would gain if this took half its time. */
+/* What the program would gain if this took half its time.  A gain whose bounds hold 0 is no reason:
+ * then it is what the samples allow, and no more than the bounds do. */
 static double potential_of(const struct hotspot_draft *draft)
 {
-	if (draft->tried)
-		return draft->spot.gain_at > 0 ? draft->spot.gain * 0.5 / draft->spot.gain_at : 0;
-	return draft->samples_share / 2;
+	const struct hotspot *spot = &draft->spot;
+	double most = draft->samples_share / 2;
+
+	if (draft->tried && spot->gain_lo > 0)
+		return spot->gain * 0.5 / spot->gain_at;
+	if (draft->tried && spot->gain_at > 0)
+		most = fmin(most, fmax(spot->gain_hi, 0) * 0.5 / spot->gain_at);
+	if (spot->open_at > 0 && !isnan(spot->open_hi))
+		most = fmin(most, fmax(spot->open_hi, 0) * 0.5 / spot->open_at);
+	return most;
 }
 
 static double impact_of(double potential)
@@ -53,62 +59,6 @@ static double impact_of(double potential)
 	for (unsigned i = 0; i < sizeof(steps) / sizeof(*steps); i++)
 		impact += potential >= steps[i];
 	return impact;
-}
-
-static double agreement_of(const struct hotspot_draft *draft)
-{
-	const struct hotspot *spot = &draft->spot;
-
-	if (draft->pays && spot->gain_lo > 0)
-		return spot->agree >= 3 ? 1 : 0.9;
-	if (spot->agree >= 3)
-		return spot->agree == spot->asked ? 0.9 : 0.7;
-	if (spot->agree == 2)
-		return spot->agree == spot->asked ? 0.8 : 0.5;
-	return spot->asked == 1 ? 0.4 : 0.2;
-}
-
-/* Two functions above it, or more, have the same time and are not the root: making the work faster
- * and making it unnecessary gain the same, and any of them may be where that is done. */
-static bool has_same_callers(const struct hotspot *spot)
-{
-	const struct hotspot_link *place = &spot->chain[spot->chain_place];
-	uint32_t same = 0;
-
-	for (uint32_t i = spot->chain_place + 1; i + 1 < spot->chain_count; i++)
-		same += place->total >= SAME_TIME * spot->chain[i].total;
-	return same >= 2;
-}
-
-/* The place itself was counted, or an experiment was made on it, and it can be told from others. */
-static bool is_confirmed(const struct hotspot_draft *draft)
-{
-	const struct hotspot *spot = &draft->spot;
-	bool is_told_apart = !has_same_callers(spot);
-
-	if (draft->pays && is_told_apart)
-		return true;
-	/* What is below it is entered again and again from there. */
-	if (spot->chain_place &&
-		spot->chain[0].entries >= OFTEN * spot->chain[spot->chain_place].entries)
-		return true;
-	for (uint32_t i = 0; i < spot->evidence_count; i++)
-		if (draft->evidence[i].agrees &&
-			(str_equal(draft->evidence[i].mechanism, "simulation") ||
-				str_equal(draft->evidence[i].mechanism, "pmu")))
-			return !spot->chain_place && is_told_apart;
-	return false;
-}
-
-/* That a function is hot is measured; that it and not its caller is the one to change is a rule's
- * opinion, which only an experiment or a count can confirm. */
-static double confidence_of(const struct hotspot_draft *draft)
-{
-	const struct hotspot *spot = &draft->spot;
-	bool is_opinion = spot->chain_count > 1 && !is_confirmed(draft);
-	double most = spot->gain_doubt ? DOUBTED_MOST : is_opinion ? OPINION_MOST : 1;
-
-	return fmin(most, agreement_of(draft));
 }
 
 /* What a first change usually takes, where no explanation knows better. */
@@ -168,19 +118,47 @@ static const char *why_of(const struct hotspot_draft *draft, struct arena *arena
 			      "supported";
 }
 
-static void draft_score(struct hotspot_draft *draft, struct arena *arena)
+bool hotspot_is_timed(const struct hotspot_evidence *evidence)
+{
+	return !str_equal(evidence->mechanism, "simulation") &&
+	       !str_equal(evidence->mechanism, "pmu");
+}
+
+/* Who agrees, each cause of error once: beside other programs all that is measured in time is one
+ * method, which agrees when all of it does. */
+static void agreement_count(struct hotspot *spot, bool is_busy)
+{
+	uint32_t timed = 0, objects = 0;
+
+	for (uint32_t i = 0; i < spot->evidence_count; i++) {
+		bool agrees = spot->evidence[i].agrees;
+
+		if (is_busy && hotspot_is_timed(&spot->evidence[i])) {
+			timed++;
+			objects += !agrees;
+			continue;
+		}
+		spot->asked++;
+		spot->agree += agrees;
+	}
+	spot->asked += timed > 0;
+	spot->agree += timed > 0 && !objects;
+	spot->counts_once = timed > 1;
+}
+
+static void draft_score(struct hotspot_draft *draft, const struct confidence_rules *rules,
+	bool is_busy, struct arena *arena)
 {
 	struct hotspot *spot = &draft->spot;
 
 	spot->evidence =
 		arena_keep(arena, draft->evidence, spot->evidence_count * sizeof(*spot->evidence));
-	spot->asked = spot->evidence_count;
-	for (uint32_t i = 0; i < spot->evidence_count; i++)
-		spot->agree += spot->evidence[i].agrees;
+	agreement_count(spot, is_busy);
 	if (spot->gain_source == GAIN_NONE)
 		spot->gain = spot->gain_lo = spot->gain_hi = spot->gain_at = (double)NAN;
 	spot->impact = impact_of(potential_of(draft));
-	spot->confidence = confidence_of(draft);
+	hotspot_features(draft, &spot->features);
+	spot->confidence = confidence_probability(rules, &spot->features);
 	spot->effort = effort_of(spot);
 	spot->score = spot->impact * spot->confidence / spot->effort;
 	spot->cause = cause_of(spot, arena);
@@ -221,8 +199,11 @@ void hotspots_make(const struct evidence *evidence, const struct signals *signal
 {
 	const struct evidence_piece *piece = evidence->piece;
 	const struct hotspot_look look = {evidence->code, evidence->algorithm};
+	const bool is_busy = answer_supported(ledger, "noise");
+	struct confidence_rules rules;
 	struct hotspot_drafts drafts = {0};
 
+	confidence_rules_load(&rules);
 	hotspots_from_samples(&piece[EVIDENCE_PROFILE], &look, arena, &drafts);
 	hotspots_join_simulation(
 		&piece[EVIDENCE_COUNTERS], &piece[EVIDENCE_PROFILE], arena, &drafts);
@@ -231,7 +212,7 @@ void hotspots_make(const struct evidence *evidence, const struct signals *signal
 	hotspots_join_algorithm(evidence, arena, &drafts);
 	hotspots_join_ledger(ledger, &drafts);
 	vec_foreach (struct hotspot_draft, draft, &drafts.rows)
-		draft_score(draft, arena);
+		draft_score(draft, &rules, is_busy, arena);
 	vec_sort(&drafts.rows, by_weight);
 	ret_rows->rows = arena_take(arena, ROWS_MOST * sizeof(*ret_rows->rows));
 	ret_flat->rows = arena_take(arena, ROWS_MOST * sizeof(*ret_flat->rows));
@@ -247,14 +228,14 @@ void hotspots_make(const struct evidence *evidence, const struct signals *signal
 	vec_done(&drafts.rows);
 }
 
-static int by_cpu(const void *a, const void *b)
+/* As the answer ranks them when it has nothing but the samples. */
+static int by_samples(const void *a, const void *b)
 {
 	const struct hotspot_draft *x = a, *y = b;
 
-	double a_share = hotspot_kind_share(&x->spot, HOTSPOT_CPU);
-	double b_share = hotspot_kind_share(&y->spot, HOTSPOT_CPU);
-
-	return (a_share < b_share) - (a_share > b_share);
+	if (x->samples_share != y->samples_share)
+		return x->samples_share < y->samples_share ? 1 : -1;
+	return strcmp(x->spot.location, y->spot.location);
 }
 
 /* The time is in what the place calls, and all that it calls is this place's. */
@@ -264,6 +245,21 @@ static bool is_with_callees(const struct hotspot *spot)
 	       spot->chain[spot->chain_place].total <= CALLEES_NEAR * spot->value;
 }
 
+/* An experiment there counts for the place: hotspots_join_experiments().  It is chosen by the time
+ * with all that it calls, so it is tried with that, unless it is the innermost one. */
+static struct hotspot_target target_of(const struct hotspot *spot)
+{
+	struct hotspot_target target = {
+		.function = spot->function, .with_callees = is_with_callees(spot)};
+
+	for (uint32_t i = spot->chain_place; i-- > 0 && !target.inner;)
+		if (spot->chain[i].total >= HOTSPOT_INNER_LEAST * spot->value) {
+			target.inner = spot->chain[i].function;
+			target.inner_with_callees = i > 0;
+		}
+	return target;
+}
+
 uint32_t hotspot_functions(const struct evidence_piece *profile, const struct hot_code *code,
 	double least_share, struct arena *arena, struct hotspot_target *ret_functions, uint32_t max)
 {
@@ -271,11 +267,10 @@ uint32_t hotspot_functions(const struct evidence_piece *profile, const struct ho
 	uint32_t count = 0;
 
 	hotspots_from_samples(profile, &(struct hotspot_look){.code = code}, arena, &drafts);
-	vec_sort(&drafts.rows, by_cpu);
+	vec_sort(&drafts.rows, by_samples);
 	vec_foreach (const struct hotspot_draft, draft, &drafts.rows)
-		if (count < max && hotspot_kind_share(&draft->spot, HOTSPOT_CPU) >= least_share)
-			ret_functions[count++] = (struct hotspot_target){
-				draft->spot.function, is_with_callees(&draft->spot)};
+		if (count < max && draft->samples_share >= least_share && !draft->spot.has_no_name)
+			ret_functions[count++] = target_of(&draft->spot);
 	vec_done(&drafts.rows);
 	return count;
 }

@@ -98,13 +98,6 @@ struct gain_range {
 	double gain, lo, hi;
 };
 
-static double signal_of(const struct signals *signals, const char *name)
-{
-	const struct signal *signal = signals ? signals_find(signals, name) : NULL;
-
-	return signal ? signal->value : (double)NAN;
-}
-
 /* Standard deviation of the CPU time of whole runs over its mean. */
 static double spread_of(const struct run *baseline, struct arena *arena)
 {
@@ -155,7 +148,8 @@ static bool is_one_at_a_time(const struct run *run, const struct profile_samples
 static bool one_thread_find(
 	const struct run *profile, const struct signals *signals, struct one_thread *ret_thread)
 {
-	double cpus = signal_of(signals, "cpus_used"), ready = signal_of(signals, "runnable");
+	double cpus = signals_value(signals, "cpus_used"),
+	       ready = signals_value(signals, "runnable");
 	struct profile_samples samples;
 	struct err ignored = {0};
 	bool is_one;
@@ -204,7 +198,7 @@ static double reach_of(const struct hotspot_draft *draft)
 /* Each place has as much of the collector's time as it has of the allocator's. */
 static void garbage_give(const struct signals *signals, struct hotspot_drafts *drafts)
 {
-	double collector = signal_of(signals, "collector_samples"), allocator = 0;
+	double collector = signals_value(signals, "collector_samples"), allocator = 0;
 
 	vec_foreach (const struct hotspot_draft, draft, &drafts->rows)
 		allocator += hotspot_kind_share(&draft->spot, HOTSPOT_ALLOCATION);
@@ -254,7 +248,8 @@ static struct gain_range even_range_of(
 static void even_threads_gain(
 	const struct signals *signals, struct one_thread *thread, struct hotspot_drafts *drafts)
 {
-	double cpus = signal_of(signals, "cpus_used"), ready = signal_of(signals, "runnable");
+	double cpus = signals_value(signals, "cpus_used"),
+	       ready = signals_value(signals, "runnable");
 
 	if (drafts->busy_threads < 2 || !(cpus > ONE_CPU))
 		return;
@@ -277,7 +272,7 @@ static void alone_gain(const struct signals *signals, const struct one_thread *t
 	const struct one_thread always = {thread->samples, 1, thread->spread};
 
 	if (drafts->busy < BUSY_MOST ||
-		!(drafts->sampled_cpus >= SAMPLED_LEAST * signal_of(signals, "cpus_used")))
+		!(drafts->sampled_cpus >= SAMPLED_LEAST * signals_value(signals, "cpus_used")))
 		return;
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
 		struct gain_range half[2], all[2];
@@ -325,6 +320,37 @@ static void gain_compare(
 	}
 }
 
+/* Experiments that leave it open, but allow less than the arithmetic says at their level. */
+static void open_compare(struct hotspot *spot, struct gain_range told, struct arena *arena)
+{
+	if (spot->open_hi < told.lo) /* false of NAN */
+		spot->gain_doubt = arena_format(arena,
+			"experiments leave room for %.1f to %.1f %% at %.0f %% faster, the share "
+			"of the samples says %.1f %% (%.1f to %.1f): one of them is wrong",
+			100 * spot->open_lo, 100 * spot->open_hi, 100 * spot->open_at,
+			100 * told.gain, 100 * told.lo, 100 * told.hi);
+}
+
+/* Of several threads the arithmetic is an estimate, so what the experiments leave open stays. */
+static void several_threads_gain(const struct signals *signals, const struct one_thread *thread,
+	struct arena *arena, struct hotspot_drafts *drafts)
+{
+	struct one_thread even = *thread;
+
+	even_threads_gain(signals, &even, drafts);
+	alone_gain(signals, thread, drafts);
+	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
+		struct hotspot *spot = &draft->spot;
+		double scale = spot->open_at / spot->gain_at;
+
+		if (spot->open_at > 0 && gain_is_arithmetic(spot->gain_source))
+			open_compare(spot,
+				(struct gain_range){spot->gain * scale, spot->gain_lo * scale,
+					spot->gain_hi * scale},
+				arena);
+	}
+}
+
 void hotspots_gain(const struct evidence *evidence, const struct signals *signals,
 	struct arena *arena, struct hotspot_drafts *drafts)
 {
@@ -337,18 +363,21 @@ void hotspots_gain(const struct evidence *evidence, const struct signals *signal
 	thread.spread = spread_of(evidence->piece[EVIDENCE_BASELINE].run, arena);
 	garbage_give(signals, drafts);
 	if (!is_one) {
-		struct one_thread even = thread;
-
-		even_threads_gain(signals, &even, drafts);
-		alone_gain(signals, &thread, drafts);
+		several_threads_gain(signals, &thread, arena, drafts);
 		return;
 	}
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
 		if (draft->samples_share <= 0)
 			continue; /* not in the samples */
-		if (draft->tried)
+		if (draft->tried) {
 			gain_compare(&thread, arena, draft);
-		else
-			gain_put_one(&thread, draft);
+			continue;
+		}
+		gain_put_one(&thread, draft);
+		if (draft->spot.open_at > 0)
+			open_compare(&draft->spot,
+				range_of(&thread, draft->samples_share, draft->spot.open_at),
+				arena);
+		draft->spot.open_at = 0; /* the arithmetic tells */
 	}
 }

@@ -1,27 +1,19 @@
-/* hotspot_join.c - what simulation, experiments and the ledger say about the places of the samples.
+/* hotspot_join.c - what simulation and the ledger say about the places of the samples.
  *
- * Places are joined by function, and by file and line where an experiment was made on a line.  An
- * experiment on code that the samples hardly know becomes a place of its own: that is what a CPU
- * profile points away from. */
+ * Places are joined by function. */
 #include <math.h>
 #include <string.h>
 
-#include "analyze/causal_view.h"
-#include "analyze/label.h"
 #include "analyze/simulated.h"
 #include "base/str.h"
 #include "code/names.h"
-#include "code/scope.h"
 #include "hotspot_parts.h"
 #include "model/run.h"
 
 #define MOST_SHARE 0.4
-#define LOW_GAIN 0.05
 #define PLACE_LEAST 0.9 /* of the time of the function that an explanation is about */
 #define HOLDER_LEAST 0.1
 #define FAULTS_LEAST 0.5
-#define INNER_LEAST 0.5 /* of a place's time: a function below it that stands for it */
-enum { TRIALS_LEAST = 4 };
 
 /* The name without its template arguments: "a<b<int> >::f" is a::f.  A '<' at the start of a part
  * is Rust's or an operator's and stays. */
@@ -126,7 +118,7 @@ static bool site_is_at(const struct simulated_site *site, const struct hotspot *
 		return true;
 	for (uint32_t i = 0; i < spot->chain_place; i++)
 		if (same_name(spot->chain[i].function, site->row.function) &&
-			spot->chain[i].self >= INNER_LEAST * spot->value)
+			spot->chain[i].self >= HOTSPOT_INNER_LEAST * spot->value)
 			return true;
 	return false;
 }
@@ -164,233 +156,6 @@ void hotspots_join_simulation(const struct evidence_piece *counters,
 			view.functions[i].category != VERDICT_UNCLEAR &&
 			view.functions[i].category != VERDICT_MIXED)
 			site_join(&view.functions[i], counters->path, arena, drafts);
-}
-
-/* ---- experiments ---- */
-
-/* The level to show: half gone when it is known, else the one that is surest.  A gain that may be
- * none is not shown where another level is known better. */
-static const struct causal_gain *gain_to_show(const struct causal_curve *curve)
-{
-	for (unsigned i = 0; i < CAUSAL_LEVELS; i++)
-		if (curve->gains[i].is_known && curve->gains[i].speedup == 0.5 &&
-			(curve->gains[i].lo > 0 || !curve->best))
-			return &curve->gains[i];
-	if (curve->best)
-		return curve->best;
-	for (unsigned i = 0; i < CAUSAL_LEVELS; i++)
-		if (curve->gains[i].is_known)
-			return &curve->gains[i];
-	return NULL;
-}
-
-struct experiments {
-	const struct evidence_piece *piece;
-	const struct causal_view *view;
-	struct causal_trial *trials;
-	uint32_t trial_count;
-	uint32_t point; /* row id of the judge */
-};
-
-/* The gain as a ratio of sums over the pairs that were used. */
-static const char *gain_query(const struct experiments *x, const struct causal_target_view *target,
-	const struct causal_gain *gain, struct arena *arena)
-{
-	str_auto struct str pairs = {0};
-
-	if (x->view->point->is_latency)
-		return "";
-	for (uint32_t i = 0; i < x->trial_count; i++)
-		if (x->trials[i].target == target->row - 1 && x->trials[i].pair &&
-			fabs(x->trials[i].speedup - gain->speedup) < 0.001)
-			str_addf(&pairs, "%s%u", pairs.len ? "," : "", x->trials[i].pair);
-	if (!pairs.len)
-		return "";
-	return arena_format(arena,
-		"SELECT 1 - (total(CASE WHEN e.speedup_permille > 0 THEN e.virtual_ns END) / "
-		"(total(CASE WHEN e.speedup_permille > 0 THEN v.departures END) + 0.5)) / "
-		"(total(CASE WHEN e.speedup_permille = 0 THEN e.virtual_ns END) / "
-		"(total(CASE WHEN e.speedup_permille = 0 THEN v.departures END) + 0.5)) "
-		"FROM experiment e LEFT JOIN visit v ON v.experiment = e.id AND v.point = %u "
-		"WHERE e.target = %u AND e.pair IN (%s)",
-		x->point, target->row, pairs.at);
-}
-
-static bool same_place(const struct hotspot *spot, const struct causal_target_view *target)
-{
-	if (target->line && spot->line && *spot->file && *target->file) {
-		if (target->line == spot->line &&
-			(scope_path_ends(spot->file, target->file) ||
-				scope_path_ends(target->file, spot->file)))
-			return true;
-	}
-	return *target->function && label_same_function(spot->function, target->function);
-}
-
-/* A function below the place, with most of its time: what holds for it holds for the place. */
-static bool target_is_inside(const struct hotspot *spot, const struct causal_target_view *target)
-{
-	for (uint32_t i = 0; *target->function && i < spot->chain_place; i++)
-		if (label_same_function(spot->chain[i].function, target->function) &&
-			spot->chain[i].total >= INNER_LEAST * spot->value)
-			return true;
-	return false;
-}
-
-/* Hot, and its bounds leave no room for what its share suggests, although they are not narrow
- * enough to call the curve flat: no more than two thirds of its share at any level.  The level that
- * says so, or NULL. */
-static const struct causal_gain *low_gain(const struct causal_target_view *target)
-{
-	for (unsigned i = 0; i < CAUSAL_LEVELS && target->curve.class == CAUSAL_NOISY; i++) {
-		const struct causal_gain *gain = &target->curve.gains[i];
-
-		if (gain->is_known && gain->trials >= TRIALS_LEAST && gain->gain < LOW_GAIN &&
-			gain->hi < gain->speedup * target->sample_share * 2 / 3)
-			return gain;
-	}
-	return NULL;
-}
-
-static const char *experiment_words(const struct causal_target_view *target,
-	const struct causal_gain *gain, struct arena *arena)
-{
-	if (target->curve.class == CAUSAL_FLAT)
-		return arena_format(arena,
-			"a faster %s would gain nothing (%.1f to %.1f %% at %.0f %% faster)",
-			target->name, 100 * gain->lo, 100 * gain->hi, 100 * gain->speedup);
-	if (low_gain(target))
-		return arena_format(arena,
-			"%s %.0f %% faster would gain %.1f %% (%.1f to %.1f), not the %.1f %% of "
-			"its share",
-			target->name, 100 * gain->speedup, 100 * gain->gain, 100 * gain->lo,
-			100 * gain->hi, 100 * gain->speedup * target->sample_share);
-	if (target->curve.class == CAUSAL_CONTENTION)
-		return arena_format(arena, "a faster %s makes the program slower", target->name);
-	return arena_format(arena,
-		"%s %.0f %% faster makes the program %.1f %% faster (%.1f to %.1f)", target->name,
-		100 * gain->speedup, 100 * gain->gain, 100 * gain->lo, 100 * gain->hi);
-}
-
-static void gain_all_take(const struct causal_curve *curve, struct hotspot *spot)
-{
-	for (unsigned i = 0; i < CAUSAL_LEVELS; i++) {
-		const struct causal_gain *gain = &curve->gains[i];
-
-		if (!gain->is_known || gain->speedup < 1)
-			continue;
-		spot->gain_all = gain->gain;
-		spot->gain_all_lo = gain->lo;
-		spot->gain_all_hi = gain->hi;
-	}
-}
-
-static void draft_experiment(const struct experiments *x, const struct causal_target_view *target,
-	const struct causal_gain *gain, struct arena *arena, struct hotspot_draft *draft)
-{
-	bool pays = causal_class_pays(target->curve.class);
-
-	/* Several targets in one function: the one that pays most speaks for it. */
-	if (draft->tried && !(pays && (!draft->pays || gain->lo > draft->spot.gain_lo)))
-		return;
-	draft->tried = true;
-	draft->pays = pays;
-	draft->flat = target->curve.class == CAUSAL_FLAT || low_gain(target);
-	draft->experiment_share = target->sample_share;
-	draft->spot.gain = gain->gain;
-	draft->spot.gain_lo = gain->lo;
-	draft->spot.gain_hi = gain->hi;
-	draft->spot.gain_at = gain->speedup;
-	draft->spot.gain_source = x->view->point->is_end ? GAIN_WHOLE_RUNS : GAIN_EXPERIMENT;
-	gain_all_take(&target->curve, &draft->spot);
-	if (target->line && pays && !target_is_inside(&draft->spot, target)) {
-		/* the line that pays is the place to change */
-		draft->spot.file = target->file;
-		draft->spot.line = target->line;
-		draft->spot.location = target->name;
-	}
-	for (uint32_t i = 0; i < draft->spot.evidence_count; i++)
-		if (str_equal(draft->evidence[i].mechanism, "experiments")) {
-			draft->spot.evidence_count = i;
-			break;
-		}
-	hotspot_add_evidence(draft, &(struct hotspot_evidence){.mechanism = "experiments",
-					    .path = x->piece->path,
-					    .query = gain_query(x, target, gain, arena),
-					    .value = gain->gain,
-					    .words = experiment_words(target, gain, arena),
-					    .agrees = pays});
-}
-
-/* Code that the samples hardly know. */
-static struct hotspot_draft *draft_new(
-	const struct causal_target_view *target, struct arena *arena, struct hotspot_drafts *drafts)
-{
-	vec_push(&drafts->rows,
-		(struct hotspot_draft){
-			.spot = {.location = target->name,
-				.function = target->function,
-				.call = hotspot_call(arena, target->function),
-				.library = "",
-				.file = target->file,
-				.line = target->line,
-				.metric = target->waits ? "time off the CPU" : "CPU time",
-				.value = target->waits ? (double)NAN : target->sample_share,
-				.category = target->waits ? HOTSPOT_OFF_CPU : HOTSPOT_CPU,
-				.gain_all = (double)NAN,
-				.gain_all_lo = (double)NAN,
-				.gain_all_hi = (double)NAN},
-			.experiment_share = (double)NAN});
-	return &drafts->rows.at[drafts->rows.count - 1];
-}
-
-/* The largest place that an experiment was made on: there, or else below it. */
-static struct hotspot_draft *draft_of_target(
-	const struct causal_target_view *target, struct hotspot_drafts *drafts)
-{
-	bool (*const meets[])(const struct hotspot *, const struct causal_target_view *) = {
-		same_place, target_is_inside};
-	struct hotspot_draft *best = NULL;
-
-	for (unsigned i = 0; i < 2 && !best; i++)
-		vec_foreach (struct hotspot_draft, draft, &drafts->rows)
-			if (meets[i](&draft->spot, target) &&
-				(draft->spot.category == HOTSPOT_OFF_CPU) == target->waits &&
-				(!best || draft->samples_share > best->samples_share))
-				best = draft;
-	return best;
-}
-
-static void target_join(const struct experiments *x, const struct causal_target_view *target,
-	struct arena *arena, struct hotspot_drafts *drafts)
-{
-	const struct causal_gain *gain = gain_to_show(&target->curve);
-	struct hotspot_draft *best;
-
-	if (target->curve.class == CAUSAL_NOISY)
-		gain = low_gain(target);
-	if (!gain || (causal_class_pays(target->curve.class) && gain->lo <= 0))
-		return; /* or its bounds at this level are open: it says nothing */
-	best = draft_of_target(target, drafts);
-	if (!best)
-		best = draft_new(target, arena, drafts);
-	draft_experiment(x, target, gain, arena, best);
-}
-
-void hotspots_join_experiments(
-	const struct evidence *evidence, struct arena *arena, struct hotspot_drafts *drafts)
-{
-	struct experiments x = {
-		.piece = &evidence->piece[EVIDENCE_CAUSAL], .view = evidence->causal};
-	struct err err = {0};
-
-	if (!x.view || x.view->pace != CAUSAL_PACE_OWN ||
-		causal_trials_of_run(x.piece->run, NULL, arena, &x.trials, &x.trial_count, &err) <
-			0)
-		return;
-	x.point = (uint32_t)(x.view->point - x.view->points) + 1;
-	for (uint32_t i = 0; i < x.view->target_count; i++)
-		target_join(&x, &x.view->targets[i], arena, drafts);
 }
 
 /* ---- the ledger ---- */
@@ -451,6 +216,14 @@ static bool has_mechanism(const struct hotspot_draft *draft, const char *mechani
 	return false;
 }
 
+/* What the witness says is about this place too.  Experiments of an explanation are about any of
+ * the places that they found to pay; on this one they say it themselves, or leave it open. */
+static bool witness_is_about(
+	const struct ledger_witness *witness, const struct hotspot_draft *draft)
+{
+	return draft->pays || !str_equal(witness->witness, "experiments");
+}
+
 static void row_join(const struct ledger_row *row, struct hotspot_draft *draft)
 {
 	draft->spot.because = row;
@@ -460,7 +233,7 @@ static void row_join(const struct ledger_row *row, struct hotspot_draft *draft)
 		const struct signal *signal = witness->signal_count ? witness->signals[0] : NULL;
 
 		if (witness->verdict != HYPOTHESIS_SUPPORTS ||
-			has_mechanism(draft, witness->witness))
+			has_mechanism(draft, witness->witness) || !witness_is_about(witness, draft))
 			continue;
 		hotspot_add_evidence(
 			draft, &(struct hotspot_evidence){.mechanism = witness->witness,
@@ -481,8 +254,8 @@ static bool is_unexplained(const struct ledger_row *row, const struct hotspot_dr
 }
 
 /* The largest place of the explanation's category.  An explanation of where is about one function:
- * a place with less time than that, and nothing else that speaks for it, has only a part of its
- * calls. */
+ * a place with less time than that is another one, or has only a part of its calls, whatever else
+ * speaks for it. */
 static struct hotspot_draft *draft_of_category(
 	const struct ledger_row *row, struct hotspot_drafts *drafts)
 {
@@ -497,7 +270,7 @@ static struct hotspot_draft *draft_of_category(
 			most = share;
 		}
 	}
-	if (best && row->is_place && !best->pays && best->samples_share < PLACE_LEAST * row->share)
+	if (best && row->is_place && best->samples_share < PLACE_LEAST * row->share)
 		return NULL;
 	/* Page faults follow from what the place does, unless they are most of it. */
 	if (best && str_equal(row->category, "fault") && most < FAULTS_LEAST * best->samples_share)
@@ -553,7 +326,7 @@ void hotspots_join_ledger(const struct ledger_view *ledger, struct hotspot_draft
 		const struct ledger_row *row = &ledger->rows[i];
 		struct hotspot_draft *draft;
 
-		if (row->verdict != HYPOTHESIS_SUPPORTS)
+		if (row->verdict != HYPOTHESIS_SUPPORTS || row->is_aside)
 			continue;
 		draft = draft_of_row(row, drafts);
 		if (draft)

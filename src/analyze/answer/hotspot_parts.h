@@ -1,8 +1,9 @@
 /* hotspot_parts.h - hotspots while they are put together: inside analyze only.
  *
  * hotspot_stacks.c and hotspot_level.c find the places in the stacks, hotspot_samples.c makes rows
- * of them, with their times by hotspot_alone.c, hotspot_join.c adds what other mechanisms say about
- * them, hotspot_gain.c what follows by arithmetic, hotspot.c scores and ranks. */
+ * of them, with their times by hotspot_alone.c, hotspot_join.c and hotspot_experiment.c add what
+ * other mechanisms say about them, hotspot_gain.c what follows by arithmetic, hotspot.c scores and
+ * ranks. */
 #pragma once
 
 #include "analyze/answer.h"
@@ -10,6 +11,7 @@
 #include "base/vec.h"
 
 enum { HOTSPOT_EVIDENCE_MAX = 6 };
+#define HOTSPOT_INNER_LEAST 0.5 /* of a place's time: a function below it that stands for it */
 
 /* Shares of the time of the recording in which a thread runs there: at all, and no other thread. */
 struct hotspot_times {
@@ -84,6 +86,9 @@ struct hotspot_list {
 void hotspots_make(const struct evidence *evidence, const struct signals *signals,
 	const struct ledger_view *ledger, struct arena *arena, struct hotspot_list *ret_rows,
 	struct hotspot_list *ret_flat);
+
+/* What speaks for the place and against it; what the whole answer has to do with is 0. */
+void hotspot_features(const struct hotspot_draft *draft, struct confidence_features *ret_features);
 
 /* Its share of this kind of work. */
 double hotspot_kind_share(const struct hotspot *spot, enum hotspot_category category);

@@ -420,6 +420,7 @@ static void row_make(const struct judge *judge, const struct hypothesis *h, stru
 		.share = share_of(h, judge->signals),
 		.effort = h->effort,
 		.is_place = h->is_place,
+		.is_aside = h->is_aside,
 		.witnesses = arena_take(arena, (h->witness_count + 1) * sizeof(*row->witnesses)),
 	};
 	for (unsigned i = 0; i < h->witness_count; i++)

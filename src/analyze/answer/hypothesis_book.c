@@ -172,7 +172,8 @@ static int head_take(
 	h->next = text_block_value(block, "next");
 	h->missing = missing ? missing : "";
 	h->is_place = role != NULL;
-	if (role && !str_equal(role, "place"))
+	h->is_aside = role && str_equal(role, "aside");
+	if (role && !h->is_aside && !str_equal(role, "place"))
 		return text_refuse(reader, block->pairs[0].line, "unknown role", role);
 	if (str_index(categories, CATEGORIES, h->category) == CATEGORIES)
 		return text_refuse(reader, block->pairs[0].line, "unknown category", h->category);

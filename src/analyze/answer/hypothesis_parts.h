@@ -54,7 +54,7 @@ struct hypothesis {
 	const char *missing;	/* what no collector gives yet, or "" */
 	struct condition needs; /* without which it cannot be: not shown then; no parts: none */
 	double effort;
-	bool is_place;
+	bool is_place, is_aside;
 	unsigned enough; /* witnesses that make it "supports" */
 	struct formula shares[HYPOTHESIS_SHARES];
 	unsigned shares_count;

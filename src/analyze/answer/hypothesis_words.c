@@ -38,6 +38,14 @@ static void share_add(struct str *out, double value)
 		pct);
 }
 
+/* What experiments count; other units are seldom 1. */
+static const char *unit_of(double value, const char *unit)
+{
+	if (value == 1 && str_equal(unit, "places"))
+		return "place";
+	return value == 1 && str_equal(unit, "waits") ? "wait" : unit;
+}
+
 void words_add_value(double value, const char *unit, struct str *out)
 {
 	static const char *const times[] = {"ns", "us", "ms", "s", NULL};
@@ -57,7 +65,7 @@ void words_add_value(double value, const char *unit, struct str *out)
 		str_add(out, " per second");
 	else if (isfinite(value) && *unit && !str_equal(unit, "share") && !str_equal(unit, "ns") &&
 		 !str_starts(unit, "bytes"))
-		str_addf(out, " %s", unit);
+		str_addf(out, " %s", unit_of(value, unit));
 }
 
 static void signal_add(const char *name, size_t len, const struct signals *signals, struct str *out)

@@ -170,13 +170,22 @@ static uint32_t runs_beside(const struct planning *p, uint32_t runs)
 	return runs;
 }
 
+/* Beside other programs whole runs mostly show what those do, however many they are, while
+ * experiments take their time out of the clocks: so these get the time first, unless the runs are
+ * what was asked for. */
+static bool is_busy(const struct planning *p)
+{
+	return p->input->others_share >= PLAN_BUSY_SHARE && !p->input->runs_least &&
+	       count_open(p, PLAN_EXPERIMENT);
+}
+
 /* A third of what is left, or three fifths once the experiments are done: else the simulation would
  * take what they had left to the whole runs.  No fewer than tell anything; the rest goes to others.
  */
 static void plan_repeated(struct planning *p)
 {
 	uint64_t run_ns = p->input->run_ns, left = p->left_ns;
-	uint64_t part = count_done(p, PLAN_EXPERIMENT) ? left * 3 / 5 : left / 3;
+	uint64_t part = count_done(p, PLAN_EXPERIMENT) ? left * 3 / 5 : is_busy(p) ? 0 : left / 3;
 	uint32_t runs = p->input->runs_least ? p->input->runs_least : RUNS_LEAST;
 	uint64_t share = part / (run_ns ? run_ns : 1);
 

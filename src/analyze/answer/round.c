@@ -25,14 +25,17 @@ const char *round_promise_word(enum round_promise promise)
 	return words[promise];
 }
 
-static int metric_compare(const struct bench_command *a, const struct bench_command *b, bool cpu,
-	struct arena *arena, struct comparison *ret_comparison, struct err *err)
+static int metric_compare(const struct bench_command *a, const struct bench_command *b,
+	enum bench_measure measure, struct arena *arena, struct comparison *ret_comparison,
+	struct err *err)
 {
+	bool cpu = measure == BENCH_CPU_NS;
 	struct compare_input pair = {
-		.name = cpu ? "cpu time" : "wall time",
+		.name = cpu				? "cpu time"
+			: measure == BENCH_CORRECTED_NS ? "corrected wall time"
+							: "wall time",
 		.kind = cpu ? COMPARE_CPU : COMPARE_WALL,
 	};
-	enum bench_measure measure = cpu ? BENCH_CPU_NS : BENCH_WALL_NS;
 	double *values_a = arena_take(arena, (a->run_count + 1) * sizeof(*values_a));
 	double *values_b = arena_take(arena, (b->run_count + 1) * sizeof(*values_b));
 
@@ -53,6 +56,7 @@ static int times_compare(const struct round_input *input, struct arena *arena,
 	struct round_view *view, struct err *err)
 {
 	struct bench_view before, after;
+	enum bench_measure times[] = {BENCH_WALL_NS, BENCH_CPU_NS};
 	struct comparison items[2];
 	int r = bench_view_make(input->before_run, false, arena, &before, err);
 
@@ -63,9 +67,11 @@ static int times_compare(const struct round_input *input, struct arena *arena,
 	if (!before.command_count || !after.command_count || !before.commands[0].used_count ||
 		!after.commands[0].used_count)
 		return 0;
+	times[0] = bench_time_of_two(&before.commands[0], &after.commands[0]);
+	view->corrected = times[0] == BENCH_CORRECTED_NS;
 	for (unsigned i = 0; r >= 0 && i < 2; i++)
 		r = metric_compare(
-			&before.commands[0], &after.commands[0], i, arena, &items[i], err);
+			&before.commands[0], &after.commands[0], times[i], arena, &items[i], err);
 	if (r < 0)
 		return r;
 	compare_family(items, 2);
@@ -74,8 +80,8 @@ static int times_compare(const struct round_input *input, struct arena *arena,
 	view->cpu = items[1];
 	view->verdict = compare_decide(items, 2);
 	view->verdict.by = view->verdict.by == &items[1] ? &view->cpu : &view->wall;
-	view->before_ns = view->wall.median_a;
-	view->after_ns = view->wall.median_b;
+	view->before_ns = before.commands[0].wall.median;
+	view->after_ns = after.commands[0].wall.median;
 	view->ratio = 1 + view->wall.effect;
 	view->ratio_lo = finite_or_nan(1 + view->wall.lo);
 	view->ratio_hi = finite_or_nan(1 + view->wall.hi);

@@ -76,12 +76,13 @@ static struct leaf gain_leaf(
 {
 	const struct causal_target_view *target = &view->targets[index];
 	row_id point = (row_id)(view->point - view->points) + 1;
+	const struct causal_gain *best = causal_curve_best(&target->curve);
 	uint32_t permille = 500;
 	struct pooled base, sped;
 	const char *sql;
 
-	if (target->curve.best)
-		permille = (uint32_t)lround(1000 * target->curve.best->speedup);
+	if (best)
+		permille = (uint32_t)lround(1000 * best->speedup);
 	base = pooled_of(reader->run, target->row, permille, false, point);
 	sped = pooled_of(reader->run, target->row, permille, true, point);
 	sql = arena_format(reader->arena, "(1 - %s / %s)",
@@ -162,24 +163,52 @@ static struct leaf hottest_leaf(struct leaf_reader *reader, const struct causal_
 	return hottest ? share_leaf(reader, hottest) : leaf_unknown(reason, "NULL");
 }
 
-/* Wakes by a timer for each visit: about one where a clock sets the pace. */
+/* An engine inside the program marks nothing.  It knows how many waits a timer ended: about one for
+ * each visit where a clock sets the pace. */
 static struct leaf timer_leaf(struct leaf_reader *reader, const struct causal_view *view)
 {
 	row_id point = (row_id)(view->point - view->points) + 1;
 	const char *sql = arena_format(reader->arena,
-		"((SELECT total(timer) FROM experiment) / (SELECT total(departures) FROM visit "
-		"WHERE point = %u))",
+		"(SELECT CASE WHEN t.timer > 0.8 * v.visits AND t.timer > t.handed THEN min(1, "
+		"t.timer / v.visits) ELSE 0 END FROM (SELECT total(timer) AS timer, total(handed) "
+		"AS handed FROM experiment) t, (SELECT total(departures) AS visits FROM visit "
+		"WHERE point = %u) v WHERE v.visits > 0)",
 		point);
-	double timer = 0, visits = 0;
+	double timer = 0, handed = 0, visits = 0;
 
-	if (view->point->is_end)
-		return leaf_unknown("whole runs were compared, which end once", sql);
 	for (uint32_t i = 0; i < reader->run->experiments.count; i++) {
 		timer += (double)reader->run->experiments.at[i].timer;
+		handed += (double)reader->run->experiments.at[i].handed;
 		visits += visits_of(reader->run, i + 1, point);
 	}
-	return visits > 0 ? leaf_known(timer / visits, sql)
-			  : leaf_unknown("the progress point was not visited", sql);
+	if (visits <= 0)
+		return leaf_unknown("the progress point was not visited", sql);
+	return leaf_known(
+		timer > 0.8 * visits && timer > handed ? fmin(1, timer / visits) : 0, sql);
+}
+
+/* Experiments without a speed-up in which ticks of a clock set off more than half of the visits, by
+ * the marks that threads hand on (docs/decisions/030). */
+static struct leaf clock_leaf(struct leaf_reader *reader, const struct causal_view *view)
+{
+	static const char sql[] = "(SELECT avg(flags & 16 <> 0) FROM experiment WHERE "
+				  "speedup_permille = 0 AND flags & 1 = 0 AND flags & 8 <> 0)";
+	double windows = 0, clock = 0;
+
+	if (view->point->is_latency)
+		return leaf_unknown("the time of a passage does not depend on a clock", "NULL");
+	vec_foreach (const struct experiment_row, e, &reader->run->experiments) {
+		if (e->speedup_permille || (e->flags & EXPERIMENT_CUT) ||
+			!(e->flags & EXPERIMENT_PACE))
+			continue;
+		windows++;
+		clock += (e->flags & EXPERIMENT_CLOCK) != 0;
+	}
+	if (windows > 0)
+		return leaf_known(clock / windows, sql);
+	return view->point->is_end
+		       ? leaf_unknown("whole runs were compared, which end once", "NULL")
+		       : timer_leaf(reader, view);
 }
 
 bool leaf_causal(struct leaf_reader *reader, const char *name, struct leaf *ret_leaf)
@@ -209,8 +238,8 @@ bool leaf_causal(struct leaf_reader *reader, const char *name, struct leaf *ret_
 			view->target_count && is_worth(&view->targets[0])
 				? gain_leaf(reader, view, 0)
 				: leaf_unknown("experiments found no line worth changing", "NULL");
-	else if (str_equal(name, "timers_per_visit"))
-		*ret_leaf = timer_leaf(reader, view);
+	else if (str_equal(name, "clock_share"))
+		*ret_leaf = clock_leaf(reader, view);
 	else
 		return false;
 	return true;

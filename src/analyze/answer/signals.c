@@ -171,6 +171,13 @@ const struct signal *signals_find(const struct signals *signals, const char *nam
 	return NULL;
 }
 
+double signals_value(const struct signals *signals, const char *name)
+{
+	const struct signal *signal = signals ? signals_find(signals, name) : NULL;
+
+	return signal ? signal->value : (double)NAN;
+}
+
 void signals_done(struct signals *signals)
 {
 	vec_done(&signals->rows);

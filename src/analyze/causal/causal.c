@@ -3,6 +3,7 @@
 #include "analyze/causal.h"
 
 #include <math.h>
+#include <stddef.h>
 
 #include "base/distribution.h"
 
@@ -239,11 +240,19 @@ void causal_curve_make(const struct causal_trial *trials, uint32_t trial_count, 
 
 		gain_make(trials, trial_count, target, i, gain);
 		ret_curve->trials += gain->trials;
-		if (gain->is_known && (!ret_curve->best || gain->lo > ret_curve->best->lo))
-			ret_curve->best = gain;
 	}
 	slope_make(ret_curve);
 	ret_curve->class = class_of(ret_curve);
+}
+
+const struct causal_gain *causal_curve_best(const struct causal_curve *curve)
+{
+	const struct causal_gain *best = NULL;
+
+	for (uint32_t i = 0; i < CAUSAL_LEVELS; i++)
+		if (curve->gains[i].is_known && (!best || curve->gains[i].lo > best->lo))
+			best = &curve->gains[i];
+	return best;
 }
 
 bool causal_curve_at(const struct causal_curve *curve, double speedup, struct causal_gain *ret_gain)

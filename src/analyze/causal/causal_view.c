@@ -177,6 +177,12 @@ static double queued_limit(const struct run *run, struct arena *arena)
 	return fmax(QUEUED_USUAL, 2 * (count ? stats_median_sorted(shares, count) : 0));
 }
 
+/* The engine takes the time of other programs out of virtual_ns, or marks what it could not. */
+static bool is_disturbed(const struct experiment_row *e, double limit)
+{
+	return e->flags & EXPERIMENT_ROBBED || queued_share(e) > limit;
+}
+
 /* Made without a pair. */
 static bool is_free(const struct experiment_row *e)
 {
@@ -264,7 +270,7 @@ static struct causal_trial *trials_read(const struct run *run, uint32_t point, s
 			view->alone += is_free(sped) && sped->speedup_permille;
 			continue;
 		}
-		if (queued_share(sped) > limit || queued_share(&rows[partners[i]]) > limit) {
+		if (is_disturbed(sped, limit) || is_disturbed(&rows[partners[i]], limit)) {
 			view->disturbed++;
 			continue;
 		}

@@ -1,10 +1,10 @@
 /* answer.c - "answer" and "ledger" of the main job for programs. */
 #include "render/answer_json.h"
 
+#include <math.h>
+
 #include "analyze/growth.h"
 #include "render/answer.h"
-
-static const char not_tried[] = "no experiment on this place was conclusive";
 
 static void evidence_json(struct jsonw *json, const struct hotspot *spot)
 {
@@ -68,15 +68,34 @@ static void chain_json(struct jsonw *json, const struct hotspot *spot)
 
 static void gain_json(struct jsonw *json, const struct hotspot *spot, const char *reason)
 {
+	const char *all = isnan(spot->gain) ? reason : "not tried with all of the work gone";
+
 	jsonw_put_number(json, "gain", spot->gain, reason);
 	jsonw_put_number(json, "gain_lo", spot->gain_lo, reason);
 	jsonw_put_number(json, "gain_hi", spot->gain_hi, reason);
 	jsonw_put_number(json, "gain_at", spot->gain_at, reason);
-	jsonw_put_number(json, "gain_all", spot->gain_all, reason);
-	jsonw_put_number(json, "gain_all_lo", spot->gain_all_lo, reason);
-	jsonw_put_number(json, "gain_all_hi", spot->gain_all_hi, reason);
+	jsonw_put_number(json, "gain_all", spot->gain_all, all);
+	jsonw_put_number(json, "gain_all_lo", spot->gain_all_lo, all);
+	jsonw_put_number(json, "gain_all_hi", spot->gain_all_hi, all);
 	jsonw_put_text(json, "gain_basis", gain_source_word(spot->gain_source));
 	jsonw_put_text(json, "gain_doubt", spot->gain_doubt);
+}
+
+/* null: not tried, or the experiments tell. */
+static void open_json(struct jsonw *json, const struct hotspot *spot)
+{
+	static const char few[] = "too few experiments were complete";
+
+	if (!spot || !(spot->open_at > 0)) {
+		jsonw_key(json, "gain_open");
+		jsonw_null(json);
+		return;
+	}
+	jsonw_open_object(json, "gain_open");
+	jsonw_put_number(json, "lo", spot->open_lo, few);
+	jsonw_put_number(json, "hi", spot->open_hi, few);
+	jsonw_put_double(json, "at", spot->open_at);
+	jsonw_end_object(json);
 }
 
 static void hotspot_json(struct jsonw *json, const struct hotspot *spot)
@@ -95,7 +114,10 @@ static void hotspot_json(struct jsonw *json, const struct hotspot *spot)
 	evidence_json(json, spot);
 	jsonw_put_u64(json, "agree", spot->agree);
 	jsonw_put_u64(json, "asked", spot->asked);
-	gain_json(json, spot, not_tried);
+	jsonw_put_bool(json, "counts_once", spot->counts_once);
+	gain_json(json, spot, spot->gain_reason);
+	open_json(json, spot);
+	jsonw_put_text(json, "experiment_target", spot->target);
 	jsonw_put_double(json, "impact", spot->impact);
 	jsonw_put_double(json, "confidence", spot->confidence);
 	jsonw_put_double(json, "effort", spot->effort);
@@ -114,6 +136,24 @@ static void hotspots_json(
 	for (uint32_t i = 0; i < count; i++)
 		hotspot_json(json, &rows[i]);
 	jsonw_end_array(json);
+}
+
+/* What `confidence` is made from, for who fits its weights; null: not known. */
+static void features_json(struct jsonw *json, const struct answer_view *view)
+{
+	bool claims = view->kind == ANSWER_CHANGE;
+
+	jsonw_put_number(
+		json, "confidence_probability", view->probability, "the answer claims nothing");
+	jsonw_key(json, "confidence_features");
+	if (!claims) {
+		jsonw_null(json);
+		return;
+	}
+	jsonw_begin_object(json);
+	for (unsigned i = 0; i < CONFIDENCE_FEATURES; i++)
+		jsonw_put_double(json, confidence_feature_name(i), view->features.value[i]);
+	jsonw_end_object(json);
 }
 
 static void first_json(struct jsonw *json, const struct answer_view *view)
@@ -147,8 +187,10 @@ static void first_json(struct jsonw *json, const struct answer_view *view)
 			.gain_source = view->gain_source,
 			.gain_doubt = view->gain_doubt},
 		view->gain_reason);
+	open_json(json, spot);
 	jsonw_put_text(json, "confidence", view->confidence);
 	jsonw_put_text(json, "confidence_reason", view->confidence_reason);
+	features_json(json, view);
 	jsonw_put_text(json, "refuted_by", view->refute);
 	jsonw_put_text(json, "pattern",
 		view->first && view->first->pattern ? view->first->pattern->name : NULL);

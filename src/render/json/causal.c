@@ -30,13 +30,14 @@ static void gain_json(
 static void slope_json(
 	struct jsonw *json, const struct causal_view *view, const struct causal_curve *curve)
 {
+	const struct causal_gain *best = causal_curve_best(curve);
 	const char *why =
 		view->pace != CAUSAL_PACE_OWN ? pace_is_others : "too few pairs for a bound";
 
 	jsonw_put_known_number(json, "slope", curve->slope_is_known, curve->slope, why);
 	jsonw_put_known_number(json, "slope_lo", curve->slope_is_known, curve->slope_lo, why);
 	jsonw_put_known_number(json, "slope_hi", curve->slope_is_known, curve->slope_hi, why);
-	jsonw_put_number(json, "max_gain", curve->best ? curve->best->gain : (double)NAN, why);
+	jsonw_put_number(json, "max_gain", best ? best->gain : (double)NAN, why);
 }
 
 static void known_text(struct jsonw *json, const char *key, const char *text)

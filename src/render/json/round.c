@@ -30,6 +30,7 @@ void round_json(struct jsonw *w, const struct round_view *view)
 	jsonw_put_text(w, "outcome",
 		view->has_baselines ? compare_outcome_name(view->verdict.outcome) : "inconclusive");
 	jsonw_put_text_or(w, "metric", view->has_baselines ? view->verdict.by->name : NULL, none);
+	jsonw_put_bool(w, "corrected", view->corrected);
 	jsonw_put_bool(w, "advisory", true);
 	jsonw_put_text_or(
 		w, "class", view->has_baselines ? fingerprint_class_name(view->class) : NULL, none);

@@ -30,10 +30,12 @@ static void hotspot_row(struct str *out, const struct hotspot *spot)
 	str_add(out, " | ");
 	share_add(out, spot);
 	str_add(out, " | ");
-	if (isnan(spot->gain))
-		str_add(out, "not tried");
-	else
+	if (!isnan(spot->gain))
 		answer_gain(out, spot);
+	else if (spot->open_at > 0)
+		hotspot_open(out, spot);
+	else
+		str_add(out, spot->is_paced ? "not known" : "not tried");
 	str_add(out, " | ");
 	hotspot_agreement(out, spot);
 	str_add(out, spot->agree ? ": " : "");
@@ -102,7 +104,7 @@ static void summary(struct str *out, const struct answer_page *page)
 
 	markdown_add(out, "\n## Summary\n\n**%s**\n\n- Gain: ", view->sentence);
 	if (isnan(view->gain) || !view->first)
-		markdown_add(out, "not measured: %s", view->gain_reason);
+		markdown_add(out, "not known: %s", view->gain_reason);
 	else
 		answer_gain(out, view->first);
 	if (view->first && view->first->chain_count > 1) {
@@ -111,11 +113,13 @@ static void summary(struct str *out, const struct answer_page *page)
 	}
 	str_addf(out, "\n- How sure: %s", view->confidence ? view->confidence : "low");
 	if (view->first) {
+		str_auto struct str mechanisms = {0};
+
+		hotspot_mechanisms(&mechanisms, view->first);
 		str_add(out, "; independent methods that agree: ");
 		hotspot_agreement(out, view->first);
-		str_add(out, " (");
-		hotspot_mechanisms(out, view->first);
-		str_add(out, ")");
+		if (mechanisms.len)
+			str_addf(out, " (%s)", mechanisms.at);
 	}
 	if (view->confidence_reason)
 		str_addf(out, "; %s", view->confidence_reason);

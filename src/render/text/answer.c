@@ -89,10 +89,21 @@ void hotspot_chain(struct str *out, const struct hotspot *spot)
 	}
 }
 
+/* "open (-3.1 to 12.0)": experiments were made and do not tell. */
+void hotspot_open(struct str *out, const struct hotspot *spot)
+{
+	if (spot->open_at > 0)
+		str_add(out, "open");
+	if (spot->open_at > 0 && !isnan(spot->open_hi))
+		str_addf(out, " (%.1f to %.1f)", 100 * spot->open_lo, 100 * spot->open_hi);
+}
+
 static void hotspot_gain(struct str *out, const struct hotspot *spot)
 {
-	if (isnan(spot->gain))
+	if (isnan(spot->gain)) {
+		hotspot_open(out, spot);
 		return;
+	}
 	str_addf(out, "%.1f (%.1f to %.1f)", 100 * spot->gain, 100 * spot->gain_lo,
 		100 * spot->gain_hi);
 }
@@ -105,15 +116,35 @@ void hotspot_agreement(struct str *out, const struct hotspot *spot)
 		str_add(out, " disputed");
 }
 
+/* What counts once agrees only when all of it does. */
+static bool timed_objects(const struct hotspot *spot)
+{
+	bool objects = false;
+
+	for (uint32_t i = 0; spot->counts_once && i < spot->evidence_count; i++)
+		objects |= hotspot_is_timed(&spot->evidence[i]) && !spot->evidence[i].agrees;
+	return objects;
+}
+
+/* "samples, experiments", or "samples + experiments, simulation" where the first two are one; ""
+ * when none agrees. */
 void hotspot_mechanisms(struct str *out, const struct hotspot *spot)
 {
+	const bool objects = timed_objects(spot);
 	const char *between = "";
 
-	for (uint32_t i = 0; i < spot->evidence_count; i++)
-		if (spot->evidence[i].agrees) {
-			str_addf(out, "%s%s", between, spot->evidence[i].mechanism);
-			between = ", ";
+	for (unsigned timed = 2; timed-- > 0;) {
+		for (uint32_t i = 0; i < spot->evidence_count; i++) {
+			const struct hotspot_evidence *evidence = &spot->evidence[i];
+
+			if (!evidence->agrees || (objects && hotspot_is_timed(evidence)) ||
+				(spot->counts_once ? hotspot_is_timed(evidence) != timed : !timed))
+				continue;
+			str_addf(out, "%s%s", between, evidence->mechanism);
+			between = spot->counts_once && timed ? " + " : ", ";
 		}
+		between = *between ? ", " : "";
+	}
 }
 
 static uint32_t ledger_count(const struct ledger_view *ledger, enum hypothesis_verdict verdict)
@@ -158,7 +189,9 @@ static void sure_words(const struct answer_view *view, struct str *out)
 		hotspot_mechanisms(&mechanisms, view->first);
 		str_add(out, ": ");
 		hotspot_agreement(out, view->first);
-		str_addf(out, " independent methods agree (%s)", str_text(&mechanisms));
+		str_add(out, " independent methods agree");
+		if (mechanisms.len)
+			str_addf(out, " (%s)", mechanisms.at);
 	}
 	if (view->confidence_reason)
 		str_addf(out, "; %s", view->confidence_reason);
@@ -190,7 +223,7 @@ static void answer_words(struct paper *paper, const struct answer_view *view)
 		answer_gain(&gain, spot);
 		labelled(paper, "gain", gain.at);
 	} else if (view->kind == ANSWER_CHANGE) {
-		str_addf(&gain, "not measured: %s", view->gain_reason);
+		str_addf(&gain, "not known: %s", view->gain_reason);
 		labelled(paper, "gain", gain.at);
 	}
 	if (spot && spot->has_no_name)
@@ -327,7 +360,7 @@ static void agent_gain(struct paper *paper, const struct answer_view *view)
 		paper_add(paper, "chain: %s\n", chain.at);
 	}
 	if (isnan(view->gain)) {
-		paper_add(paper, "gain: not measured (%s)\n", view->gain_reason);
+		paper_add(paper, "gain: not known (%s)\n", view->gain_reason);
 		return;
 	}
 	paper_add(paper, "gain: %.1f %% [%.1f, %.1f] at %.0f %% faster", 100 * view->gain,

@@ -26,7 +26,7 @@ void round_promise_words(struct str *out, const struct round_view *view)
 		[ROUND_PROMISE_NONE] = "",
 		[ROUND_PROMISE_ARRIVED] = "the promised gain arrived",
 		[ROUND_PROMISE_LESS] = "less than promised",
-		[ROUND_PROMISE_MORE] = "more than promised: the place got faster than assumed",
+		[ROUND_PROMISE_MORE] = "more than promised",
 		[ROUND_PROMISE_OPEN] = "these runs cannot tell whether it arrived",
 	};
 

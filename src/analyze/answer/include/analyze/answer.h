@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/confidence.h"
 #include "analyze/evidence.h"
 #include "analyze/gain.h"
 #include "analyze/hypothesis.h"
@@ -42,6 +43,9 @@ struct hotspot_evidence {
 	bool agrees;	       /* that this place matters */
 };
 
+/* Measured in time, not counted: so wrong together with all others when the machine is busy. */
+bool hotspot_is_timed(const struct hotspot_evidence *evidence);
+
 /* A kind of work at a place. */
 struct hotspot_kind {
 	enum hotspot_category category;
@@ -60,13 +64,12 @@ struct hotspot {
 	uint32_t rank;
 	const char *location; /* "parse.c:142", or the function without lines */
 	const char *function, *file;
-	const char *call; /* "parse()": the function for people, without its parameters */
-	uint32_t line;	  /* 0: unknown */
-	const char
-		*library; /* the system's library that it is of: who calls it can be changed; "" */
-	bool has_no_name; /* all code of a `file` without symbols; location is "[FILE]" */
-	const char *metric; /* "CPU time" */
-	double value;	    /* share of it, with what it calls that is no place of its own */
+	const char *call;    /* "parse()": the function for people, without its parameters */
+	uint32_t line;	     /* 0: unknown */
+	const char *library; /* of the system that it is of: who calls it can be changed; "" */
+	bool has_no_name;    /* all code of a `file` without symbols; location is "[FILE]" */
+	const char *metric;  /* "CPU time" */
+	double value;	     /* share of it, with what it calls that is no place of its own */
 	enum hotspot_category category;	  /* the kind that matters most */
 	const struct hotspot_kind *kinds; /* all of them, the largest first; they add up to value */
 	uint32_t kind_count;
@@ -74,20 +77,25 @@ struct hotspot {
 	uint32_t chain_count, chain_place;	 /* chain[chain_place] is the place */
 	const struct hotspot_evidence *evidence; /* the first one gives `value` */
 	uint32_t evidence_count;
-	uint32_t agree, asked;	       /* mechanisms that agree, of those that could tell */
+	uint32_t agree, asked; /* mechanisms that agree, of those that could tell */
+	bool counts_once;      /* several of them are one in that: the machine was not quiet */
 	double gain, gain_lo, gain_hi; /* of the program, at speed-up `gain_at`; NAN: not tried */
 	double gain_at;
 	double gain_all, gain_all_lo, gain_all_hi; /* when all of the work is gone; NAN: unknown */
 	enum gain_source gain_source;
-	const char *gain_doubt; /* experiment and arithmetic disagree; NULL: they do not */
+	const char *gain_doubt;	 /* experiment and arithmetic disagree; NULL: they do not */
+	const char *gain_reason; /* why it is not known; NULL: it is */
+	bool is_paced;		 /* a clock or a peer sets the pace: experiments tell no gain */
+	const char *target;	 /* of the experiments, as `causal -f` takes it; NULL: not tried */
+	double open_lo, open_hi, open_at; /* they leave it open; NAN: too few; at 0: they do not */
 	double impact, confidence, effort, score;
-	const struct ledger_row *because; /* the explanation it fits, or NULL */
-	double explained;		  /* share of the CPU time that this is about */
+	struct confidence_features features; /* that it is made from */
+	const struct ledger_row *because;    /* the explanation it fits, or NULL */
+	double explained;		     /* share of the CPU time that this is about */
 	const char *algorithm; /* how its time grows, how often it is called and loops, "" */
 	bool tells_growth;     /* `algorithm` does */
 	const struct pattern_row *pattern; /* the shape that its stacks show, or NULL */
-	const char *cause;		   /* why it is slow there; NULL: not known */
-	const char *why;		   /* the cause, or that it is not known */
+	const char *cause, *why; /* why it is slow there, NULL: not known; the same in words */
 };
 
 #define HOTSPOT_SCORE_WORTH 2.0 /* and more is worth acting on; so is a gain */
@@ -99,7 +107,7 @@ static inline double hotspot_proven_gain(const struct hotspot *spot)
 	return gain_is_experiment(spot->gain_source) ? spot->gain_lo : __builtin_nan("");
 }
 
-/* What to do there: what the shape of its stacks asks for comes before what a category does. */
+/* What to do there: what the shape of its stacks asks for before what a category does. */
 static inline const char *hotspot_advice(const struct hotspot *spot)
 {
 	return spot->pattern ? spot->pattern->advice : spot->because ? spot->because->advice : "";
@@ -122,9 +130,7 @@ struct answer_missing {
 	const char *what, *reason, *fix;
 	bool not_yet; /* assay does not collect it, on no machine: the reason is answer_not_yet */
 };
-
 extern const char answer_not_yet[];
-
 /* A field of the machine's fingerprint. */
 struct answer_field {
 	const char *name, *value;
@@ -138,7 +144,9 @@ struct answer_view {
 	const char *cause; /* why it is slow there, by the ledger or counters; NULL: not known */
 	const char *why, *confidence, *refute, *next; /* confidence: high, medium, low */
 	const char *confidence_reason; /* why it is lower than by the methods alone; or NULL */
-	const char *again;	       /* the command of the next round */
+	double probability; /* that it is right; not fitted yet; NAN: it claims nothing */
+	struct confidence_features features;
+	const char *again;			   /* the command of the next round */
 	double gain, gain_lo, gain_hi, gain_at;	   /* NAN: not known */
 	double gain_all, gain_all_lo, gain_all_hi; /* when all of the work is gone */
 	enum gain_source gain_source;
@@ -160,12 +168,13 @@ struct answer_view {
 };
 
 /* The functions worth an experiment: places in the program's own code with at least `least_share`
- * of the sampled CPU time, hottest first; `code` as in the evidence, NULL: nobody looked.  Where
- * that time is spent in what the place calls, the experiment is about all of that.  Returns how
- * many. */
+ * of the samples, hottest first, as the samples alone would name them; `code` as in the evidence,
+ * NULL: nobody looked.  Where that time is spent in what the place calls, the experiment is about
+ * all of that.  Returns how many. */
 struct hotspot_target {
 	const char *function;
-	bool with_callees;
+	const char *inner; /* below it, with most of its time: tells as much; NULL: there is none */
+	bool with_callees, inner_with_callees;
 };
 uint32_t hotspot_functions(const struct evidence_piece *profile, const struct hot_code *code,
 	double least_share, struct arena *arena, struct hotspot_target *ret_functions,
@@ -173,7 +182,6 @@ uint32_t hotspot_functions(const struct evidence_piece *profile, const struct ho
 
 /* Sampled CPU time of the function's own code, ns; NAN: the samples are not of a clock. */
 double hotspot_function_ns(const struct evidence_piece *profile, const char *function);
-
 /* The same with all that the function calls. */
 double hotspot_below_ns(const struct run *profile, const char *function);
 

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 
@@ -35,14 +36,24 @@ struct evidence_piece {
 	const char *fix;       /* the way to get it, or "" */
 };
 
+/* A hot function that no experiment could be made on. */
+struct evidence_untried {
+	const char *function, *reason;
+};
+enum { EVIDENCE_UNTRIED = 8 };
+
 struct evidence {
 	struct evidence_piece piece[EVIDENCE_KINDS];
 	/* Of its input against the whole: 0 it was the whole, below 0 how much is not known. */
 	double sizes[EVIDENCE_KINDS];
 	const char *target;    /* as it can be typed; NULL: not known */
 	const char *directory; /* of the files; NULL: not known */
+	const char *against;   /* the directory that it is compared with, or NULL */
 	const char *input;     /* the file that was stdin of each run, or NULL */
 	bool no_experiments;   /* they were tried, and could not be made: not worth trying again */
+	struct evidence_untried untried[EVIDENCE_UNTRIED]; /* of the experiments that were made */
+	uint32_t untried_count;
+	const char *follows; /* the program that experiments were made on, started by `target` */
 	const struct causal_view *causal; /* by evidence_view_causal(); NULL: see its reason */
 	const char *causal_reason;
 	const struct hot_code *code; /* of the profile's locations; NULL: nobody looked */

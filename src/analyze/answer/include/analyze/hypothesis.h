@@ -73,6 +73,7 @@ struct ledger_row {
 	double share;	       /* of the wall or CPU time that it explains; NAN: not known */
 	double effort;	       /* 1 small, 2 medium, 3 large */
 	bool is_place;	       /* says where the time is, blames nothing: true of good code too */
+	bool is_aside;	       /* is_place, and about no place that could be changed */
 	bool is_impossible;    /* what it needs is not there: a lock of one thread; not shown */
 	bool noisy;	       /* the machine was not quiet: see the row `noise` */
 	struct ledger_witness *witnesses;

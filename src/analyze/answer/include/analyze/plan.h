@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define PLAN_BUSY_SHARE 0.15 /* of the CPUs, to others: not quiet (hypotheses/noise.txt) */
+
 enum plan_kind {
 	PLAN_REPEATED,	 /* whole runs, as many as there is time for */
 	PLAN_WHOLE,	 /* one run, at its own speed */
@@ -33,6 +35,8 @@ struct plan_input {
 	uint64_t run_ns;     /* one run of the program; with `endless` what was watched of it */
 	bool endless;	     /* it did not end by itself in that time */
 	double cpus;	     /* that it used in that run */
+	double others_share; /* of the CPUs, to other programs while it was observed; NAN: unknown
+			      */
 	uint64_t budget_ns;  /* for everything */
 	uint64_t spent_ns;   /* of it, so far */
 	uint32_t runs_least; /* of PLAN_REPEATED, when there is time; 0: 3 */

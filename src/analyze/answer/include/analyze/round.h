@@ -60,9 +60,10 @@ struct round_view {
 	uint32_t difference_count;
 	bool output_changed;
 	struct comparison wall, cpu;
+	bool corrected; /* `wall` is corrected wall time: bench_time_measure() */
 	struct compare_verdict verdict;
 	double before_ns, after_ns;	  /* medians of wall time */
-	double ratio, ratio_lo, ratio_hi; /* after over before; NAN: no bound */
+	double ratio, ratio_lo, ratio_hi; /* of `wall`, after over before; NAN: no bound */
 	double compounded;		  /* with all rounds before */
 	const char *promised_location;
 	double promised, promised_lo, promised_hi, promised_at; /* less time; NAN */

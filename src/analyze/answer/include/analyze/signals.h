@@ -33,5 +33,8 @@ void signals_collect(
 /* NULL: there is none of that name. */
 const struct signal *signals_find(const struct signals *signals, const char *name);
 
+/* NAN: there is none of that name, or no `signals`, or it is not known. */
+double signals_value(const struct signals *signals, const char *name);
+
 void signals_done(struct signals *signals);
 #define signals_auto __attribute__((cleanup(signals_done)))

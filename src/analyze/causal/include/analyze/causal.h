@@ -60,7 +60,6 @@ struct causal_curve {
 	struct causal_gain gains[CAUSAL_LEVELS];
 	double slope, slope_lo, slope_hi; /* at the origin: gain per speed-up */
 	bool slope_is_known;
-	const struct causal_gain *best; /* the level with the largest lower bound, or NULL */
 	enum causal_class class;
 	uint32_t trials;
 };
@@ -71,14 +70,18 @@ struct causal_curve {
 void causal_curve_make(const struct causal_trial *trials, uint32_t trial_count, uint32_t target,
 	struct causal_curve *ret_curve);
 
+/* The level with the largest lower bound, or NULL.  Borrowed from the curve. */
+const struct causal_gain *causal_curve_best(const struct causal_curve *curve);
+
 /* The gain at any speed-up: on the straight lines between the origin and the levels with bounds,
  * and that of the highest one above it.  False: no level has bounds. */
 bool causal_curve_at(
 	const struct causal_curve *curve, double speedup, struct causal_gain *ret_gain);
 
-/* What to try next.  A target that was never tried comes first, by its share of the samples; then
- * the cell whose bounds are widest, weighted with what the target may still be worth.  *ret_done:
- * all bounds are within `half_width` (a fraction), or what is left open cannot matter. */
+/* What to try next.  Targets without bounds come first, by their share of the samples; then the
+ * leader and who may still be ahead of it; then the cell whose bounds are widest, weighted with
+ * what the target may still be worth.  .done: all bounds are within `half_width` (a fraction), or
+ * what is left open cannot matter. */
 struct causal_candidate {
 	double sample_share; /* of the progress' CPU time: bounds what it can be worth */
 	bool given_up;	     /* cannot be tried: no samples any more */

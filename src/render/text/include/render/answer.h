@@ -35,3 +35,5 @@ const char *hotspot_kind_word(const struct hotspot *spot, const struct hotspot_k
 void hotspot_chain(struct str *out, const struct hotspot *spot);
 void hotspot_agreement(struct str *out, const struct hotspot *spot);
 void hotspot_mechanisms(struct str *out, const struct hotspot *spot);
+/* "open (-3.1 to 12.0)", "" when experiments tell the gain or none were made. */
+void hotspot_open(struct str *out, const struct hotspot *spot);
