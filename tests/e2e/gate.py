@@ -308,7 +308,7 @@ def _():
 @measured("--confirm measures a failure again and says how often it came")
 def _():
     baseline()
-    status, data = gate("-b", "main", "--confirm", "2", "--metrics", "cpu", "--", SPIN, "40")
+    status, data = gate("-b", "main", "--confirm", "2", "--metrics", "cpu", "--", SPIN, "200")
     assert status == 1 and data["confirm"]["failed"] == 2 == data["confirm"]["needed"], data
     with open(".assay/history.ndjson", encoding="utf-8") as file:
         assert len(file.readlines()) == 2, "extra measurements are not in the history"
