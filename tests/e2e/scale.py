@@ -212,8 +212,9 @@ def _():
         skip("one CPU: threads cannot scale")
     free, lock = team("free")["verdict"], team("lock")["verdict"]
     assert lock["law"] in ("contention-bound", "coherency-bound"), lock
-    # Two CPUs that are two threads of one core bring 1.3 to 1.8 times the work of one.
-    assert free["law"] in ("linear", "unclear") or free["speedup"] > 1.2, free
+    # Two CPUs that are two threads of one core bring 1.04 to 1.8 times the work of one, but then
+    # each is slower: nobody waits.
+    assert free["law"] in ("linear", "unclear"), free
     assert lock["contention"] > 0.5 and lock["speedup"] < free["speedup"], (free, lock)
 
 

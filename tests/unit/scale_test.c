@@ -292,6 +292,27 @@ static void threads_that_queue_or_go_backwards_are_told_apart(void **state)
 	threads_are(0.05, 0.06, false, SCALE_THREADS_COHERENCY);
 }
 
+/* 1.25 times the throughput of one on two CPUs: 1.6 times the CPU time, or no more of it. */
+static void threads_that_ran_all_the_time_did_not_queue(void **state)
+{
+	(void)state;
+	for (int ran = 0; ran < 2; ran++) {
+		struct fixture f;
+
+		begin(&f, "1,2");
+		f.options.threads = true;
+		for (unsigned r = 0; r < 15; r++) {
+			add(&f, 0, 2e7, 1, 0.02);
+			add(&f, 1, 1.6e7, ran ? 2 : 1.25, 0.02);
+		}
+		judge(&f);
+		assert_int_equal(f.view.threads.kind,
+			ran ? SCALE_THREADS_UNCLEAR : SCALE_THREADS_CONTENTION);
+		assert_int_equal(f.view.doubt, ran ? SCALE_SLOWER : SCALE_SURE);
+		end(&f);
+	}
+}
+
 static void others_on_the_cpus_leave_no_verdict_about_threads(void **state)
 {
 	(void)state;
@@ -331,6 +352,28 @@ static void threads_beyond_the_cpus_are_shown_but_not_fitted(void **state)
 	add_threads(&f, 0, 0, false);
 	judge(&f);
 	assert_int_equal(f.view.doubt, SCALE_FEW_SIZES);
+	end(&f);
+}
+
+/* Two threads are twice as fast as one in just over half of the rounds, and no faster in the
+ * others, turn by turn: the median of all rounds is 2, that of each two neighbours 1.33. */
+static void bounds_of_threads_hold_what_they_are_the_bounds_of(void **state)
+{
+	const struct scale_threads *threads;
+	struct fixture f;
+
+	(void)state;
+	begin(&f, "1,2");
+	f.options.threads = true;
+	for (unsigned r = 0; r < 120; r++) {
+		add(&f, 0, 2e7, 1, 0);
+		add(&f, 1, r % 2 && r > 10 ? 2e7 : 1e7, 2, 0);
+	}
+	judge(&f);
+	threads = &f.view.threads;
+	assert_true(fabs(f.view.points[1].speedup - 2) < 1e-9);
+	assert_true(threads->speedup.lo < 1.4 && threads->speedup.hi >= 2);
+	assert_int_equal(threads->kind, SCALE_THREADS_UNCLEAR);
 	end(&f);
 }
 
@@ -455,9 +498,11 @@ int main(void)
 		cmocka_unit_test(an_expectation_is_met_by_the_same_or_a_better_law),
 		cmocka_unit_test(wall_time_that_is_too_noisy_leaves_the_word_to_cpu_time),
 		cmocka_unit_test(threads_that_queue_or_go_backwards_are_told_apart),
+		cmocka_unit_test(threads_that_ran_all_the_time_did_not_queue),
 		cmocka_unit_test(others_on_the_cpus_leave_no_verdict_about_threads),
 		cmocka_unit_test(the_peak_of_threads_is_where_the_law_has_it),
 		cmocka_unit_test(threads_beyond_the_cpus_are_shown_but_not_fitted),
+		cmocka_unit_test(bounds_of_threads_hold_what_they_are_the_bounds_of),
 		cmocka_unit_test(sizes_are_read_sorted_and_each_kept_once),
 		cmocka_unit_test(what_is_no_size_is_refused_with_a_way_out),
 		cmocka_unit_test(laws_are_read_as_people_write_them),

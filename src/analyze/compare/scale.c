@@ -32,6 +32,7 @@ const char *scale_doubt_name(enum scale_doubt doubt)
 		[SCALE_MIXED] = "noise",
 		[SCALE_HIDDEN] = "hidden-growth",
 		[SCALE_BUSY] = "busy-machine",
+		[SCALE_SLOWER] = "slower-threads",
 	};
 
 	return names[doubt];

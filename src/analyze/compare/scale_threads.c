@@ -13,6 +13,7 @@
 #define LINEAR_SHARE 0.85    /* of the ideal speed-up, lower bound */
 #define FLAT_SHARE 0.95	     /* of the ideal speed-up, upper bound */
 #define BACKWARDS_SHARE 0.95 /* of the best throughput */
+#define RAN_SHARE 0.67	     /* of what is missing: that much more CPU time explains it */
 #define ONE_CPU 1.15
 #define BUSY_PRESSURE 0.25
 
@@ -153,6 +154,31 @@ static bool machine_is_busy(const struct scale_view *view)
 	return false;
 }
 
+/* Drawn are medians of pieces, shown is the median of all runs.  They differ where a CPU has two
+ * speeds, and bounds without what is shown between them would be surer than either. */
+static struct interval speedup_bounds(const struct scale_view *view, struct thread_draws *d)
+{
+	struct interval drawn = scale_drawn_interval(d->speedup, d->count);
+	double shown =
+		view->points[view->threads.last].rate / view->points[view->threads.first].rate;
+
+	return (struct interval){fmin(drawn.lo, shown), fmax(drawn.hi, shown)};
+}
+
+/* Threads that queue up use no CPU time.  When the CPU time of the same work grew by most of what
+ * is missing, they ran, each slower than one alone: two hardware threads of one core, caches,
+ * memory, a neighbour on the host of a virtual machine, or a lock that spins.  `team free`
+ * (tests/workloads) was called contention-bound with 1.04 times the throughput and 1.9 times the
+ * CPU time. */
+static bool threads_ran(const struct scale_view *view, double ideal)
+{
+	const struct scale_threads *threads = &view->threads;
+	double missing =
+		ideal * view->points[threads->first].rate / view->points[threads->last].rate;
+
+	return threads->cpu_times - 1 > RAN_SHARE * (missing - 1);
+}
+
 static void kind_choose(struct scale_view *view, struct thread_draws *d)
 {
 	struct scale_threads *threads = &view->threads;
@@ -160,10 +186,12 @@ static void kind_choose(struct scale_view *view, struct thread_draws *d)
 	double ideal = (double)view->points[threads->last].size /
 		       (double)view->points[threads->first].size;
 
-	threads->speedup = scale_drawn_interval(d->speedup, d->count);
+	threads->speedup = speedup_bounds(view, d);
 	threads->contention = scale_drawn_interval(d->contention, d->fits);
 	threads->coherency = scale_drawn_interval(d->coherency, d->fits);
 	threads->peak = scale_drawn_interval(d->peak, d->fits);
+	threads->cpu_times = view->points[threads->last].command->cpu.median /
+			     view->points[threads->first].command->cpu.median;
 	if (threads->best != threads->last && of_best.hi < BACKWARDS_SHARE)
 		threads->kind = SCALE_THREADS_COHERENCY;
 	else if (threads->speedup.lo >= LINEAR_SHARE * ideal)
@@ -171,6 +199,10 @@ static void kind_choose(struct scale_view *view, struct thread_draws *d)
 	else if (threads->speedup.hi < FLAT_SHARE * ideal)
 		threads->kind = SCALE_THREADS_CONTENTION;
 	view->doubt = threads->kind == SCALE_THREADS_UNCLEAR ? SCALE_MIXED : SCALE_SURE;
+	if (threads->kind == SCALE_THREADS_CONTENTION && threads_ran(view, ideal)) {
+		threads->kind = SCALE_THREADS_UNCLEAR;
+		view->doubt = SCALE_SLOWER;
+	}
 	if (threads->kind != SCALE_THREADS_LINEAR && machine_is_busy(view)) {
 		threads->kind = SCALE_THREADS_UNCLEAR;
 		view->doubt = SCALE_BUSY;

@@ -108,6 +108,7 @@ static void threads_json(struct jsonw *w, const struct scale_view *view)
 	jsonw_put_u64(w, "best_threads", view->points[t->best].size);
 	jsonw_put_u64(w, "cpus", t->cpus);
 	jsonw_put_u64(w, "thread_counts_fitted", t->fit_count);
+	jsonw_put_known_number(w, "cpu_times", view->draws, t->cpu_times, few);
 	jsonw_put_bool(w, "one_cpu", t->one_cpu);
 }
 

@@ -111,6 +111,13 @@ static void doubt_words(const struct scale_view *view, struct str *out)
 		str_add(out, "No verdict: other programs used the CPUs, so more threads could not "
 			     "help.");
 		break;
+	case SCALE_SLOWER:
+		str_addf(out,
+			"No verdict: the threads did not wait. For the same work they used %.2f "
+			"times the CPU time of %llu.",
+			view->threads.cpu_times,
+			(unsigned long long)view->points[view->threads.first].size);
+		break;
 	case SCALE_HIDDEN:
 		str_addf(out,
 			"No growth was seen, but noise could hide it: from the smallest to the "
@@ -175,10 +182,14 @@ static void threads_words(const struct scale_view *view, struct str *out)
 		doubt_words(view, out);
 		return;
 	}
-	if (threads->kind == SCALE_THREADS_UNCLEAR)
+	if (view->doubt == SCALE_SLOWER) {
+		doubt_words(view, out);
+		str_add(out, " ");
+	} else if (threads->kind == SCALE_THREADS_UNCLEAR) {
 		str_add(out, "No verdict, the runs vary too much: ");
-	else
+	} else {
 		str_addf(out, "%s: ", scale_threads_name(threads->kind));
+	}
 	if (threads->kind == SCALE_THREADS_COHERENCY)
 		str_addf(out, "the highest throughput is at %llu, and %llu reach only %.3g of it.",
 			(unsigned long long)best->size, (unsigned long long)last->size,
@@ -187,7 +198,8 @@ static void threads_words(const struct scale_view *view, struct str *out)
 		str_addf(out, "%llu threads have %.2f times (%.2f .. %.2f) the throughput of %llu.",
 			(unsigned long long)last->size, last->speedup, threads->speedup.lo,
 			threads->speedup.hi, (unsigned long long)view->points[threads->first].size);
-	threads_law_words(threads, out);
+	if (view->doubt != SCALE_SLOWER) /* nothing is serial there */
+		threads_law_words(threads, out);
 }
 
 void scale_verdict_words(const struct scale_view *view, struct str *out)
@@ -238,6 +250,10 @@ static void threads_advice(const struct scale_view *view, struct str *out)
 		str_add(out, "Use 7 or more runs: -n 7.");
 	else if (view->doubt == SCALE_BUSY)
 		str_add(out, "Measure again when the machine is quiet.");
+	else if (view->doubt == SCALE_SLOWER)
+		str_add(out, "Two threads of one core, caches, memory, other virtual machines of "
+			     "the host or a lock that spins slow each thread down: `assay "
+			     "topdown` and `assay report` tell which.");
 	else if (threads->kind == SCALE_THREADS_UNCLEAR)
 		str_addf(out, "Use more runs (-n %u) on a quieter machine.", view->rounds * 4);
 	else if (idle)

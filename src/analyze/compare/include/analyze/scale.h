@@ -64,6 +64,7 @@ enum scale_doubt {
 	SCALE_MIXED,	  /* the laws take turns in the draws */
 	SCALE_HIDDEN,	  /* no growth was seen, but noise could hide some */
 	SCALE_BUSY,	  /* threads: others used the CPUs */
+	SCALE_SLOWER,	  /* threads: they ran all the time, each slower than one alone */
 };
 
 struct scale_law {
@@ -100,6 +101,7 @@ struct scale_threads {
 	struct interval contention, coherency, peak;
 	double peak_rate;	    /* by the law, at `peak`; NAN when it goes on growing */
 	struct interval speedup;    /* of the last fitted point against the first */
+	double cpu_times;	    /* the same of the CPU time */
 	uint32_t first, last, best; /* points */
 	uint32_t fit_count, cpus;
 	bool one_cpu; /* the CPU time never passed one CPU */
