@@ -499,6 +499,33 @@ static void the_next_command_settles_what_is_open(void **state)
 	}
 }
 
+static void what_the_next_command_would_settle_is_not_called_high(void **state)
+{
+	static const struct {
+		double first[2], second[2];
+		const char *confidence, *reason;
+	} cases[] = {
+		{{0.6, 0.62}, {0.9, 0.92}, "high", NULL},     /* far ahead */
+		{{0.74, 0.76}, {0.741, 0.761}, "high", NULL}, /* a draw: change either */
+		{{0.65, 0.8}, {0.7, 0.85}, "medium", "lower, because cool() may gain more"},
+		{{0.78, 0.82}, {0.3, 1.5}, "medium", "lower, because cool() may gain more"},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct doubt d = doubt_of(THREE_PLACES);
+
+		doubt_try(&d, "hot", cases[i].first[0], cases[i].first[1]);
+		doubt_try(&d, "cool", cases[i].second[0], cases[i].second[1]);
+		assert_string_equal(scene_first(&d.scene)->function, "hot");
+		assert_string_equal(d.scene.view.confidence, cases[i].confidence);
+		assert_int_equal(!d.scene.view.confidence_reason, !cases[i].reason);
+		if (cases[i].reason)
+			assert_string_equal(d.scene.view.confidence_reason, cases[i].reason);
+		doubt_done(&d);
+	}
+}
+
 static void a_round_on_a_busy_machine_is_made_again_as_a_round(void **state)
 {
 	struct doubt d = doubt_of(THREE_PLACES);
@@ -579,6 +606,7 @@ int main(void)
 		cmocka_unit_test(a_proven_gain_says_itself_what_would_refute_it),
 		cmocka_unit_test(experiments_on_one_place_do_not_agree_with_another),
 		cmocka_unit_test(the_next_command_settles_what_is_open),
+		cmocka_unit_test(what_the_next_command_would_settle_is_not_called_high),
 		cmocka_unit_test(a_round_on_a_busy_machine_is_made_again_as_a_round),
 		cmocka_unit_test(experiments_go_to_the_program_that_the_time_is_in),
 		cmocka_unit_test(

@@ -179,27 +179,38 @@ static const char *place_words(const struct hotspot *spot, struct arena *arena)
 	return spot->location;
 }
 
-/* Samples and experiments of the same busy minutes are wrong together: where that makes it less
- * sure, it is said. */
-static void confidence_say(struct answer_view *view)
+/* The answer would have another word with these features. */
+static bool is_lowered(const struct answer_view *view, const struct confidence_rules *rules,
+	const struct confidence_features *without)
+{
+	const char *word = confidence_word(rules, confidence_probability(rules, without));
+
+	return !str_equal(word, view->confidence);
+}
+
+/* Samples and experiments of the same busy minutes are wrong together, and a place that another one
+ * may pass is not settled: where that makes it less sure, it is said. */
+static void confidence_say(struct answer_view *view, struct arena *arena)
 {
 	struct confidence_rules rules;
-	struct confidence_features quiet;
+	struct confidence_features quiet, alone;
 
 	confidence_rules_load(&rules);
 	answer_features(view, &view->features);
 	view->probability = confidence_probability(&rules, &view->features);
 	view->confidence = confidence_word(&rules, view->probability);
-	quiet = view->features;
+	quiet = alone = view->features;
 	answer_features_quiet(view, &quiet);
-	if (str_equal(confidence_word(&rules, confidence_probability(&rules, &quiet)),
-		    view->confidence))
-		return;
-	view->confidence_reason =
-		view->first && view->first->counts_once
-			? "lower, because the machine was not quiet: what was measured in the same "
-			  "minutes (joined by +) counts as one method"
-			: "lower, because the machine was not quiet";
+	alone.value[CONFIDENCE_RIVAL] = 0;
+	if (is_lowered(view, &rules, &quiet))
+		view->confidence_reason =
+			view->first && view->first->counts_once
+				? "lower, because the machine was not quiet: what was measured in "
+				  "the same minutes (joined by +) counts as one method"
+				: "lower, because the machine was not quiet";
+	else if (is_lowered(view, &rules, &alone))
+		view->confidence_reason = arena_format(
+			arena, "lower, because %s may gain more", answer_rival(view)->call);
 }
 
 static const char *share_words(const struct hotspot *spot, struct arena *arena)
@@ -393,7 +404,7 @@ static void answer_place(const struct hotspot *spot, const struct evidence *evid
 	view->sentence = sentence_of(spot, arena);
 	view->cause = spot->cause;
 	view->why = spot->why;
-	confidence_say(view);
+	confidence_say(view, arena);
 	view->refute = refute_of(spot, evidence, arena);
 	view->next = answer_next(view, evidence, arena);
 	view->gain = spot->gain;
@@ -416,7 +427,7 @@ static void answer_row(const struct ledger_row *row, const struct evidence *evid
 	view->sentence =
 		arena_format(arena, "%s: no single line is worth changing first", row->title);
 	view->cause = view->why = row->why;
-	confidence_say(view);
+	confidence_say(view, arena);
 	view->refute = row->falsifier;
 	view->next = command_fill(
 		evidence, *row->next ? row->next : "assay scale --threads auto -- PROGRAM", arena);

@@ -49,8 +49,7 @@ static bool is_known_well(const struct hotspot *spot)
 	       (spot->gain_hi - spot->gain_lo) / 2 * LEVEL / spot->gain_at <= DRAW;
 }
 
-/* Another place whose bounds reach into those of the first; NULL: its place is safe. */
-static const struct hotspot *rival_of(const struct answer_view *view)
+const struct hotspot *answer_rival(const struct answer_view *view)
 {
 	const struct hotspot *rival = NULL;
 	double most = least_gain(view->first);
@@ -113,7 +112,7 @@ const char *answer_next(
 			100 * others_share(view), command_same(evidence, arena));
 	if (!spot)
 		return "";
-	rival = rival_of(view);
+	rival = answer_rival(view);
 	if (spot->target && (rival || spot->open_at > 0) && answer_can_try(evidence))
 		return experiments_on(spot, rival, evidence, arena);
 	if (isnan(spot->gain) && answer_can_try(evidence) && !is_for_change(spot, evidence) &&

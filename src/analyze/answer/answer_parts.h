@@ -38,6 +38,10 @@ void answer_features(const struct answer_view *view, struct confidence_features 
 /* `features` of an answer as they were on a quiet machine: each method counts. */
 void answer_features_quiet(const struct answer_view *view, struct confidence_features *features);
 
+/* answer_next.c: another place whose bounds, by experiments, reach into those of the first; NULL:
+ * none, or the first was not tried. */
+const struct hotspot *answer_rival(const struct answer_view *view);
+
 /* answer_next.c: the one measurement or change that would settle it.  Of an answer without a place
  * only whether the machine was busy is looked at: "" when it was not. */
 const char *answer_next(

@@ -21,6 +21,7 @@ const char *confidence_feature_name(enum confidence_feature feature)
 		[CONFIDENCE_EXPLAINED] = "explained",
 		[CONFIDENCE_SHARE] = "share",
 		[CONFIDENCE_NOISE] = "noise",
+		[CONFIDENCE_RIVAL] = "rival",
 		[CONFIDENCE_GAP] = "gap",
 		[CONFIDENCE_SAMPLES] = "samples",
 		[CONFIDENCE_OTHERS_SHARE] = "others_share",

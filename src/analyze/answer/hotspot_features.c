@@ -115,6 +115,7 @@ void answer_features(const struct answer_view *view, struct confidence_features 
 	*ret_features = (struct confidence_features){0};
 	if (view->first) {
 		*ret_features = view->first->features;
+		value[CONFIDENCE_RIVAL] = answer_rival(view) != NULL;
 		value[CONFIDENCE_GAP] = gap_of(view);
 	} else if (view->because) { /* two methods support it */
 		value[CONFIDENCE_SECOND_METHOD] = value[CONFIDENCE_EXPLAINED] = 1;

@@ -19,6 +19,7 @@ enum confidence_feature {
 	CONFIDENCE_SHARE,	     /* of the CPU time that the place has */
 	/* Of the whole answer; 0 in the rows below it. */
 	CONFIDENCE_NOISE,	 /* 1: the machine was not quiet */
+	CONFIDENCE_RIVAL,	 /* 1: by experiments another place may gain more */
 	CONFIDENCE_GAP,		 /* to the next place, in combined standard errors; -5 to 5 */
 	CONFIDENCE_SAMPLES,	 /* log10 of how many were taken */
 	CONFIDENCE_OTHERS_SHARE, /* of the CPUs, to other programs */
