@@ -200,8 +200,11 @@ static bool step_by_frame_pointer(struct walk *walk)
 		/* Without JIT code this was only a try, and says nothing about the stack. */
 		return walk_end(walk, walk->place.table ? UNWIND_BROKEN : walk->end);
 	}
+	/* The chain ends with 0: below the first function of a goroutine there is a return address
+	 * that no call made. */
 	if (!walk_believes(walk, &next))
-		return walk_end(walk, UNWIND_BROKEN);
+		return walk_end(
+			walk, next.fp == 0 && walk->by_frame_chain ? UNWIND_ROOT : UNWIND_BROKEN);
 	walk->registers = next;
 	walk->exact = false;
 	walk->by_frame_chain = true;

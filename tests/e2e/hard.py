@@ -187,13 +187,14 @@ def _():
     assert share("main", "total_share") > 0.8 or share("hot::main", "total_share") > 0.8
 
 
-@case("a Go program, also stripped, has the names of its functions")
+@case("a Go program, also stripped, has the names of its functions, and whole stacks")
 def _():
     source = ("package main\n\nimport \"fmt\"\n\n//go:noinline\nfunc spinHere(n int) int {\n"
               "\ts := 0\n\tfor i := 0; i < n; i++ {\n\t\ts = s*31 + i\n\t}\n\treturn s\n}\n\n"
               "func main() { fmt.Println(spinHere(600000000)) }\n")
     for flags in ((), ("-ldflags=-s -w",)):
-        record(go_build(source, *flags))
+        d = record(go_build(source, *flags))
+        assert d["broken"] < 0.1 * d["samples"], d
         assert sum(r["self_share"] for r in report()["rows"] if "spinHere" in r["name"]) > 0.7, \
             report()["rows"][:5]
 

@@ -560,6 +560,18 @@ static void without_rules_a_frame_counts_only_when_a_call_made_it(void **state)
 	bare_walk(false, &registers, not_called, (uint64_t[WANTED]){0x1100}, UNWIND_BROKEN);
 }
 
+/* As below a goroutine, whose first function returns to one that did not call it. */
+static void a_chain_of_frames_that_ends_with_0_has_come_to_the_root(void **state)
+{
+	struct unwind_registers registers = {.ip = 0x1100, .sp = STACK, .fp = STACK + 16};
+	uint64_t slots[80] = {[2] = STACK + 64, [3] = BARE_CALLER, [8] = 0, [9] = BARE_CALLER + 1};
+
+	(void)state;
+	bare_walk(false, &registers, slots, (uint64_t[WANTED]){0x1100, BARE_CALLER}, UNWIND_ROOT);
+	slots[8] = 12345;
+	bare_walk(false, &registers, slots, (uint64_t[WANTED]){0x1100, BARE_CALLER}, UNWIND_BROKEN);
+}
+
 static void signatures_are_stripped_from_return_addresses(void **state)
 {
 	struct jit jit = {.slots = {[2] = STACK + 48, [3] = 0xab3f000000001100, [6] = 0, [7] = 0}};
@@ -649,6 +661,7 @@ int main(void)
 		cmocka_unit_test(a_stub_without_rules_has_only_its_return_address_on_the_stack),
 		cmocka_unit_test(the_way_out_of_a_handler_is_known_by_its_instructions),
 		cmocka_unit_test(without_rules_a_frame_counts_only_when_a_call_made_it),
+		cmocka_unit_test(a_chain_of_frames_that_ends_with_0_has_come_to_the_root),
 		cmocka_unit_test(signatures_are_stripped_from_return_addresses),
 		cmocka_unit_test(plain_steps_lead_where_the_whole_rules_lead),
 		cmocka_unit_test(a_file_cut_short_gives_fewer_rules_and_never_wrong_ones),
