@@ -369,7 +369,7 @@ int causal_execution_end(struct causal_runner *c, bool stop, struct err *err)
 {
 	int r;
 
-	c->summary->was_stopped = stop && !c->ended;
+	c->execution.ended = stop && !c->ended;
 	r = execution_await(c, stop, err);
 	if (r < 0)
 		return r;

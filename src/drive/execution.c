@@ -121,6 +121,8 @@ int execution_emit(const struct execution *execution, const struct wire_sink *si
 		e.signal = result->signal;
 		if (execution->stopped)
 			e.flags |= WIRE_EXECUTION_INTERRUPTED;
+		if (execution->ended)
+			e.flags |= WIRE_EXECUTION_TIMED_OUT;
 	}
 	return sink->take(sink->context, &e.head);
 }

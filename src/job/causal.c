@@ -348,8 +348,7 @@ static void endings_note(struct causal_job *job, const struct causal_summary *su
 			crashes++;
 			by = one.signal;
 		}
-		if (one.exit_status && !(id == count && summary->was_stopped) &&
-			!(one.flags & (EXECUTION_NO_USAGE | EXECUTION_INTERRUPTED))) {
+		if (one.exit_status && !(one.flags & (EXECUTION_NO_USAGE | EXECUTION_OF_A_PART))) {
 			failures++;
 			status = one.exit_status;
 		}

@@ -140,6 +140,9 @@ void run_step_begin(struct run_job *job, const struct run_step *step, const char
 void run_step_finish(
 	struct run_job *job, const struct run_step *step, const struct phase_result *result);
 
+/* Whether the program did not come to its own end in the last run of a phase that left its file. */
+bool run_step_was_cut(struct run_job *job, enum evidence_kind kind);
+
 /* A phase that was not started. */
 void run_step_skip(struct run_job *job, const char *name, const char *reason, const char *fix);
 
@@ -162,6 +165,9 @@ void run_phases_load(struct run_job *job);
 bool run_baseline_varies(struct run_job *job);
 /* The run file that the phase of a kind left, loaded once; NULL with the reason in `err`. */
 const struct run *run_phase_file(struct run_job *job, enum evidence_kind kind, struct err *err);
+/* Of the CPUs that the program might use, what other programs had while it was observed; NAN: it
+ * was not, or NULL. */
+double run_others_share(const struct run *observed);
 
 /* run_simulated.c: rows of that table that valgrind makes. */
 enum { RUN_CALLS_SLOWER = 100 }; /* how much, when calls and loops are counted */

@@ -305,18 +305,21 @@ static void wishes_make(struct run_job *job, struct plan_wish *wishes)
 
 /* ---- the plan ---- */
 
-/* Of the CPUs that the program may use, while it was observed; NAN: it was not yet. */
+double run_others_share(const struct run *observed)
+{
+	if (!observed)
+		return (double)NAN;
+	return (fact_of(observed, "busy_ns") - fact_of(observed, "on_cpu_ns")) /
+	       fact_of(observed, "watched_ns") / fact_of(observed, "cpus_allowed");
+}
+
 static double others_share(struct run_job *job)
 {
 	struct err ignored = {0};
 	const struct manifest_phase *row = run_step_find(job, "observed");
-	const struct run *run =
-		row && *row->file ? run_phase_file(job, EVIDENCE_OBSERVED, &ignored) : NULL;
 
-	if (!run)
-		return (double)NAN;
-	return (fact_of(run, "busy_ns") - fact_of(run, "on_cpu_ns")) / fact_of(run, "watched_ns") /
-	       fact_of(run, "cpus_allowed");
+	return run_others_share(
+		row && *row->file ? run_phase_file(job, EVIDENCE_OBSERVED, &ignored) : NULL);
 }
 
 static void plan_now(struct run_job *job, struct plan_step *ret_steps)
@@ -417,7 +420,7 @@ static int phase_do(struct run_job *job, unsigned i, const struct plan_step *pla
 	run_written_restore(job);
 	r = run_step_do(job, &step, err);
 	if (!phase->has_no_program)
-		run_written_after(job, r == PHASE_DONE);
+		run_written_after(job, r == PHASE_DONE && !run_step_was_cut(job, phase->kind));
 	return r;
 }
 

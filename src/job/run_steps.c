@@ -147,8 +147,18 @@ static void progress_show(void *context, uint64_t elapsed_ns)
 		job_progress(job->host, "%s: %.0f s", row->name, (double)elapsed_ns / 1e9);
 }
 
+bool run_step_was_cut(struct run_job *job, enum evidence_kind kind)
+{
+	struct err ignored = {0};
+	const struct run *run = run_phase_file(job, kind, &ignored);
+	uint32_t count = run ? run->executions.count : 0;
+
+	return !count ||
+	       run_execution(run, count).flags & (EXECUTION_TIMED_OUT | EXECUTION_INTERRUPTED);
+}
+
 static enum phase_outcome outcome_of(
-	const struct run_job *job, const struct run_step *step, const struct phase_result *result)
+	struct run_job *job, const struct run_step *step, const struct phase_result *result)
 {
 	bool has_file = false;
 	struct stat there;
@@ -164,7 +174,8 @@ static enum phase_outcome outcome_of(
 	if (result->limited && has_file && !result->killed)
 		return PHASE_WATCHED;
 	if (result->status == EXIT_DONE && (has_file || !*step->file))
-		return step->watches ? PHASE_WATCHED : PHASE_DONE;
+		return step->watches && run_step_was_cut(job, step->kind) ? PHASE_WATCHED
+									  : PHASE_DONE;
 	return PHASE_FAILED;
 }
 

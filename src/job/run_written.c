@@ -248,7 +248,7 @@ void run_written_end(struct run_job *job)
 	if (!written->kept && !written->refused && written->files.count)
 		written->refused = "the first run did not end by itself";
 	run_written_restore(job);
-	names_add(job, &names, written->refused);
+	names_add(job, &names, written->refused && torn);
 	if (written->refused && torn)
 		run_add_note(job->front, "files-left",
 			arena_format(&job->arena,

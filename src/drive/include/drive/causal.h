@@ -132,9 +132,8 @@ struct causal_run_options {
 /* What the run came to, also when it failed. */
 struct causal_summary {
 	uint32_t pairs, executions;
-	uint32_t cut;	  /* experiments thrown away: the program ended or the user stopped it */
-	bool progressed;  /* some point was visited */
-	bool was_stopped; /* the last execution was ended by us */
+	uint32_t cut;	 /* experiments thrown away: the program ended or the user stopped it */
+	bool progressed; /* some point was visited */
 	enum causal_seal sealed; /* the program was left alone, because... */
 	uint64_t no_stack;	 /* delays not asked for: the stack had no room for a signal */
 	int harmed_by;	  /* the signal that ended the program, very likely through us; 0: none */

@@ -36,6 +36,7 @@ struct execution {
 	uint64_t start_ns;
 	unsigned signals_seen;
 	bool stopped; /* by the user */
+	bool ended;   /* by us: there is enough, or its time is up */
 	struct spawner_result result;
 };
 
