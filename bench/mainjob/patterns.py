@@ -137,20 +137,22 @@ def store(folder, program, path):
     """Thinned out: every n-th sample, in order of time, with the facts that rules ask for."""
     with sqlite3.connect(os.path.join(folder, "profile.assay")) as db:
         texts = stacks_of(db, program)
-        samples = [row[0] for row in db.execute("SELECT stack FROM sample ORDER BY time_ns")]
+        samples = db.execute("SELECT stack, thread FROM sample ORDER BY time_ns").fetchall()
     with sqlite3.connect(os.path.join(folder, "observed.assay")) as db:
         facts = db.execute("SELECT name, value FROM facts WHERE value IS NOT NULL AND name IN"
                            " ('read_calls', 'write_calls', 'read_chars', 'write_chars',"
                            " 'on_cpu_ns', 'threads_most', 'sync_waiters')").fetchall()
     step = max(1, len(samples) // SAMPLES)
-    samples = [texts[stack] for stack in samples[::step] if texts.get(stack)]
-    ids = {text: i for i, text in enumerate(dict.fromkeys(samples))}
+    samples = [(texts[stack], thread) for stack, thread in samples[::step] if texts.get(stack)]
+    ids = {text: i for i, text in enumerate(dict.fromkeys(text for text, _ in samples))}
     with open(path, "w", encoding="utf-8") as file:
         for name, value in facts:
             file.write(f"fact {name} {value:.0f}\n")
         for text, i in ids.items():
             file.write(f"{i} {text}\n")
-        file.write("order " + " ".join(str(ids[text]) for text in samples) + "\n")
+        # Of a sample: its stack, and its thread if that is not the first.
+        file.write("order " + " ".join(f"{ids[text]}" if thread == 1 else f"{ids[text]}:{thread}"
+                                       for text, thread in samples) + "\n")
 
 
 def judge(build, case, command, folder):

@@ -38,7 +38,9 @@ def expanded(path):
             if word == "fact":
                 lines.append(line.rstrip("\n"))
             elif word == "order":
-                lines += [f"1 {stacks[stack]}" for stack in rest.split()]
+                for sample in rest.split():
+                    stack, _, thread = sample.partition(":")
+                    lines += [f"thread 1 {thread or 1} prog", f"1 {stacks[stack]}"]
             else:  # libraries are the system's
                 stacks[word] = re.sub(r"@([^;/]*\.so)", r"@/usr/lib/\1", rest)
     return "\n".join(lines) + "\n"

@@ -65,6 +65,39 @@ static void lock_contended(uint64_t rounds)
 	pthread_join(other, NULL);
 }
 
+static pthread_rwlock_t shared = PTHREAD_RWLOCK_INITIALIZER;
+
+/* Nobody waits, but both write to the lock. */
+WHOLE static uint64_t look_up(uint64_t key)
+{
+	uint64_t value;
+
+	pthread_rwlock_rdlock(&shared);
+	value = plant_sum ^ key;
+	pthread_rwlock_unlock(&shared);
+	return value;
+}
+
+static void *look_often(void *rounds)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < *(uint64_t *)rounds; i++)
+		sum += look_up(i);
+	__asm__ volatile("" : : "r"(sum));
+	return NULL;
+}
+
+static void lock_shared(uint64_t rounds)
+{
+	pthread_t other;
+
+	if (pthread_create(&other, NULL, look_often, &rounds) != 0)
+		abort();
+	look_often(&rounds);
+	pthread_join(other, NULL);
+}
+
 WHOLE static double draw(void)
 {
 	return rand() / (double)RAND_MAX; // NOLINT(cert-msc30-c,cert-msc50-cpp): the pattern
@@ -174,6 +207,7 @@ int main(int argc, char **argv)
 	static const struct plant plants[] = {
 		{"locks_one_thread", locks_one_thread, 16666666},
 		{"lock_contended", lock_contended, 150000},
+		{"lock_shared", lock_shared, 6000000},
 		{"rand_lock", rand_lock, 20000000},
 		{"sort_again", sort_again, 1000},
 		{"wide_division", wide_division, 13333333},
