@@ -173,7 +173,7 @@ def _():
     page = parts_of(row("planted.c", "idle", 1, answer("slow")),
                     row("planted.c", "idle", 2, answer("slow"), others_share=0.3))["# "]
     assert "**2 of 18 runs** (2 programs, 3 loads, 3 rounds: incomplete)" in page, page
-    assert lines_of(page, "idle", "2 of 6") and lines_of(page, "build", "0 of 6"), page
+    assert lines_of(page, "idle", "2 of 6") and lines_of(page, "runs2", "0 of 6"), page
     assert "**1 idle runs were not idle**" in page, page
     whole = [row(name, load, number, answer("main")) for name in ("planted.c", "clean.c")
              for load in loads.USUAL for number in (1, 2, 3)]
@@ -359,6 +359,24 @@ def _():
         file.write('{"program": ')
     r = run(sys.executable, os.path.join(FOLDER, "tables.py"), "kept")
     assert r.status == 0 and "**2 of 324 runs**" in r.out and "broken.json: skipped" in r.err, r
+
+
+@case("the runs of a load of runs are made at once, each one once")
+def _():
+    fake_build()
+    # Each notes when it begins and ends; it waits until as many as there should be are under way.
+    lanes, log = 1 + loads.LOADS["runs"] * loads.cpus(), os.path.abspath("log")
+    said = json.dumps({"data": {"answer": answer("earliest"), "hotspots": [], "signals": []}})
+    script("build/assay", f"echo begin >>{log}", "n=0",
+           f"while [ $(grep -c begin {log}) -lt {lanes} ] && [ $n -lt 600 ]; do",
+           "sleep 0.1; n=$((n + 1)); done", f"echo end >>{log}", f"echo '{said}'")
+    r = run(sys.executable, os.path.join(FOLDER, "calibrate.py"), "build", "--keep", "kept",
+            "--only", "clinic", "--load", "runs", "--rounds", str(lanes + 2))
+    assert r.status == 0 and r.out.count("clinic.c: earliest, high: right") == lanes + 2, r
+    with open(log, encoding="utf-8") as file:
+        words = file.read().split()
+    assert words[:lanes] == ["begin"] * lanes and words.count("begin") == lanes + 2, words
+    assert len(os.listdir("kept")) == lanes + 2, os.listdir("kept")
 
 
 @case("wrong words of calibrate.py are refused")

@@ -7,19 +7,21 @@ it continues where it stopped.  A run without an answer is stored with its reaso
 to have another one made again, delete its file.  tables.py DIR prints what the answers are worth.
 
     --only PROGRAM...   these programs            --part PART     train or check
-    --load LIST         idle,spin,build           --rounds N      3: rounds 1 to 3
+    --load LIST         idle,runs,runs2           --rounds N      3: rounds 1 to 3
     --round LIST        only these rounds: 2,3    --budget TIME   60s, for each run
     --minutes N         begin no run that would end later than in N minutes
     --evidence DIR      keep the evidence directory of each run there
     --list              print the runs that are left, and do none
 
-Loads: idle; spin: a counting process for each CPU, spin2: two for each; build: a compile job for
-each CPU.  They have the priority of assay itself.  Exit status: 0 all runs have an answer, 3 some
-are left, 130 interrupted."""
+Loads: idle; runs: one more run of the benchmark for each CPU, runs2: two more, all made at once,
+each beside the others; spin: a counting process for each CPU, spin2: two for each; build: a compile
+job for each CPU.  They have the priority of assay itself.  Exit status: 0 all runs have an answer,
+3 some are left, 130 interrupted."""
 import argparse
 import datetime
 import hashlib
 import itertools
+import multiprocessing
 import os
 import re
 import shutil
@@ -31,7 +33,7 @@ import time
 
 import keep
 from truth import PARTS, judge, programs, said_of
-from loads import LOADS, USUAL, Others, beside, cpus
+from loads import LOADS, RUNS, USUAL, Others, beside, cpus
 from truth_table import run
 
 
@@ -166,20 +168,77 @@ def tell_others(rows, bench):
               f"this is {bench.commit}, {bench.checksum}", file=sys.stderr)
 
 
+def do_runs(options, bench, runs, paths, until):
+    """Does the runs one after the other, until there is no time for another one."""
+    for truth, load, number in runs:
+        if time.monotonic() > until:
+            return
+        row = bench.answer(paths[truth.name], (truth.name, load, number))
+        yield row
+        keep.write(options.keep, row)
+        print(f"{load} {number} {truth.name}: {words_of(truth, row)}", flush=True)
+
+
+def lane(next_one, busy, doing, runs):
+    """One of the runs that are made at once, in a process of its own, because what others take is
+    all that its own children do not.  One that has nothing left to do counts, as long as another
+    one is not at its end: that is beside as much as the others were."""
+
+    # Ctrl-C ends the parent, and that ends this: what was begun is ended.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    def taken():
+        while True:
+            with next_one.get_lock():
+                at, next_one.value = next_one.value, next_one.value + 1
+            if at >= len(runs):
+                return
+            yield runs[at]
+
+    for _ in doing(taken()):
+        pass
+    with busy.get_lock():
+        busy.value -= 1
+    while busy.value:
+        for _ in range(1000000):
+            pass
+
+
+def do_at_once(lanes, doing, runs):
+    next_one, busy = multiprocessing.Value("i", 0), multiprocessing.Value("i", lanes)
+    workers = [multiprocessing.Process(target=lane, args=(next_one, busy, doing, runs))
+               for _ in range(lanes)]
+    for worker in workers:
+        worker.start()
+    try:
+        for worker in workers:
+            worker.join()
+    finally:
+        for worker in workers:
+            worker.terminate()
+            worker.join()
+    if any(worker.exitcode for worker in workers):
+        sys.exit("calibrate.py: one of the runs that are made at once has failed")
+
+
 def measure(options, bench, left, paths):
     """Does the runs that are left, until there is no time for another one."""
     until = time.monotonic() + 60 * options.minutes - seconds_of(options.budget)
-    for (number, load), batch in itertools.groupby(left, key=lambda one: (one[2], one[1])):
+
+    def doing(runs):
+        return do_runs(options, bench, runs, paths, until)
+
+    # Those that are made at once may be of several rounds.
+    for (load, _), batch in itertools.groupby(
+            left, key=lambda one: (one[1], one[1] in RUNS or one[2])):
         if time.monotonic() > until:
             return
+        if load in RUNS:
+            do_at_once(1 + LOADS[load] * cpus(), doing, list(batch))
+            continue
         with beside(load) as check:
-            for truth, _, _ in batch:
-                if time.monotonic() > until:
-                    return
-                row = bench.answer(paths[truth.name], (truth.name, load, number))
+            for _ in doing(batch):
                 check()
-                keep.write(options.keep, row)
-                print(f"{load} {number} {truth.name}: {words_of(truth, row)}", flush=True)
 
 
 def options_of():

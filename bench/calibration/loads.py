@@ -14,9 +14,11 @@ BENCH = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path[:0] = [os.path.join(BENCH, "mainjob")]
 from truth_table import end, start  # noqa: E402  pylint: disable=wrong-import-position
 
-# Processes for each CPU.  spin, spin2: they count; build: they compile, with files and children.
-LOADS = {"idle": 0, "spin": 1, "spin2": 2, "build": 1}
-USUAL = ("idle", "spin", "build")
+# Processes for each CPU.  spin, spin2: they count; build: they compile, with files and children;
+# runs, runs2: they are other runs of the benchmark itself, so several are made at once.
+LOADS = {"idle": 0, "spin": 1, "spin2": 2, "build": 1, "runs": 1, "runs2": 2}
+RUNS = ("runs", "runs2")
+USUAL = ("idle", *RUNS)
 # A worker asks now and then whether its parent is still there.
 SPIN = """
 import os, sys
@@ -50,6 +52,8 @@ def beside(load, processes=None):
     """Runs the load, with so many processes in place of its own number; what it gives is to be
     called after each measurement, and ends the benchmark when a process of the load is gone: the
     measurement was not beside it."""
+    if load in RUNS:
+        sys.exit(f"load {load}: only calibrate.py makes runs beside each other")
     workers = []
     processes = LOADS[load] * cpus() if processes is None else processes
 
