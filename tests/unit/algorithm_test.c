@@ -139,6 +139,10 @@ static void a_loop_of_one_trip_per_call_is_no_reason(void **state)
 	(void)state;
 	assert_string_equal(algorithm_words(&view, "find", "/src/w.c", 19, &arena),
 		"called 67,212 times from w.c:32");
+	loop.entries = 2; /* the jump back is that of the caller's loop, of two threads */
+	assert_string_equal(algorithm_words(&view, "find", "/src/w.c", 19, &arena),
+		"called 67,212 times from w.c:32");
+	loop.entries = 1;
 	loop.trips = 6721200;
 	assert_string_equal(algorithm_words(&view, "find", "/src/w.c", 19, &arena),
 		"the loop at w.c:19 makes 100 trips per call, called 67,212 times from w.c:32");

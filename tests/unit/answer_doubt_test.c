@@ -526,6 +526,74 @@ static void what_the_next_command_would_settle_is_not_called_high(void **state)
 	}
 }
 
+static void a_place_whose_callers_were_not_seen_is_not_called_high(void **state)
+{
+	static const char *const flags[] = {"flags", "flags broken", "flags truncated"};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(flags) / sizeof(*flags); i++) {
+		char profile[400];
+		struct doubt d;
+
+		(void)snprintf(profile, sizeof(profile),
+			"%s%s\n600 hot:5\nflags\n400 main:7;cool:9\n", HEAD, flags[i]);
+		d = doubt_of(profile);
+		doubt_try(&d, "hot", 0.69, 0.71);
+		assert_string_equal(scene_first(&d.scene)->function, "hot");
+		assert_string_equal(d.scene.view.confidence, i ? "medium" : "high");
+		if (i)
+			assert_string_equal(d.scene.view.confidence_reason,
+				"its callers are not known: 100 % of its stacks could not be "
+				"unwound to the end (`assay doctor PROGRAM` shows what unwinding "
+				"needs)");
+		doubt_done(&d);
+	}
+}
+
+/* The bounds of hot() and cool() overlap: neither samples nor one proven gain say which is first.
+ */
+static void beside_others_no_place_is_first_that_experiments_do_not_put_there(void **state)
+{
+	static const struct {
+		double first[2], second[2], others;
+		enum answer_kind kind;
+	} cases[] = {
+		{{0.2, 1.6}, {0.3, 1.5}, 0.56, ANSWER_NOISY},
+		{{0.2, 1.6}, {0.3, 1.5}, 0.02, ANSWER_CHANGE},	 /* the program's own noise */
+		{{0.2, 1.6}, {0.99, 1.01}, 0.56, ANSWER_CHANGE}, /* the other one is flat */
+		{{0.2, 1.6}, {0, 0}, 0.56, ANSWER_CHANGE},
+		{{0, 0}, {0.3, 1.5}, 0.56, ANSWER_CHANGE},
+		{{0.68, 0.83}, {0.7, 0.85}, 0.56, ANSWER_NOISY}, /* both gain something */
+		{{0.68, 0.83}, {0.7, 0.85}, 0.02, ANSWER_CHANGE},
+		{{0.6, 0.62}, {0.9, 0.92}, 0.56, ANSWER_CHANGE},     /* far ahead */
+		{{0.74, 0.76}, {0.741, 0.761}, 0.56, ANSWER_CHANGE}, /* a draw: change either */
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct doubt d = doubt_of(THREE_PLACES);
+		const struct answer_view *view = &d.scene.view;
+
+		if (cases[i].first[0] > 0)
+			doubt_try(&d, "hot", cases[i].first[0], cases[i].first[1]);
+		if (cases[i].second[0] > 0)
+			doubt_try(&d, "cool", cases[i].second[0], cases[i].second[1]);
+		doubt_noise(&d, cases[i].others);
+		scene_answer(&d.scene);
+		if (view->kind != cases[i].kind)
+			fail_msg("case %u: %s", i, view->sentence);
+		if (view->kind == ANSWER_NOISY) {
+			assert_null(view->first);
+			assert_true(str_starts(view->sentence,
+				"the machine was too noisy to tell which is first, hot() ("));
+			assert_non_null(strstr(view->sentence, "% faster) or cool(): it was busy"));
+			assert_true(str_starts(view->next, "again when the machine is quiet "));
+			assert_true(view->hotspot_count == 3); /* they are shown */
+		}
+		doubt_done(&d);
+	}
+}
+
 static void a_round_on_a_busy_machine_is_made_again_as_a_round(void **state)
 {
 	struct doubt d = doubt_of(THREE_PLACES);
@@ -607,6 +675,8 @@ int main(void)
 		cmocka_unit_test(experiments_on_one_place_do_not_agree_with_another),
 		cmocka_unit_test(the_next_command_settles_what_is_open),
 		cmocka_unit_test(what_the_next_command_would_settle_is_not_called_high),
+		cmocka_unit_test(a_place_whose_callers_were_not_seen_is_not_called_high),
+		cmocka_unit_test(beside_others_no_place_is_first_that_experiments_do_not_put_there),
 		cmocka_unit_test(a_round_on_a_busy_machine_is_made_again_as_a_round),
 		cmocka_unit_test(experiments_go_to_the_program_that_the_time_is_in),
 		cmocka_unit_test(

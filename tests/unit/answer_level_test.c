@@ -221,6 +221,114 @@ static void a_small_function_with_few_rounds_means_its_caller_and_counts_are_sho
 	scene_done(&s);
 }
 
+/* A comparison of 528 bytes, and one that spends much of its time in an accessor: counts say what
+ * the size does not. */
+static void many_counted_calls_of_few_rounds_mean_the_caller_of_a_larger_one_too(void **state)
+{
+	static const struct {
+		const char *profile;
+		uint32_t bytes;
+		uint64_t calls, trips;
+		const char *place;
+	} cases[] = {
+		{"95 main:1;run:2;lookup:4;hash:10\n", 528, 1000000, 3000000, "lookup"},
+		{"95 main:1;run:2;lookup:4;hash:10\n", 528, 1000000, 9000000, "hash"},
+		{"95 main:1;run:2;lookup:4;hash:10\n", 528, 20, 60, "hash"},
+		{"95 main:1;run:2;lookup:4;hash:10\n", 4096, 1000000, 3000000, "hash"},
+		{"55 main:1;run:2;lookup:4;hash:10\n40 main:1;run:2;lookup:5\n", 528, 1000000,
+			3000000, "hash"}, /* lookup() has other costs */
+		{"42 main:1;run:2;lookup:4;hash:10\n53 main:1;run:2;lookup:4;hash:10;get:30\n", 187,
+			1000000, 2000000, "lookup"},
+		{"22 main:1;run:2;lookup:4;hash:10\n73 main:1;run:2;lookup:4;hash:10;get:30\n", 187,
+			1000000, 2000000, "hash"},
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char text[256];
+		struct scene s;
+		const struct algorithm_loop loop = {"prog.c", 10, cases[i].calls, cases[i].trips};
+		const struct algorithm_function counted[] = {
+			{"hash", cases[i].calls, NULL, 0, &loop, 1, 0.9, 0.95},
+			{"lookup", 20, NULL, 0, NULL, 0, 0.1, 0.05},
+		};
+		const struct algorithm_view view = {.functions = counted, .function_count = 2};
+
+		snprintf(text, sizeof(text), HEAD "%s5 main:2;other:7\n", cases[i].profile);
+		s = scene_of(text, "hash:10 lookup:4");
+		vec_foreach (struct function_row, function, &s.run->functions)
+			if (str_equal(run_text(s.run, function->name), "hash"))
+				function->size_bytes = cases[i].bytes;
+		s.evidence.algorithm = &view;
+		if (!str_equal(scene_first(&s)->function, cases[i].place))
+			fail_msg("case %u: %s", i, s.view.first->function);
+		scene_done(&s);
+	}
+}
+
+/* value() turns a number into text and back, each time; step() is what all of it is called from. */
+static void steps_of_an_operation_that_is_done_often_mean_the_operation(void **state)
+{
+	static const char steps[] = "25 main:1;run:2;step:3;value:10;print:20\n"
+				    "20 main:1;run:2;step:3;value:11;scan:30\n"
+				    "15 main:1;run:2;step:3;value:12;round:40\n"
+				    "20 main:1;run:2;other:7\n20 main:1;run:2;more:8\n";
+	static const char one[] = "50 main:1;run:2;step:3;value:10;print:20\n"
+				  "15 main:1;run:2;step:3;value:11;scan:30\n35 main:1;run:2\n";
+	static const struct {
+		const char *profile, *loops;
+		uint64_t calls, below;
+		const char *place, *why;
+		uint64_t instructions; /* of all; 60 % of them are below value() */
+	} cases[] = {
+		{steps, "run:2 print:20 scan:30 round:40", 5000, 5000, "value",
+			"it is called 5,000 times; its time is in several steps: 25 % in print(), "
+			"20 % in scan(), 15 % in round()",
+			0},
+		{steps, "run:2 print:20 scan:30 round:40", 0, 5000, "value",
+			"its steps are called 5,000 times; its time is in several steps: 25 % in "
+			"print(), 20 % in scan(), 15 % in round()",
+			0},
+		{steps, "run:2 print:20 scan:30 round:40", 20, 5000, "print", NULL, 0}, /* seldom */
+		{steps, "run:2 print:20 scan:30 round:40", 0, 0, "print", NULL,
+			0}, /* not counted */
+		{steps, "run:2 print:20 scan:30 round:40", 5000, 5000, "value", NULL, 8000000000},
+		{steps, "run:2 print:20 scan:30 round:40", 5000, 5000, "print", NULL,
+			9000000000}, /* more than a million in one call */
+		{steps, "run:2 value:10 value:11 value:12 print:20 scan:30 round:40", 5000, 5000,
+			"value", NULL, 0}, /* its loop is the reason */
+		{one, "run:2 print:20 scan:30", 5000, 5000, "print", NULL, 0}, /* one step has it */
+	};
+
+	(void)state;
+	for (unsigned i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		str_auto struct str text = {0};
+		struct scene s;
+		const struct algorithm_loop loop = {
+			"prog.c", 20, cases[i].below, 100 * cases[i].below};
+		const struct algorithm_function counted[] = {
+			{"value", cases[i].calls, NULL, 0, NULL, 0, 0.2, 0.01},
+			{"print", cases[i].below, NULL, 0, &loop, 1, 0.3, 0.3},
+			{"scan", cases[i].below, NULL, 0, &loop, 1, 0.3, 0.3},
+			{"round", cases[i].below, NULL, 0, &loop, 1, 0.3, 0.3},
+		};
+		const struct algorithm_view view = {.functions = counted,
+			.function_count = 4,
+			.instructions = cases[i].instructions};
+
+		str_addf(&text, HEAD "%s", cases[i].profile);
+		s = scene_of(text.at, cases[i].loops);
+		s.evidence.algorithm = &view;
+		if (!str_equal(scene_first(&s)->function, cases[i].place))
+			fail_msg("case %u: %s", i, s.view.first->function);
+		if (cases[i].why)
+			assert_string_equal(s.view.why, cases[i].why);
+		if (cases[i].why)
+			assert_true(str_starts(answer_advice(&s.view), "do it less often: "));
+		scene_done(&s);
+	}
+}
+
 static void recursion_counts_once_and_is_a_loop(void **state)
 {
 	struct scene s = scene_of(HEAD "50 main:1;walk:5;walk:5;walk:5;visit:9\n"
@@ -457,6 +565,9 @@ int main(void)
 		cmocka_unit_test(a_chain_ends_where_the_time_is),
 		cmocka_unit_test(
 			a_small_function_with_few_rounds_means_its_caller_and_counts_are_shown),
+		cmocka_unit_test(
+			many_counted_calls_of_few_rounds_mean_the_caller_of_a_larger_one_too),
+		cmocka_unit_test(steps_of_an_operation_that_is_done_often_mean_the_operation),
 		cmocka_unit_test(recursion_counts_once_and_is_a_loop),
 		cmocka_unit_test(a_tail_call_does_not_split_a_chain),
 		cmocka_unit_test(a_wrapper_of_the_allocator_means_its_caller),

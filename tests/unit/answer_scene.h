@@ -84,14 +84,19 @@ static inline struct scene scene_of(const char *profile, const char *loops)
 	return s;
 }
 
-static inline const struct hotspot *scene_first(struct scene *s)
+static inline const struct answer_view *scene_answer(struct scene *s)
 {
 	s->code.loops = s->loops;
 	s->code.callee = s->callee;
 	s->evidence.code = &s->code;
 	evidence_view_causal(&s->evidence, &s->arena);
 	answer_make(&s->evidence, &s->signals, &s->ledger, &s->arena, &s->view);
-	assert_non_null(s->view.first);
+	return &s->view;
+}
+
+static inline const struct hotspot *scene_first(struct scene *s)
+{
+	assert_non_null(scene_answer(s)->first);
 	return s->view.first;
 }
 

@@ -163,6 +163,7 @@ static void drafts_keep(struct collecting *c, struct arena *arena, struct algori
 	}
 	view->functions = rows;
 	view->function_count = c->drafts.count;
+	view->instructions = c->instructions;
 }
 
 bool algorithm_view_make(const struct run *calls, const struct run *profile, struct arena *arena,
@@ -209,6 +210,14 @@ const struct algorithm_function *algorithm_find(
 		if (same_name(view->functions[i].function, function))
 			return is_reached(view, &view->functions[i]) ? &view->functions[i] : NULL;
 	return NULL;
+}
+
+uint64_t algorithm_calls_least(const struct algorithm_view *view, const char *function)
+{
+	for (uint32_t i = 0; i < view->function_count; i++)
+		if (same_name(view->functions[i].function, function))
+			return view->functions[i].calls;
+	return 0;
 }
 
 static bool same_file(const char *a, const char *b)
@@ -298,9 +307,15 @@ static double entries_of(const struct algorithm_loop *loop, uint64_t calls)
 	return (double)(loop->entries > 1 ? loop->entries : calls > 1 ? calls : 1);
 }
 
+/* As many trips as calls, whatever the entries: the jump back is that of its caller's loop. */
+static bool is_a_call_each(const struct algorithm_loop *loop, uint64_t calls)
+{
+	return calls && fabs((double)loop->trips - (double)calls) <= PER_CALL * (double)calls;
+}
+
 static double trips_per_entry(const struct algorithm_loop *loop, uint64_t calls)
 {
-	return (double)loop->trips / entries_of(loop, calls);
+	return is_a_call_each(loop, calls) ? 1 : (double)loop->trips / entries_of(loop, calls);
 }
 
 static void loop_add(
@@ -367,12 +382,28 @@ static const char *growth_words(
 		    : "";
 }
 
+static const char *operation_words(
+	const struct algorithm_view *view, const struct hotspot *spot, struct arena *arena)
+{
+	uint64_t count = spot->done ? spot->done : spot->done_below;
+
+	return arena_format(arena, "%s %s times%s; its time is in several steps: %s",
+		spot->done ? "it is called" : "its steps are called",
+		algorithm_count_words((double)count, arena),
+		view->partial	   ? " in the simulated part of the run"
+		: view->is_smaller ? " (simulated, with a smaller input)"
+				   : "",
+		spot->steps);
+}
+
 /* Of the place, or of what has its time below it: how often that is called from there. */
 static const char *spot_counts(
 	const struct algorithm_view *view, const struct hotspot *spot, struct arena *arena)
 {
 	const char *words = algorithm_words(view, spot->function, spot->file, spot->line, arena);
 
+	if (spot->steps)
+		return operation_words(view, spot, arena);
 	for (uint32_t i = 0; i < spot->chain_place && !*words; i++) {
 		const struct hotspot_link *link = &spot->chain[i];
 

@@ -7,7 +7,10 @@
  *      more than twice as much.
  *   4. One place that takes much of the CPU time.
  *   5. Nothing was sampled: not measured, because.
- *   6. Nothing stands out; or, when the runs scatter too much to say so, too noisy. */
+ *   6. Nothing stands out; or, when the runs scatter too much to say so, too noisy.
+ *
+ * Beside other programs no place is named when experiments on it and on another one do not tell
+ * which is first, with 80 % probability: what samples and arithmetic say there is no order. */
 #include "analyze/answer.h"
 
 #include <math.h>
@@ -172,6 +175,16 @@ static const struct hotspot *spot_choose(const struct answer_view *view)
 
 /* ---- the words ---- */
 
+const char *hotspot_advice(const struct hotspot *spot)
+{
+	if (spot->pattern)
+		return spot->pattern->advice;
+	if (spot->steps)
+		return "do it less often: keep its result until what it is made from changes, or "
+		       "find out first whether it is needed";
+	return spot->because ? spot->because->advice : "";
+}
+
 static const char *place_words(const struct hotspot *spot, struct arena *arena)
 {
 	if (spot->line && *spot->function && !str_equal(spot->location, spot->function))
@@ -209,8 +222,13 @@ static void confidence_say(struct answer_view *view, struct arena *arena)
 				  "the same minutes (joined by +) counts as one method"
 				: "lower, because the machine was not quiet";
 	else if (is_lowered(view, &rules, &alone))
-		view->confidence_reason = arena_format(
-			arena, "lower, because %s may gain more", answer_rival(view)->call);
+		view->confidence_reason = arena_format(arena, "lower, because %s may gain more",
+			answer_rival(view, view->first)->call);
+	else if (view->first && hotspot_has_unknown_callers(view->first))
+		view->confidence_reason = arena_format(arena,
+			"its callers are not known: %.0f %% of its stacks could not be unwound to "
+			"the end (`assay doctor PROGRAM` shows what unwinding needs)",
+			100 * view->first->cut_share);
 }
 
 static const char *share_words(const struct hotspot *spot, struct arena *arena)
@@ -415,6 +433,7 @@ static void answer_place(const struct hotspot *spot, const struct evidence *evid
 	view->gain_all_lo = spot->gain_all_lo;
 	view->gain_all_hi = spot->gain_all_hi;
 	view->gain_source = spot->gain_source;
+	view->gain_all_source = spot->gain_all_source;
 	view->gain_doubt = spot->gain_doubt;
 	view->gain_reason = spot->gain_reason;
 }
@@ -434,10 +453,42 @@ static void answer_row(const struct ledger_row *row, const struct evidence *evid
 	view->gain_reason = "not a line of the program, so experiments do not apply";
 }
 
+/* Too noisy: "" in `order` when nothing stands out, else which places cannot be told apart. */
+static void answer_noisy(const char *order, const struct evidence *evidence, struct arena *arena,
+	struct answer_view *view)
+{
+	const struct ledger_row *noise = answer_supported(view->ledger, "noise");
+
+	view->kind = ANSWER_NOISY;
+	view->because = noise;
+	view->confidence = "low";
+	view->sentence = arena_format(arena, "the machine was too noisy%s: %s", order, noise->why);
+	view->why = *order ? "" : noise->why;
+	view->next = answer_next(view, evidence, arena);
+	if (!*view->next)
+		view->next = "assay tune plan";
+}
+
+/* Which of two places is first, where experiments beside other programs do not tell; NULL: they do,
+ * or there were no other programs. */
+static const char *open_order(
+	const struct answer_view *view, const struct hotspot *spot, struct arena *arena)
+{
+	const struct hotspot *other = answer_equal(view, spot);
+	bool is_known = gain_is_experiment(spot->gain_source);
+
+	if (!other || !(answer_others_share(view) > 0))
+		return NULL;
+	return arena_format(arena,
+		" to tell which is first, %s (%.1f to %.1f %% when it is %.0f %% faster) or %s",
+		spot->call, 100 * (is_known ? spot->gain_lo : spot->open_lo),
+		100 * (is_known ? spot->gain_hi : spot->open_hi),
+		100 * (is_known ? spot->gain_at : spot->open_at), other->call);
+}
+
 static void answer_none(
 	const struct evidence *evidence, struct arena *arena, struct answer_view *view)
 {
-	const struct ledger_row *noise = answer_supported(view->ledger, "noise");
 
 	view->confidence = "low";
 	if (!evidence->piece[EVIDENCE_PROFILE].run) {
@@ -448,14 +499,8 @@ static void answer_none(
 			arena_format(arena, "assay doctor %s", command_program(evidence, arena));
 		return;
 	}
-	if (noise) {
-		view->kind = ANSWER_NOISY;
-		view->because = noise;
-		view->sentence = arena_format(arena, "the machine was too noisy: %s", noise->why);
-		view->why = noise->why;
-		view->next = answer_next(view, evidence, arena);
-		if (!*view->next)
-			view->next = "assay tune plan";
+	if (answer_supported(view->ledger, "noise")) {
+		answer_noisy("", evidence, arena, view);
 		return;
 	}
 	view->kind = ANSWER_NOTHING;
@@ -472,6 +517,7 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 {
 	struct hotspot_list rows, flat;
 	const struct hotspot *spot;
+	const char *order;
 	const struct ledger_row *machine = machine_row(ledger);
 
 	*ret_view = (struct answer_view){.ledger = ledger,
@@ -501,8 +547,11 @@ void answer_make(const struct evidence *evidence, const struct signals *signals,
 	missing_make(evidence, arena, ret_view);
 	environment_make(evidence->piece[EVIDENCE_BASELINE].run, arena, ret_view);
 	spot = spot_choose(ret_view);
+	order = spot ? open_order(ret_view, spot, arena) : NULL;
 	if (machine)
 		answer_row(machine, evidence, arena, ret_view);
+	else if (order)
+		answer_noisy(order, evidence, arena, ret_view);
 	else if (spot)
 		answer_place(spot, evidence, arena, ret_view);
 	else

@@ -18,11 +18,11 @@
 #include "base/words.h"
 
 #define LEVEL 0.5
-#define DRAW 0.03 /* half of an interval: closer than that no more experiments are made */
+#define DRAW 0.03  /* half of an interval: closer than that no more experiments are made */
+#define Z 1.96	   /* of a bound of 95 % */
+#define AHEAD 0.84 /* deviations: a probability of 80 % */
 
-/* Share of the CPUs that other programs had, where that is why the machine was not quiet; else 0.
- */
-static double others_share(const struct answer_view *view)
+double answer_others_share(const struct answer_view *view)
 {
 	double others = signals_value(view->signals, "others_share");
 	bool is_noisy = answer_supported(view->ledger, "noise");
@@ -49,23 +49,55 @@ static bool is_known_well(const struct hotspot *spot)
 	       (spot->gain_hi - spot->gain_lo) / 2 * LEVEL / spot->gain_at <= DRAW;
 }
 
-const struct hotspot *answer_rival(const struct answer_view *view)
+const struct hotspot *answer_rival(const struct answer_view *view, const struct hotspot *first)
 {
 	const struct hotspot *rival = NULL;
-	double most = least_gain(view->first);
+	double most = least_gain(first);
 
-	if (isnan(most_gain(view->first)))
+	if (isnan(most_gain(first)))
 		return NULL;
 	for (uint32_t i = 0; i < view->hotspot_count; i++) {
 		const struct hotspot *other = &view->hotspots[i];
 
-		if (other == view->first || !(most_gain(other) > most) ||
-			(is_known_well(view->first) && is_known_well(other)))
+		if (other == first || !(most_gain(other) > most) ||
+			(is_known_well(first) && is_known_well(other)))
 			continue;
 		most = most_gain(other);
 		rival = other;
 	}
 	return rival;
+}
+
+/* By the bounds of experiments on both, with 80 % probability. */
+static bool is_ahead(const struct hotspot *first, const struct hotspot *other)
+{
+	const struct hotspot *both[] = {first, other};
+	double middle[2], error[2];
+
+	for (unsigned i = 0; i < 2; i++) {
+		bool is_known = gain_is_experiment(both[i]->gain_source);
+		double lo = is_known ? both[i]->gain_lo : both[i]->open_lo;
+		double hi = is_known ? both[i]->gain_hi : both[i]->open_hi;
+		double scale = LEVEL / (is_known ? both[i]->gain_at : both[i]->open_at);
+
+		middle[i] = (lo + hi) / 2 * scale;
+		error[i] = (hi - lo) / 2 / Z * scale;
+	}
+	return middle[0] - middle[1] >= AHEAD * hypot(error[0], error[1]);
+}
+
+const struct hotspot *answer_equal(const struct answer_view *view, const struct hotspot *first)
+{
+	if (isnan(most_gain(first)))
+		return NULL;
+	for (uint32_t i = 0; i < view->hotspot_count; i++) {
+		const struct hotspot *other = &view->hotspots[i];
+
+		if (other != first && !isnan(most_gain(other)) && !is_ahead(first, other) &&
+			!(is_known_well(first) && is_known_well(other)))
+			return other;
+	}
+	return NULL;
 }
 
 /* "assay causal --progress auto --follow FILE" */
@@ -105,14 +137,14 @@ const char *answer_next(
 
 	if (spot && spot->has_no_name)
 		return arena_format(arena, "assay doctor %s", word_quoted(spot->file, arena));
-	if (others_share(view) > 0)
+	if (answer_others_share(view) > 0)
 		return arena_format(arena,
 			"again when the machine is quiet (other programs had %.0f %% of the CPUs): "
 			"%s",
-			100 * others_share(view), command_same(evidence, arena));
+			100 * answer_others_share(view), command_same(evidence, arena));
 	if (!spot)
 		return "";
-	rival = answer_rival(view);
+	rival = answer_rival(view, spot);
 	if (spot->target && (rival || spot->open_at > 0) && answer_can_try(evidence))
 		return experiments_on(spot, rival, evidence, arena);
 	if (isnan(spot->gain) && answer_can_try(evidence) && !is_for_change(spot, evidence) &&

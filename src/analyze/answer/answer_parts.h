@@ -38,9 +38,17 @@ void answer_features(const struct answer_view *view, struct confidence_features 
 /* `features` of an answer as they were on a quiet machine: each method counts. */
 void answer_features_quiet(const struct answer_view *view, struct confidence_features *features);
 
-/* answer_next.c: another place whose bounds, by experiments, reach into those of the first; NULL:
- * none, or the first was not tried. */
-const struct hotspot *answer_rival(const struct answer_view *view);
+/* answer_next.c: another place whose bounds, by experiments, reach into those of `first`; NULL:
+ * none, or `first` was not tried. */
+const struct hotspot *answer_rival(const struct answer_view *view, const struct hotspot *first);
+
+/* answer_next.c: another place that may well be ahead of `first`, by the bounds of experiments on
+ * both; NULL: none, or `first` was not tried. */
+const struct hotspot *answer_equal(const struct answer_view *view, const struct hotspot *first);
+
+/* answer_next.c: share of the CPUs that other programs had, where that is why the machine was not
+ * quiet; else 0. */
+double answer_others_share(const struct answer_view *view);
 
 /* answer_next.c: the one measurement or change that would settle it.  Of an answer without a place
  * only whether the machine was busy is looked at: "" when it was not. */

@@ -139,6 +139,7 @@ static void gain_all_take(const struct causal_curve *curve, struct hotspot *spot
 		spot->gain_all = gain->gain;
 		spot->gain_all_lo = gain->lo;
 		spot->gain_all_hi = gain->hi;
+		spot->gain_all_source = GAIN_EXPERIMENT;
 	}
 }
 

@@ -10,22 +10,33 @@
 
 #define OFTEN 10
 #define SAME_TIME 0.95 /* of a caller's time: an experiment cannot tell the two apart */
+#define CUT_MOST 0.5   /* of its stacks: its callers are not known */
 #define SHORT_NS 1e8
 #define GAP_MOST 5.0
 #define Z 1.96 /* of a bound of 95 % */
 
 /* ---- of a place ---- */
 
-/* Two functions above it, or more, have the same time and are not the root: making the work faster
- * and making it unnecessary gain the same, and any of them may be where that is done. */
-static bool has_same_callers(const struct hotspot *spot)
+/* A function above it that is not the root, or one that it calls, has the same time: making the
+ * work faster and making it unnecessary gain the same, and either may be where that is done. */
+static bool has_same_time(const struct hotspot *spot)
 {
 	const struct hotspot_link *place = &spot->chain[spot->chain_place];
-	uint32_t same = 0;
 
 	for (uint32_t i = spot->chain_place + 1; i + 1 < spot->chain_count; i++)
-		same += place->total >= SAME_TIME * spot->chain[i].total;
-	return same >= 2;
+		if (place->total >= SAME_TIME * spot->chain[i].total)
+			return true;
+	return spot->chain_place && place[-1].total >= SAME_TIME * place->total;
+}
+
+bool hotspot_has_unknown_callers(const struct hotspot *spot)
+{
+	return spot->cut_share >= CUT_MOST;
+}
+
+static bool can_be_told_apart(const struct hotspot *spot)
+{
+	return !has_same_time(spot) && !hotspot_has_unknown_callers(spot);
 }
 
 /* What is below it is entered again and again from there; or the place itself was counted. */
@@ -33,12 +44,14 @@ static bool is_counted(const struct hotspot_draft *draft)
 {
 	const struct hotspot *spot = &draft->spot;
 
+	if (!can_be_told_apart(spot))
+		return false;
 	if (spot->chain_place &&
 		spot->chain[0].entries >= OFTEN * spot->chain[spot->chain_place].entries)
 		return true;
 	for (uint32_t i = 0; i < spot->evidence_count; i++)
 		if (draft->evidence[i].agrees && !hotspot_is_timed(&draft->evidence[i]))
-			return !spot->chain_place && !has_same_callers(spot);
+			return !spot->chain_place;
 	return false;
 }
 
@@ -52,14 +65,15 @@ static void methods_count(uint32_t agree, uint32_t asked, double *value)
 void hotspot_features(const struct hotspot_draft *draft, struct confidence_features *ret_features)
 {
 	const struct hotspot *spot = &draft->spot;
-	const bool is_told_apart = !has_same_callers(spot), counted = is_counted(draft);
+	const bool is_told_apart = can_be_told_apart(spot), counted = is_counted(draft);
+	const bool has_levels = spot->chain_count > 1 || hotspot_has_unknown_callers(spot);
 	const bool is_proven = draft->pays && is_told_apart && spot->gain_lo > 0;
 	double *value = ret_features->value;
 
 	*ret_features = (struct confidence_features){0};
 	methods_count(spot->agree, spot->asked, value);
 	value[CONFIDENCE_PROVEN] = is_proven;
-	value[CONFIDENCE_LEVEL_IS_OPINION] = spot->chain_count > 1 && !is_proven && !counted;
+	value[CONFIDENCE_LEVEL_IS_OPINION] = has_levels && !is_proven && !counted;
 	value[CONFIDENCE_DOUBTED] = spot->gain_doubt != NULL;
 	value[CONFIDENCE_TOLD_APART] = is_told_apart;
 	value[CONFIDENCE_COUNTED] = counted;
@@ -115,7 +129,7 @@ void answer_features(const struct answer_view *view, struct confidence_features 
 	*ret_features = (struct confidence_features){0};
 	if (view->first) {
 		*ret_features = view->first->features;
-		value[CONFIDENCE_RIVAL] = answer_rival(view) != NULL;
+		value[CONFIDENCE_RIVAL] = answer_rival(view, view->first) != NULL;
 		value[CONFIDENCE_GAP] = gap_of(view);
 	} else if (view->because) { /* two methods support it */
 		value[CONFIDENCE_SECOND_METHOD] = value[CONFIDENCE_EXPLAINED] = 1;

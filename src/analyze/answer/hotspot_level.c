@@ -33,10 +33,13 @@
  * people call a function 500 and more.  One that is only inlined has none of its own: it is small.
  */
 enum { SMALL_BYTES = 512, TINY_BYTES = 256 };
+/* Where calls and rounds were counted, the size has less to say. */
+enum { COUNTED_BYTES = 2 * SMALL_BYTES, MANY_CALLS = 1000 };
 
 #define MOST 0.5      /* of a function's time: the rule for it */
 #define LONG_LOOP 0.8 /* of a tiny function's time in its loop: below, its rounds are few */
 #define FEW_TRIPS 8   /* of its loops in one call, where they were counted */
+#define OWN_LEAST 0.4 /* of its time is its own, then */
 #define PARTS 0.7     /* of a function's time below one callee: less, and it has several parts */
 #define CALLER 0.7    /* of a function's time from one caller: less, and several share it */
 #define ABOUT_ALL 0.5 /* of the time below a loop that is work without a loop of its own */
@@ -92,6 +95,21 @@ static bool is_of_value(const char *name)
 	       str_equal(last + (last - before) - 2, "()");
 }
 
+/* Many calls of few rounds each: whoever calls it has the loop.  `caller` NULL: nobody. */
+static bool has_few_rounds(const struct own_stacks *stacks, const struct own_cost *cost, uint32_t f,
+	const struct own_cost *caller)
+{
+	uint32_t size = stacks->size_of[f];
+	double self = (double)cost->self, total = (double)cost->total;
+
+	if (!(stacks->trips_of[f] < FEW_TRIPS)) /* nor where it was not counted */
+		return false;
+	if (size <= SMALL_BYTES && self >= MOST * total)
+		return true;
+	return caller && size <= COUNTED_BYTES && stacks->calls_of[f] >= MANY_CALLS &&
+	       self >= OWN_LEAST * total && total >= PARTS * (double)caller->total;
+}
+
 static bool holds_loop(const struct own_stacks *stacks, const struct own_cost *cost, uint32_t f)
 {
 	uint32_t size = stacks->size_of[f];
@@ -99,8 +117,6 @@ static bool holds_loop(const struct own_stacks *stacks, const struct own_cost *c
 	bool is_tiny = size <= TINY_BYTES && has_self;
 
 	if (size <= SMALL_BYTES && is_of_value(own_label(stacks, f)->name))
-		return false;
-	if (size <= SMALL_BYTES && has_self && stacks->trips_of[f] < FEW_TRIPS) /* false for NAN */
 		return false;
 	return (double)cost->loop >= (is_tiny ? LONG_LOOP : MOST) * (double)cost->total;
 }
@@ -184,12 +200,14 @@ static uint32_t frame_choose(const struct choosing *c, const struct own_stack *s
 		bool is_last = i + 1 == stack->count;
 		const struct own_cost *cost = &c->costs[frames[i].function];
 		bool unknown = (double)cost->unknown >= MOST * (double)cost->total;
+		bool is_short = has_few_rounds(c->stacks, cost, frames[i].function,
+			is_last ? NULL : &c->costs[frames[i + 1].function]);
 
-		if (holds_loop(c->stacks, cost, frames[i].function))
+		if (!is_short && holds_loop(c->stacks, cost, frames[i].function))
 			return !is_last || !i ? i : 0; /* not main() for another */
-		if (unknown || (!i && is_work(c->stacks, cost, frames[i].function)))
+		if (unknown || (!i && !is_short && is_work(c->stacks, cost, frames[i].function)))
 			return 0;
-		if (c->parts && i &&
+		if (c->parts && i && !is_short &&
 			(double)c->costs[frames[i - 1].function].total <
 				PARTS * (double)cost->total)
 			return is_last ? 0 : i;

@@ -87,6 +87,9 @@ void hotspots_make(const struct evidence *evidence, const struct signals *signal
 	const struct ledger_view *ledger, struct arena *arena, struct hotspot_list *ret_rows,
 	struct hotspot_list *ret_flat);
 
+/* Most of its stacks do not reach the root: who calls it, and from where, was not seen. */
+bool hotspot_has_unknown_callers(const struct hotspot *spot);
+
 /* What speaks for the place and against it; what the whole answer has to do with is 0. */
 void hotspot_features(const struct hotspot_draft *draft, struct confidence_features *ret_features);
 
@@ -97,6 +100,13 @@ double hotspot_kind_share(const struct hotspot *spot, enum hotspot_category cate
  * better is known.  All rows that match, with a place or without, in `ret_patterns`. */
 void hotspots_join_patterns(const struct evidence *evidence, const struct signals *signals,
 	struct arena *arena, struct hotspot_list *rows, struct pattern_view *ret_patterns);
+
+/* A function with all that it calls: sampled CPU time of it and of everything, ns, and all samples.
+ * NAN: the samples are not of a clock. */
+struct hotspot_below {
+	double ns, total_ns, samples;
+};
+struct hotspot_below hotspot_below(const struct run *profile, const char *function);
 
 /* "parse()": a function as it is said, without its parameters. */
 const char *hotspot_call(struct arena *arena, const char *function);

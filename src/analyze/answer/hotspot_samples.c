@@ -19,14 +19,17 @@
 #include "own_code.h"
 
 enum { CHAIN_UP = 12, CHAIN_DOWN = 6 };
+enum { STEPS_SAID = 3 };
+#define STEP_LEAST 0.03
+#define LOOP_LEAST 0.5 /* of a place's share: then its loop is the reason */
 #define LEAST_SHARE 0.005
 #define CUT_SHORT 0.05	/* of a place's weight */
 #define BUSY_LEAST 0.05 /* of all samples: a thread that counts */
 #define BUSY_ALL 0.9	/* of all samples, in all that count */
 
 struct hot_place {
-	uint32_t function; /* label */
-	uint64_t weight, samples;
+	uint32_t function;	       /* label */
+	uint64_t weight, samples, cut; /* cut: of the weight, stacks that do not reach the root */
 	uint64_t kinds[HOTSPOT_CATEGORIES];
 	vec_of(uint32_t) stacks; /* indexes */
 	double thread_least, thread_most;
@@ -37,6 +40,7 @@ struct placer {
 	const struct algorithm_view *algorithm; /* or NULL */
 	struct own_stacks own;
 	struct own_cost *costs;
+	struct own_operation operation;
 	struct map index;
 	vec_of(struct hot_place) places;
 	uint64_t *by_label; /* room to add up by function, or by line: zero between uses */
@@ -251,6 +255,15 @@ static uint32_t threads_number(const struct placer *p, uint32_t *numbers)
 	return sum >= BUSY_ALL * total ? count : 0;
 }
 
+/* Then no experiment is needed, which would have been made at another level. */
+static bool is_one_thread(const struct placer *p)
+{
+	mem_auto uint32_t *numbers =
+		mem_new((size_t)p->own.run->threads.count + 1, sizeof(*numbers));
+
+	return threads_number(p, numbers) == 1;
+}
+
 /* The place of each stack of the run, plus one; 0: none. */
 static uint32_t *places_by_stack(const struct placer *p)
 {
@@ -260,6 +273,22 @@ static uint32_t *places_by_stack(const struct placer *p)
 		for (uint32_t k = 0; k < p->places.at[i].stacks.count; k++)
 			place_of[p->own.stacks.at[p->places.at[i].stacks.at[k]].at.stack] = i + 1;
 	return place_of;
+}
+
+/* Of which places the callers were not seen. */
+static void cut_take(struct placer *p, const uint32_t *place_of)
+{
+	const struct profile_samples *samples = &p->own.samples;
+
+	vec_foreach (const struct sample_row, sample, &p->own.run->samples) {
+		uint32_t place = place_of[sample->stack];
+
+		if (place && sample->event == samples->event &&
+			sample->flags & (SAMPLE_TRUNCATED | SAMPLE_BROKEN))
+			p->places.at[place - 1].cut +=
+				samples->weighted ? sample->period
+						  : run_sample_count(p->own.run, sample);
+	}
 }
 
 /* When each place runs, and the whole. */
@@ -374,6 +403,34 @@ static void kinds_make(const struct placer *p, const struct hot_place *place, st
 	spot->category = kinds[0].category;
 }
 
+/* "54 % in hash(), 18 % in read_all()": the three functions with most of its time. */
+static const char *steps_words(struct placer *p, const struct hot_place *place, struct arena *arena)
+{
+	str_auto struct str out = {0};
+	uint32_t taken[STEPS_SAID] = {0};
+
+	for (unsigned n = 0; n < STEPS_SAID; n++) {
+		uint32_t best = 0;
+
+		vec_foreach (const uint32_t, index, &place->stacks) {
+			const struct own_stack *stack = &p->own.stacks.at[*index];
+			uint32_t f = own_frames(&p->own, stack)->function;
+
+			p->by_label[f] += stack->at.cost.weight;
+			if (f != taken[0] && f != taken[1] && p->by_label[f] > p->by_label[best])
+				best = f;
+		}
+		if (best && share_of(p, p->by_label[best]) >= STEP_LEAST)
+			str_addf(&out, "%s%.0f %% in %s", n ? ", " : "",
+				100 * share_of(p, p->by_label[best]),
+				hotspot_call(arena, own_label(&p->own, best)->name));
+		taken[n] = best;
+		vec_foreach (const uint32_t, index, &place->stacks)
+			p->by_label[own_frames(&p->own, &p->own.stacks.at[*index])->function] = 0;
+	}
+	return arena_str(arena, &out);
+}
+
 static void place_draft(struct placer *p, const struct hot_place *place, const char *path,
 	struct arena *arena, struct hotspot_drafts *drafts)
 {
@@ -389,6 +446,7 @@ static void place_draft(struct placer *p, const struct hot_place *place, const c
 			.has_no_name = function->flags & LABEL_UNNAMED,
 			.metric = "CPU time",
 			.value = share,
+			.cut_share = (double)place->cut / (double)place->weight,
 			.gain_all = (double)NAN,
 			.gain_all_lo = (double)NAN,
 			.gain_all_hi = (double)NAN},
@@ -402,6 +460,11 @@ static void place_draft(struct placer *p, const struct hot_place *place, const c
 
 	kinds_make(p, place, arena, &draft.spot);
 	chain_make(p, place, arena, &draft.spot);
+	if (place->function == p->operation.function && draft.loop_share < LOOP_LEAST * share) {
+		draft.spot.steps = steps_words(p, place, arena);
+		draft.spot.done = p->operation.calls;
+		draft.spot.done_below = p->operation.below;
+	}
 	link = &draft.spot.chain[draft.spot.chain_place];
 	draft.spot.location = link->location;
 	draft.spot.line = link->line;
@@ -444,9 +507,13 @@ void hotspots_from_samples(const struct evidence_piece *profile, const struct ho
 	p.by_label = mem_new((functions > lines ? functions : lines) + 1, sizeof(*p.by_label));
 	p.costs = own_costs_make(&p.own);
 	own_levels_choose(&p.own, p.costs);
+	if (is_one_thread(&p))
+		p.operation = own_levels_operate(
+			&p.own, p.costs, p.algorithm ? (double)p.algorithm->instructions : 0);
 	for (uint32_t i = 0; i < p.own.stacks.count; i++)
 		stack_place(&p, i);
 	place_of = places_by_stack(&p);
+	cut_take(&p, place_of);
 	drafts->busy_threads = threads_compare(&p, place_of);
 	times_take(&p, place_of, drafts);
 	vec_foreach (const struct hot_place, place, &p.places)
@@ -455,21 +522,23 @@ void hotspots_from_samples(const struct evidence_piece *profile, const struct ho
 	placer_done(&p);
 }
 
-double hotspot_below_ns(const struct run *profile, const char *function)
+struct hotspot_below hotspot_below(const struct run *profile, const char *function)
 {
+	struct hotspot_below below = {.ns = (double)NAN, .total_ns = (double)NAN};
 	struct own_stacks own;
 	struct own_cost *costs;
 	double ns = 0;
 
 	if (!own_stacks_take(profile, &(struct hotspot_look){0}, &own))
-		return (double)NAN;
+		return below;
 	costs = own_costs_make(&own);
 	for (uint32_t i = 1; i <= own.functions.labels.count; i++)
 		if (str_equal(own_label(&own, i)->name, function))
 			ns += (double)costs[i].total;
-	if (!str_equal(own.samples.unit, "ns"))
-		ns = (double)NAN;
+	if (str_equal(own.samples.unit, "ns"))
+		below = (struct hotspot_below){
+			ns, (double)own.samples.total.weight, (double)own.samples.total.samples};
 	free(costs);
 	own_stacks_done(&own);
-	return ns;
+	return below;
 }

@@ -305,31 +305,36 @@ static void labels_measure(struct own_stacks *s)
 	}
 }
 
-/* What was counted; a ratio, so a part of a run or a smaller input will do. */
-static double trips_per_call(const struct algorithm_view *view, const char *function)
+/* What was counted of one function: a part of a run or a smaller input will do. */
+static void counted_take(struct own_stacks *s, const struct algorithm_view *view, uint32_t label)
 {
-	const struct algorithm_function *counted = algorithm_find(view, function);
+	const struct algorithm_function *counted = algorithm_find(view, own_label(s, label)->name);
 	double trips = 0;
 
-	for (uint32_t k = 0; counted && k < counted->loop_count; k++)
+	s->least_of[label] = algorithm_calls_least(view, own_label(s, label)->name);
+	if (!counted || !counted->calls)
+		return;
+	for (uint32_t k = 0; k < counted->loop_count; k++)
 		trips += (double)counted->loops[k].trips;
-	return counted && counted->calls ? trips / (double)counted->calls : (double)NAN;
+	s->calls_of[label] = (double)counted->calls;
+	s->trips_of[label] = trips / (double)counted->calls;
 }
 
-static void trips_take(struct own_stacks *s, const struct algorithm_view *view)
+static void counts_take(struct own_stacks *s, const struct algorithm_view *view)
 {
 	size_t count = (size_t)s->functions.labels.count + 1;
 	mem_auto bool *known = mem_new(count, sizeof(*known));
 
 	s->trips_of = mem_new(count, sizeof(*s->trips_of));
+	s->calls_of = mem_new(count, sizeof(*s->calls_of));
+	s->least_of = mem_new(count, sizeof(*s->least_of));
 	for (size_t i = 0; i < count; i++)
-		s->trips_of[i] = (double)NAN;
+		s->trips_of[i] = s->calls_of[i] = (double)NAN;
 	vec_foreach (const struct own_frame, frame, &s->frames) {
 		if (known[frame->function] || !view || view->is_start_only)
 			continue;
 		known[frame->function] = true;
-		s->trips_of[frame->function] =
-			trips_per_call(view, own_label(s, frame->function)->name);
+		counted_take(s, view, frame->function);
 	}
 }
 
@@ -348,7 +353,7 @@ bool own_stacks_take(
 	labels_measure(&s);
 	vec_foreach (const struct profile_stack, at, &s.samples.stacks)
 		stack_take(&s, at);
-	trips_take(&s, look->algorithm);
+	counts_take(&s, look->algorithm);
 	*ret_stacks = s;
 	return true;
 }
@@ -361,6 +366,8 @@ void own_stacks_done(struct own_stacks *stacks)
 	free(stacks->size_of);
 	free(stacks->label_of);
 	free(stacks->trips_of);
+	free(stacks->calls_of);
+	free(stacks->least_of);
 	function_book_close(stacks->classes);
 	label_book_done(&stacks->functions);
 	label_book_done(&stacks->lines);

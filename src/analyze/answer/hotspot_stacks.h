@@ -38,6 +38,8 @@ struct own_stacks {
 	uint32_t *size_of;  /* by label: bytes of its code, 0: unknown or only inlined */
 	uint32_t *label_of; /* by function row */
 	double *trips_of;   /* by label: rounds of its loops per call; NAN: not counted */
+	double *calls_of;   /* by label: how often it was called; NAN: not counted */
+	uint64_t *least_of; /* by label: how often at least; 0: not counted */
 	vec_of(struct own_frame) frames;
 	vec_of(struct own_stack) stacks;
 };
@@ -69,3 +71,15 @@ struct own_cost *own_costs_make(const struct own_stacks *stacks);
 
 /* Set `place` of each stack. */
 void own_levels_choose(struct own_stacks *stacks, const struct own_cost *costs);
+
+/* An operation that is done again and again, of which no step has most of the time. */
+struct own_operation {
+	uint32_t function; /* label; 0: there is none */
+	uint64_t calls;	   /* at least; 0: not counted */
+	uint64_t below;	   /* of what it calls, the most */
+};
+
+/* Where there is one, it is the place of its steps.  `instructions` of all that was simulated; 0:
+ * not known. */
+struct own_operation own_levels_operate(
+	struct own_stacks *stacks, const struct own_cost *costs, double instructions);

@@ -35,6 +35,9 @@ void answer_gain(struct str *out, const struct hotspot *spot)
 	if (spot->gain_source && !isnan(spot->gain_all) && spot->gain_at < 1)
 		str_addf(out, ", %.1f %% (%.1f to %.1f) when all of the work is gone",
 			100 * spot->gain_all, 100 * spot->gain_all_lo, 100 * spot->gain_all_hi);
+	if (spot->gain_source && spot->gain_all_source != spot->gain_source &&
+		*gain_source_note(spot->gain_all_source))
+		str_addf(out, " (%s)", gain_source_note(spot->gain_all_source));
 	if (*gain_source_note(spot->gain_source))
 		str_addf(out, "; %s", gain_source_note(spot->gain_source));
 	if (spot->gain_doubt)
@@ -368,6 +371,8 @@ static void agent_gain(struct paper *paper, const struct answer_view *view)
 	if (!isnan(view->gain_all) && view->gain_at < 1)
 		paper_add(paper, ", %.1f %% [%.1f, %.1f] when all of the work is gone",
 			100 * view->gain_all, 100 * view->gain_all_lo, 100 * view->gain_all_hi);
+	if (view->gain_all_source != view->gain_source && *gain_source_note(view->gain_all_source))
+		paper_add(paper, " (%s)", gain_source_note(view->gain_all_source));
 	paper_add(paper, "%s%s\n", *gain_source_note(view->gain_source) ? "; " : "",
 		gain_source_note(view->gain_source));
 	if (view->gain_doubt)

@@ -39,9 +39,10 @@ struct algorithm_function {
 struct algorithm_view {
 	const struct algorithm_function *functions; /* most instructions first */
 	uint32_t function_count;
-	bool partial;	    /* the simulation was cut: counts are of its beginning */
-	bool is_start_only; /* and it did not come to what takes the time */
-	bool is_smaller;    /* it was of a smaller input */
+	uint64_t instructions; /* simulated, of all; 0: not counted */
+	bool partial;	       /* the simulation was cut: counts are of its beginning */
+	bool is_start_only;    /* and it did not come to what takes the time */
+	bool is_smaller;       /* it was of a smaller input */
 };
 
 /* False, and an empty view: `calls` has no calls.  `profile` may be NULL. */
@@ -51,6 +52,9 @@ bool algorithm_view_make(const struct run *calls, const struct run *profile, str
 /* NULL: it did not run in the simulation, or not enough to say anything about the time it takes. */
 const struct algorithm_function *algorithm_find(
 	const struct algorithm_view *view, const char *function);
+
+/* How often it was called at least, also where too little of it was simulated to say more. */
+uint64_t algorithm_calls_least(const struct algorithm_view *view, const char *function);
 
 /* How often a line calls a function; 0: never, or not known. */
 uint64_t algorithm_calls(

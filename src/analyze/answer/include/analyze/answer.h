@@ -73,8 +73,9 @@ struct hotspot {
 	enum hotspot_category category;	  /* the kind that matters most */
 	const struct hotspot_kind *kinds; /* all of them, the largest first; they add up to value */
 	uint32_t kind_count;
-	const struct hotspot_link *chain;	 /* the innermost function first, the root last */
-	uint32_t chain_count, chain_place;	 /* chain[chain_place] is the place */
+	const struct hotspot_link *chain;  /* the innermost function first, the root last */
+	uint32_t chain_count, chain_place; /* chain[chain_place] is the place */
+	double cut_share;		   /* of its samples: stacks that do not reach the root */
 	const struct hotspot_evidence *evidence; /* the first one gives `value` */
 	uint32_t evidence_count;
 	uint32_t agree, asked; /* mechanisms that agree, of those that could tell */
@@ -82,7 +83,7 @@ struct hotspot {
 	double gain, gain_lo, gain_hi; /* of the program, at speed-up `gain_at`; NAN: not tried */
 	double gain_at;
 	double gain_all, gain_all_lo, gain_all_hi; /* when all of the work is gone; NAN: unknown */
-	enum gain_source gain_source;
+	enum gain_source gain_source, gain_all_source;
 	const char *gain_doubt;	 /* experiment and arithmetic disagree; NULL: they do not */
 	const char *gain_reason; /* why it is not known; NULL: it is */
 	bool is_paced;		 /* a clock or a peer sets the pace: experiments tell no gain */
@@ -94,6 +95,8 @@ struct hotspot {
 	double explained;		     /* share of the CPU time that this is about */
 	const char *algorithm; /* how its time grows, how often it is called and loops, "" */
 	bool tells_growth;     /* `algorithm` does */
+	const char *steps; /* an operation done again and again: where its time is; NULL: none */
+	uint64_t done, done_below;	   /* it, and what it calls, at least; 0: not counted */
 	const struct pattern_row *pattern; /* the shape that its stacks show, or NULL */
 	const char *cause, *why; /* why it is slow there, NULL: not known; the same in words */
 };
@@ -108,10 +111,7 @@ static inline double hotspot_proven_gain(const struct hotspot *spot)
 }
 
 /* What to do there: what the shape of its stacks asks for before what a category does. */
-static inline const char *hotspot_advice(const struct hotspot *spot)
-{
-	return spot->pattern ? spot->pattern->advice : spot->because ? spot->because->advice : "";
-}
+const char *hotspot_advice(const struct hotspot *spot);
 
 static inline bool hotspot_is_worth(double score, double gain_lo)
 {
@@ -149,7 +149,7 @@ struct answer_view {
 	const char *again;			   /* the command of the next round */
 	double gain, gain_lo, gain_hi, gain_at;	   /* NAN: not known */
 	double gain_all, gain_all_lo, gain_all_hi; /* when all of the work is gone */
-	enum gain_source gain_source;
+	enum gain_source gain_source, gain_all_source;
 	const char *gain_doubt;	 /* or NULL */
 	const char *gain_reason; /* why it is not */
 	const struct hotspot *hotspots;
@@ -182,8 +182,6 @@ uint32_t hotspot_functions(const struct evidence_piece *profile, const struct ho
 
 /* Sampled CPU time of the function's own code, ns; NAN: the samples are not of a clock. */
 double hotspot_function_ns(const struct evidence_piece *profile, const char *function);
-/* The same with all that the function calls. */
-double hotspot_below_ns(const struct run *profile, const char *function);
 
 /* What to do, "": nothing is known. */
 static inline const char *answer_advice(const struct answer_view *view)
