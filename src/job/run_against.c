@@ -42,8 +42,8 @@ static struct run *before_load(struct run_job *job, const char *name)
 	return run;
 }
 
-/* What was promised for the speed-up that the place got. */
-static bool reached_find(struct run_job *job, struct causal_gain *ret_gain)
+/* What became of the promised place, and what was promised for that. */
+static void place_find(struct run_job *job, struct round_input *input, struct causal_gain *reached)
 {
 	run_auto struct run *profile = before_load(job, "profile.assay"),
 			    *causal = before_load(job, "causal.assay");
@@ -51,9 +51,20 @@ static bool reached_find(struct run_job *job, struct causal_gain *ret_gain)
 		.before_profile = profile,
 		.before_causal = causal,
 		.after_profile = job->evidence.piece[EVIDENCE_PROFILE].run,
+		.others_share = input->others_share,
 	};
+	enum round_place place = round_place(&evidence, &job->before.promise, &job->arena, reached);
 
-	return round_reached(&evidence, &job->before.promise, &job->arena, ret_gain);
+	input->is_place_unchanged = place == ROUND_PLACE_UNCHANGED;
+	input->reached = place == ROUND_PLACE_FASTER ? reached : NULL;
+}
+
+static double others_most(struct run_job *job)
+{
+	run_auto struct run *before = before_load(job, "observed.assay");
+
+	return fmax(run_others_share(before),
+		run_others_share(job->evidence.piece[EVIDENCE_OBSERVED].run));
 }
 
 int run_against_compare(struct run_job *job, struct err *err)
@@ -70,8 +81,8 @@ int run_against_compare(struct run_job *job, struct err *err)
 
 	job->before_run = before_load(job, "baseline.assay");
 	input.before_run = job->before_run;
-	if (reached_find(job, &reached))
-		input.reached = &reached;
+	input.others_share = others_most(job);
+	place_find(job, &input, &reached);
 	return round_make(&input, &job->comparison, &job->arena, &job->round, err);
 }
 

@@ -139,6 +139,53 @@ static void a_promised_gain_that_comes_has_arrived(void **state)
 	end(&f);
 }
 
+/* As measured: two sessions with nothing changed, beside a counting process for each CPU. */
+static void sessions_beside_other_programs_have_to_differ_by_more(void **state)
+{
+	struct fixture f;
+
+	(void)state;
+	for (unsigned busy = 0; busy < 2; busy++) {
+		begin(&f, 3, 5300, 4736);
+		promise(&f, 0.03, 0.01, 0.2);
+		f.input.others_share = busy ? 0.64 : 0.01;
+		make(&f);
+		assert_int_equal(
+			f.view.verdict.outcome, busy ? COMPARE_INCONCLUSIVE : COMPARE_IMPROVED);
+		assert_int_equal(f.view.promise, busy ? ROUND_PROMISE_OPEN : ROUND_PROMISE_ARRIVED);
+		end(&f);
+	}
+	begin(&f, 6, 5300, 2650); /* half is seen there, too */
+	f.input.others_share = 0.64;
+	make(&f);
+	assert_int_equal(f.view.verdict.outcome, COMPARE_IMPROVED);
+	end(&f);
+}
+
+static void nothing_arrives_where_the_place_is_as_it_was(void **state)
+{
+	struct fixture f;
+	str_auto struct str words = {0}, json = {0};
+	struct jsonw w = {.out = &json};
+
+	(void)state;
+	begin(&f, 20, 100, 80);
+	promise(&f, 0.21, 0.15, 0.26);
+	f.input.is_place_unchanged = true;
+	make(&f);
+	assert_int_equal(f.view.verdict.outcome, COMPARE_IMPROVED); /* by something else */
+	assert_int_equal(f.view.promise, ROUND_PROMISE_NONE);
+	assert_true(isnan(f.view.promised) && isnan(f.view.promised_at));
+	round_promise_words(&words, &f.view);
+	assert_non_null(strstr(words.at, "takes as much time as before"));
+	jsonw_begin_object(&w);
+	round_json(&w, &f.view);
+	jsonw_end_object(&w);
+	assert_non_null(strstr(json.at, "\"result\": \"none\""));
+	assert_non_null(strstr(json.at, "\"gain_reason\": \"the place that"));
+	end(&f);
+}
+
 static void a_line_of_the_history_has_ratios_not_gains(void **state)
 {
 	struct fixture f;
@@ -386,6 +433,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_time_of_other_programs_is_taken_out),
 		cmocka_unit_test(a_promised_gain_that_comes_has_arrived),
+		cmocka_unit_test(sessions_beside_other_programs_have_to_differ_by_more),
+		cmocka_unit_test(nothing_arrives_where_the_place_is_as_it_was),
 		cmocka_unit_test(a_line_of_the_history_has_ratios_not_gains),
 		cmocka_unit_test(more_and_less_than_promised_are_told_apart),
 		cmocka_unit_test(runs_that_cannot_tell_do_not_say_that_a_gain_arrived),

@@ -4,10 +4,11 @@
 #include <math.h>
 
 #include "analyze/round.h"
+#include "render/round.h"
 
 static void promise_json(struct jsonw *w, const struct round_view *view)
 {
-	static const char none[] = "the earlier run promised no measurable gain";
+	const char *none = round_no_promise(view);
 
 	jsonw_open_object(w, "promise");
 	jsonw_put_text(w, "result", round_promise_word(view->promise));

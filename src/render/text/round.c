@@ -20,6 +20,14 @@ static void gain_words(struct str *out, double gain, double lo, double hi)
 		str_addf(out, " (%.1f to %.1f)", 100 * lo, 100 * hi);
 }
 
+const char *round_no_promise(const struct round_view *view)
+{
+	return view->is_place_unchanged
+		       ? "the place that the earlier run named takes as much time as before, as "
+			 "far as the samples tell: no gain was due"
+		       : "the earlier run promised no measurable gain";
+}
+
 void round_promise_words(struct str *out, const struct round_view *view)
 {
 	static const char *const verdicts[] = {
@@ -31,7 +39,7 @@ void round_promise_words(struct str *out, const struct round_view *view)
 	};
 
 	if (view->promise == ROUND_PROMISE_NONE) {
-		str_add(out, "the earlier run promised no measurable gain");
+		str_add(out, round_no_promise(view));
 		return;
 	}
 	str_addf(out, "promised for %s with %.0f %% less time there: ",

@@ -21,7 +21,8 @@ struct run;
 #define ROUND_RATIO_STOP 0.05 /* a round that brought less than that is the last one worth it */
 
 enum round_promise {
-	ROUND_PROMISE_NONE,    /* the run before promised nothing that can be measured */
+	ROUND_PROMISE_NONE,    /* nothing that can be measured was promised, or nothing was due:
+				* the place takes as much time as before */
 	ROUND_PROMISE_ARRIVED, /* improved, the interval is above 0 and meets the promised one */
 	ROUND_PROMISE_LESS,
 	ROUND_PROMISE_MORE,
@@ -38,18 +39,30 @@ struct round_input {
 	/* What the experiments before say about the speed-up that the place really got, when that
 	 * is known; else NULL, and the promise of `before` stands as it was made. */
 	const struct causal_gain *reached;
+	bool is_place_unchanged; /* ROUND_PLACE_UNCHANGED */
+	double others_share; /* of the CPUs, that other programs had in the busier of the two jobs;
+			      * NAN: not known */
 };
 
 struct manifest_promise;
 
-/* How much faster the promised function got, and what that was to bring: by the experiments before,
- * else in proportion to the promise.  False: not known.
- * `before_causal` and the profiles are of the two jobs; runs may be NULL. */
+/* What the profiles say of the promised place; round_place.c. */
+enum round_place {
+	ROUND_PLACE_UNKNOWN,
+	ROUND_PLACE_UNCHANGED, /* it takes as much time as before, as far as the samples tell */
+	ROUND_PLACE_FASTER,
+};
+
+/* `before_causal` and the profiles are of the two jobs; runs may be NULL. */
 struct round_evidence {
 	const struct run *before_profile, *after_profile, *before_causal;
+	double others_share; /* as in round_input */
 };
-bool round_reached(const struct round_evidence *evidence, const struct manifest_promise *promise,
-	struct arena *arena, struct causal_gain *ret_gain);
+
+/* What became of the promised function and, of one that got faster, what that was to bring: by the
+ * experiments before, else in proportion to the promise. */
+enum round_place round_place(const struct round_evidence *evidence,
+	const struct manifest_promise *promise, struct arena *arena, struct causal_gain *ret_gain);
 
 struct round_view {
 	uint32_t round;
@@ -66,6 +79,7 @@ struct round_view {
 	double ratio, ratio_lo, ratio_hi; /* of `wall`, after over before; NAN: no bound */
 	double compounded;		  /* with all rounds before */
 	const char *promised_location;
+	bool is_place_unchanged;
 	double promised, promised_lo, promised_hi, promised_at; /* less time; NAN */
 	double gained, gained_lo, gained_hi;			/* the same, as measured */
 	enum round_promise promise;

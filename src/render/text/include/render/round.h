@@ -11,5 +11,6 @@ void round_agent(struct paper *paper, const struct round_view *view); /* three l
 /* The words of all forms: how the last promise did, what else moved, whether the machine is the
  * same. */
 void round_promise_words(struct str *out, const struct round_view *view);
+const char *round_no_promise(const struct round_view *view); /* why there is none */
 void round_moved_words(struct str *out, const struct round_view *view);
 void round_machine_words(struct str *out, const struct round_view *view);
