@@ -351,10 +351,12 @@ def _():
     floor = bench("-n", "1", NOP)["data"]["commands"][0]["summary"]["max_rss_floor_bytes"]
     if floor > 4e6:
         skip("a sanitizer keeps memory")
-    # Measured by assay itself: a child of this large process cannot show a smaller peak.
-    peaks = [bench("-n", "1", "--", ASSAY, "bench", "-n", str(count), NOP)["data"]["commands"][0][
-        "runs"][0]["max_rss_bytes"] for count in (500, 10500)]
-    assert peaks[1] - peaks[0] < 10000 * 130, peaks
+    # Measured by assay itself: a child of this large process cannot show a smaller peak.  The
+    # kernel counts pages in batches for each CPU, so a peak is off by some 0.3 MB.
+    peaks = [sorted(run["max_rss_bytes"] for run in bench(
+        "-n", "3", "--", ASSAY, "bench", "-n", str(count), NOP)["data"]["commands"][0]["runs"])
+             for count in (500, 10500)]
+    assert peaks[1][1] - peaks[0][1] < 10000 * 130, peaks
 
 
 main()
