@@ -124,8 +124,8 @@ def _():
     ways = ("read", "recv", "epoll", "poll", "sleep", "futex", "wait")
     with contextlib.ExitStack() as stack:
         # Nobody attaches to this one, which has to be the first to end.
-        left_alone = stack.enter_context(Process(ATTACHED, "sleep", "9"))
-        waiting = [(how, stack.enter_context(Process(ATTACHED, how, "10"))) for how in ways]
+        left_alone = stack.enter_context(Process(ATTACHED, "sleep", "19"))
+        waiting = [(how, stack.enter_context(Process(ATTACHED, how, "20"))) for how in ways]
         for how, p in waiting:
             before = p.state()
             _, r = attach(p.pid, budget="0.1s")
