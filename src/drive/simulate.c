@@ -556,7 +556,7 @@ static int simulation_open(struct simulation *s, struct err *err)
 	if (r < 0)
 		return r;
 	cache_sizes_read(CACHE_FOLDER, &sizes);
-	simulate_caches_choose(&sizes, &s->caches);
+	simulate_caches_choose(&sizes, s->options->l2_is_last, &s->caches);
 	words_make(s);
 	return spawner_make(s, err);
 }

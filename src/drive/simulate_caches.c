@@ -2,9 +2,10 @@
  *
  * It must be told: from CPUID it took a last level of 256 MB on a machine with 32 MB (facts/pmu.md,
  * section 8).  It has two levels, so L3 is simulated where there is one and L2 is left out: misses
- * of D1 then hit "L2 or L3", and misses of LL go to memory, which is what costs most.  It takes
- * only sets that are a power of two; a cache that is not gets the next smaller number of sets and
- * more ways, so that its size stays. */
+ * of D1 then hit "L2 or L3", and misses of LL go to memory, which is what costs most.  Which of the
+ * two they hit, a second simulation with L2 as the last level tells.  It takes only sets that are a
+ * power of two; a cache that is not gets the next smaller number of sets and more ways, so that its
+ * size stays. */
 #include "drive/simulate_caches.h"
 
 #include <inttypes.h>
@@ -52,9 +53,11 @@ static bool cache_fit(struct cache_size *cache)
 	       cache->line_bytes == was.line_bytes;
 }
 
-void simulate_caches_choose(const struct cache_sizes *sizes, struct simulate_caches *ret_caches)
+void simulate_caches_choose(
+	const struct cache_sizes *sizes, bool l2_is_last, struct simulate_caches *ret_caches)
 {
-	const struct cache_size *ll = sizes->l3.size_bytes ? &sizes->l3 : &sizes->l2;
+	bool has_l3 = sizes->l3.size_bytes && !(l2_is_last && sizes->l2.size_bytes);
+	const struct cache_size *ll = has_l3 ? &sizes->l3 : &sizes->l2;
 	struct simulate_caches c = {.i1 = sizes->l1i, .d1 = sizes->l1d, .ll = *ll};
 
 	c.which_ll = !ll->size_bytes ? "assumed" : ll == &sizes->l3 ? "L3" : "L2";

@@ -12,6 +12,7 @@
 #include "model/run.h"
 #include "model/store.h"
 #include "parts.h"
+#include "source/cache_sizes.h"
 #include "source/pmu_cost.h"
 #include "topdown_parts.h"
 
@@ -44,13 +45,15 @@ static int clock_record(struct topdown_job *job, struct err *err)
 }
 
 /* Again, in the simulator.  A file at stdin is read again from its start. */
-static int simulate(struct topdown_job *job, struct err *err)
+static int simulate(
+	struct topdown_job *job, struct run *into, struct ingest *ingest, struct err *err)
 {
-	struct wire_sink sink = ingest_sink(&job->ingest);
+	struct wire_sink sink = ingest_sink(ingest);
 	struct simulate_options options = {
 		.path = job->path,
 		.argv = job->options.program,
 		.limit_ns = job->options.limit_ns,
+		.l2_is_last = into != job->run,
 	};
 	struct stat input;
 	int r;
@@ -60,9 +63,60 @@ static int simulate(struct topdown_job *job, struct err *err)
 		options.native_ns = e->user_ns + e->system_ns;
 	if (fstat(STDIN_FILENO, &input) == 0 && S_ISREG(input.st_mode))
 		options.input_path = "/proc/self/fd/0";
-	r = job_simulate(
-		&(struct job_making){job->host, job->run, NULL}, options, NULL, &sink, err);
-	ingest_end(&job->ingest);
+	r = job_simulate(&(struct job_making){job->host, into, NULL}, options, NULL, &sink, err);
+	ingest_end(ingest);
+	return r;
+}
+
+/* What misses the L2 of `near`, where that was the last level, as one more event of `run`. */
+static void second_level_add(struct run *run, const struct run *near)
+{
+	row_id event = run_add_event(run, &(struct event_row){
+						  .name = run_intern(run, "L2-load-misses"),
+						  .unit = run_intern(run, ""),
+						  .flags = EVENT_SIMULATED,
+						  .scale = 1,
+					  });
+	uint64_t sum = 0;
+
+	vec_foreach (const struct place_row, place, &near->places) {
+		if (!str_equal(run_text(near, near->events.at[place->event - 1].name),
+			    "LLC-load-misses"))
+			continue;
+		run_add_place(
+			run, &(struct place_row){
+				     .event = event,
+				     .function = run_intern(run, run_text(near, place->function)),
+				     .file = run_intern(run, run_text(near, place->file)),
+				     .line = place->line,
+				     .value = place->value,
+			     });
+		sum += place->value;
+	}
+	run_add_count(run, &(struct count_row){.event = event, .execution = 1, .value = sum});
+}
+
+/* cachegrind has two levels, and the first simulation left L2 out: where it matters which loads hit
+ * it, the program is simulated once more with it. */
+static int second_level_look(struct topdown_job *job, struct err *err)
+{
+	struct simulated_view view;
+	struct run *near;
+	struct ingest ingest = {0};
+	struct err ignored = {0};
+	int r;
+
+	if (simulated_join(job->run, job->clock, &job->costs, &job->arena, &view, &ignored) < 0 ||
+		!simulated_asks_for_l2(&view))
+		return 0;
+	job_tell(
+		job->host, "the program waits for L2 or L3, so it is simulated once more, with L2");
+	near = ingest.run = run_open();
+	r = simulate(job, near, &ingest, err);
+	if (r == 0 && !near->partial)
+		second_level_add(job->run, near);
+	ingest_done(&ingest);
+	run_close(near);
 	return r;
 }
 
@@ -70,9 +124,11 @@ static int simulate(struct topdown_job *job, struct err *err)
  * depends on who else uses it, and that changes within seconds. */
 static void costs_measure(struct topdown_job *job)
 {
+	struct cache_sizes sizes;
 	struct pmu_cost cost;
 
-	if (pmu_cost_measure(&cost) < 0 || !(cost.cycle_ns > 0) || !(cost.memory_ns > 0))
+	cache_sizes_read(CACHE_FOLDER, &sizes);
+	if (pmu_cost_measure(&sizes, &cost) < 0 || !(cost.cycle_ns > 0) || !(cost.memory_ns > 0))
 		return;
 	simulated_costs_join(&job->costs, &(struct simulated_costs){
 						  .cycle_ns = cost.cycle_ns,
@@ -80,6 +136,7 @@ static void costs_measure(struct topdown_job *job)
 						  .line_ns = cost.line_ns,
 						  .plain_ns = cost.plain_ns,
 						  .cache_ns = cost.cache_ns,
+						  .far_ns = cost.far_ns,
 						  .mispredict_ns = cost.mispredict_ns,
 						  .measured = true,
 					  });
@@ -196,6 +253,8 @@ static int view_make(struct topdown_job *job, struct err *err)
 	job->page.target = run_text(job->run, job->run->target);
 	job->page.cpu = run_get_field(job->run, "cpu", "model", "");
 	job->page.loop = loop_look(job, &job->simulated);
+	simulated_doubt_core(&job->simulated, job->loop.measured_cycles, job->loop.predicted_cycles,
+		&job->arena);
 	verdict_advise(&job->advice, &subject, &job->arena, &job->simulated.verdict);
 	/* The share is one of user mode; the program also spends its time in the kernel. */
 	if (!isnan(job->simulated.verdict.speedup_bound))
@@ -222,7 +281,9 @@ int topdown_simulate(struct topdown_job *job, struct err *err)
 	if (r) /* stopped in the first run: without simulated counts there is no cause to tell */
 		return r;
 	costs_measure(job);
-	simulated = simulate(job, err);
+	simulated = simulate(job, job->run, &job->ingest, err);
+	if (simulated == 0)
+		simulated = second_level_look(job, err);
 	if (simulated < 0)
 		return simulated;
 	notes_add(job);

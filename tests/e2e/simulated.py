@@ -35,17 +35,24 @@ def codes(document):
     return [w["code"] for w in document["warnings"]]
 
 
-def last_level_mib():
-    """The last level as sysfs tells it; 0: it does not."""
+def cache_kib(level):
+    """The cache of a level, of the data, as sysfs tells it; 0: it does not."""
     base = "/sys/devices/system/cpu/cpu0/cache"
-    sizes = [0]
     for index in os.listdir(base) if os.path.isdir(base) else []:
         try:
-            with open(f"{base}/{index}/size", encoding="ascii") as file:
-                sizes.append(int(file.read().strip().rstrip("K")) // 1024)
+            words = []
+            for name in ("level", "type", "size"):
+                with open(f"{base}/{index}/{name}", encoding="ascii") as file:
+                    words.append(file.read().strip())
         except OSError:
-            pass
-    return max(sizes)
+            continue
+        if words[0] == str(level) and words[1] != "Instruction":
+            return int(words[2].rstrip("K"))
+    return 0
+
+
+def last_level_mib():
+    return max(cache_kib(3), cache_kib(2)) // 1024
 
 
 def planted_mib():
@@ -335,9 +342,10 @@ def _():
     mib = planted_mib()
     for name, category in (("chase", "memory_latency"), ("stream", "memory_bandwidth"),
                            ("sum", "memory_bandwidth"), ("copy", "memory_bandwidth"),
-                           ("triad", "memory_bandwidth"),
+                           ("triad", "memory_bandwidth"), ("gather", "memory"),
                            ("branches", "bad_speculation"), ("targets", "bad_speculation"),
-                           ("chain", "core"), ("mixed", "mixed")):
+                           ("chain", "core"), ("multiply", "core"), ("divide", "core"),
+                           ("code", "frontend"), ("mixed", "mixed")):
         for _ in range(ROUNDS):
             data = cause(name, mib)
             told = {f["function"]: (round(f["time_share"], 2), f["category"], f["why"])
@@ -347,6 +355,20 @@ def _():
             assert data["engine"] == "sim" and data["verdict"]["advice"], data
             bound = data["verdict"]["speedup_bound"]  # what the kernel takes stays
             assert bound is None or bound * data["kernel_share"] <= 1.001, (name, data["verdict"])
+
+
+@measured("the cache that a walk waits for is named, though the first simulation leaves L2 out")
+def _():
+    need("valgrind")
+    l2, l3 = cache_kib(2), cache_kib(3)
+    if not l2 or l3 < 8 * l2:
+        skip("the caches of this machine are not told, or L3 is too small to be told from L2")
+    for kib, level in ((l2 // 4, "L2"), (4 * l2, "L3")):
+        data = cause("chase", f"{kib}K")
+        verdict = data["verdict"]
+        assert verdict["category"] == "memory_latency", (kib, verdict, data["costs"])
+        assert f"waits for data in {level}" in verdict["why"], (kib, verdict, data["costs"])
+        assert data["costs"]["far_cache_ns"] > data["costs"]["cache_ns"], data["costs"]
 
 
 @measured("a loop that waits for its own results is given to llvm-mca, or the reason is told")

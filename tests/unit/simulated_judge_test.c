@@ -105,6 +105,103 @@ static void the_time_per_event_tells_which_kind_of_work_takes_it(void **state)
 	}
 }
 
+/* A million loads miss L1 and none goes to memory; `beyond_l2` of them miss L2, -1: not known. */
+static struct simulated_site near_site(
+	double time_ns, uint64_t instructions, int64_t beyond_l2, struct arena *arena)
+{
+	struct simulated_costs levels = costs;
+	struct simulated_rules rules;
+	struct simulated_site site = {.row = {.function = "f", .file = ""},
+		.time_ns = time_ns,
+		.time_share = 1,
+		.samples = 500,
+		.l2_known = beyond_l2 >= 0};
+
+	levels.far_ns = 15;
+	simulated_rules_load(&rules);
+	site.row.counts[SIMULATED_INSTRUCTIONS] = instructions;
+	site.row.counts[SIMULATED_L1_LOAD_MISSES] = 1000000;
+	site.row.counts[SIMULATED_L2_LOAD_MISSES] = site.l2_known ? (uint64_t)beyond_l2 : 0;
+	simulated_site_ratios(&levels, &site);
+	simulated_site_judge(&rules, &levels, arena, &site);
+	return site;
+}
+
+static void which_cache_is_waited_for_is_known_with_its_misses_only(void **state)
+{
+	arena_auto struct arena arena = {0};
+	struct simulated_site site = near_site(10e6, 6000000, -1, &arena);
+
+	(void)state;
+	/* 6.7 cycles per instruction: hits of L3 would explain them, hits of L2 would not. */
+	assert_int_equal(site.category, VERDICT_UNCLEAR);
+	assert_non_null(strstr(site.why, "which of them hit L2 was not simulated"));
+	site = near_site(10e6, 6000000, 1000000, &arena);
+	assert_int_equal(site.category, VERDICT_MEMORY_LATENCY);
+	assert_int_equal(site.confidence, VERDICT_MEDIUM);
+	assert_non_null(strstr(site.why, "it waits for data in L3"));
+	site = near_site(10e6, 6000000, 0, &arena);
+	assert_int_equal(site.category, VERDICT_CORE);
+	site = near_site(4e6, 3000000, 0, &arena);
+	assert_int_equal(site.category, VERDICT_MEMORY_LATENCY);
+	assert_non_null(strstr(site.why, "it waits for data in L2"));
+	/* 16 cycles are more than any chain of operations takes: it waits, whatever for. */
+	site = near_site(20e6, 5000000, -1, &arena);
+	assert_int_equal(site.category, VERDICT_MEMORY_LATENCY);
+	assert_int_equal(site.confidence, VERDICT_LOW);
+	assert_non_null(strstr(site.why, "L2 or L3"));
+	/* An L3 that other programs use too has less of the data than the model's. */
+	site = near_site(60e6, 5000000, 1000000, &arena);
+	assert_int_equal(site.category, VERDICT_MEMORY_LATENCY);
+	assert_int_equal(site.confidence, VERDICT_LOW);
+	assert_non_null(strstr(site.why, "L3 or memory"));
+	/* Fast code misses, too. */
+	assert_int_equal(near_site(10e6, 90000000, -1, &arena).category, VERDICT_RETIRING);
+}
+
+static void a_second_simulation_is_asked_for_where_it_matters(void **state)
+{
+	arena_auto struct arena arena = {0};
+	struct simulated_site site = near_site(10e6, 6000000, -1, &arena);
+	struct simulated_view view = {.costs = costs, .functions = &site, .function_count = 1};
+
+	(void)state;
+	assert_false(simulated_asks_for_l2(&view)); /* there is no L3 */
+	view.costs.far_ns = 15;
+	assert_true(simulated_asks_for_l2(&view));
+	site.time_share = 0.05;
+	assert_false(simulated_asks_for_l2(&view));
+	site = near_site(10e6, 6000000, 1000000, &arena);
+	assert_false(simulated_asks_for_l2(&view));
+	site = near_site(10e6, 90000000, -1, &arena);
+	assert_false(simulated_asks_for_l2(&view));
+}
+
+static void far_more_cycles_than_the_model_of_the_core_predicts_are_not_the_cores(void **state)
+{
+	arena_auto struct arena arena = {0};
+	struct simulated_site site = {.far_share = 0.1};
+	struct simulated_view view = {.functions = &site, .function_count = 1};
+
+	(void)state;
+	view.verdict = (struct verdict){.category = VERDICT_CORE, .confidence = VERDICT_MEDIUM};
+	simulated_doubt_core(&view, 7, 6, &arena);
+	assert_int_equal(view.verdict.confidence, VERDICT_MEDIUM);
+	simulated_doubt_core(&view, 12, 6, &arena);
+	assert_int_equal(view.verdict.category, VERDICT_CORE);
+	assert_int_equal(view.verdict.confidence, VERDICT_LOW);
+	simulated_doubt_core(&view, 77, 5, &arena);
+	assert_int_equal(view.verdict.category, VERDICT_UNCLEAR);
+	assert_non_null(strstr(view.verdict.why, "takes 77 cycles, and llvm-mca predicts 5"));
+	site.far_share = 0.8;
+	view.verdict.category = VERDICT_CORE;
+	simulated_doubt_core(&view, 77, 5, &arena);
+	assert_int_equal(view.verdict.category, VERDICT_MEMORY_LATENCY);
+	view.verdict.category = VERDICT_RETIRING;
+	simulated_doubt_core(&view, 77, 5, &arena);
+	assert_int_equal(view.verdict.category, VERDICT_RETIRING);
+}
+
 static void close_to_another_cause_is_low(void **state)
 {
 	/* At 5 ns each, the mispredictions explain 0.45 and 0.3 of the time. */
@@ -581,6 +678,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_line_of_the_rules_is_read),
 		cmocka_unit_test(the_time_per_event_tells_which_kind_of_work_takes_it),
+		cmocka_unit_test(which_cache_is_waited_for_is_known_with_its_misses_only),
+		cmocka_unit_test(a_second_simulation_is_asked_for_where_it_matters),
+		cmocka_unit_test(
+			far_more_cycles_than_the_model_of_the_core_predicts_are_not_the_cores),
 		cmocka_unit_test(close_to_another_cause_is_low),
 		cmocka_unit_test(a_line_that_is_written_is_moved_twice),
 		cmocka_unit_test(a_plain_loop_is_compared_with_a_plain_read_too),

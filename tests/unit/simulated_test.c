@@ -126,18 +126,21 @@ static void caches_are_what_the_machine_has_and_cachegrind_takes(void **state)
 	arena_auto struct arena arena = {0};
 
 	(void)state;
-	simulate_caches_choose(&sizes, &caches);
+	simulate_caches_choose(&sizes, false, &caches);
 	assert_string_equal(simulate_cache_text(&caches.d1, &arena), "49152,12,64");
 	assert_string_equal(simulate_cache_text(&caches.ll, &arena), "37748736,18,64");
 	assert_string_equal(caches.which_ll, "L3");
 	assert_true(caches.rounded);
 	assert_int_equal(caches.left_out_bytes, 2 << 20);
-	sizes.l3 = (struct cache_size){0};
-	simulate_caches_choose(&sizes, &caches);
-	assert_string_equal(caches.which_ll, "L2");
-	assert_int_equal(caches.left_out_bytes, 0);
-	assert_false(caches.rounded);
-	simulate_caches_choose(&(struct cache_sizes){0}, &caches);
+	for (unsigned without_l3 = 0; without_l3 < 2; without_l3++) {
+		simulate_caches_choose(&sizes, !without_l3, &caches);
+		assert_string_equal(caches.which_ll, "L2");
+		assert_string_equal(simulate_cache_text(&caches.ll, &arena), "2097152,16,64");
+		assert_int_equal(caches.left_out_bytes, 0);
+		assert_false(caches.rounded);
+		sizes.l3 = (struct cache_size){0};
+	}
+	simulate_caches_choose(&(struct cache_sizes){0}, true, &caches);
 	assert_true(caches.assumed);
 	assert_int_equal(caches.ll.size_bytes, 8 << 20);
 }
@@ -151,7 +154,7 @@ static void any_size_becomes_sets_that_are_a_power_of_two(void **state)
 		struct simulate_caches caches;
 		uint64_t sets;
 
-		simulate_caches_choose(&sizes, &caches);
+		simulate_caches_choose(&sizes, false, &caches);
 		sets = caches.d1.size_bytes / caches.d1.ways / caches.d1.line_bytes;
 		assert_true(sets && (sets & (sets - 1)) == 0);
 		assert_true(caches.d1.size_bytes <= size || size < 64);

@@ -205,8 +205,7 @@ void hotspots_make(const struct evidence *evidence, const struct signals *signal
 
 	confidence_rules_load(&rules);
 	hotspots_from_samples(&piece[EVIDENCE_PROFILE], &look, arena, &drafts);
-	hotspots_join_simulation(
-		&piece[EVIDENCE_COUNTERS], &piece[EVIDENCE_PROFILE], arena, &drafts);
+	hotspots_join_simulation(evidence, ledger, arena, &drafts);
 	hotspots_join_experiments(evidence, arena, &drafts);
 	hotspots_gain(evidence, signals, arena, &drafts);
 	hotspots_join_algorithm(evidence, arena, &drafts);

@@ -138,9 +138,44 @@ static void site_join(const struct simulated_site *site, const char *path, struc
 	}
 }
 
-void hotspots_join_simulation(const struct evidence_piece *counters,
-	const struct evidence_piece *profile, struct arena *arena, struct hotspot_drafts *drafts)
+static bool is_rejected(const struct ledger_view *ledger, const char *hypothesis)
 {
+	for (uint32_t i = 0; ledger && i < ledger->count; i++)
+		if (str_equal(ledger->rows[i].name, hypothesis))
+			return ledger->rows[i].verdict == HYPOTHESIS_REJECTS;
+	return false;
+}
+
+/* Whether the ledger, which is about the whole program, rejects each explanation of the kind of
+ * work that most of the program is: two answers to one question are none. */
+static bool site_is_rejected(const struct simulated_site *site, const struct ledger_view *ledger)
+{
+	static const struct {
+		enum verdict_category category;
+		const char *hypotheses[4];
+	} kinds[] = {
+		{VERDICT_CORE, {"dependency_chain"}},
+		{VERDICT_BAD_SPECULATION, {"bad_speculation"}},
+		{VERDICT_MEMORY_LATENCY, {"memory_latency", "cache_latency"}},
+		{VERDICT_MEMORY_BANDWIDTH, {"memory_bandwidth"}},
+		{VERDICT_MEMORY, {"memory_latency", "cache_latency", "memory_bandwidth"}},
+	};
+	unsigned asked = 0, rejected = 0;
+
+	for (unsigned i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		for (const char *const *name = kinds[i].hypotheses;
+			site->category == kinds[i].category && *name; name++) {
+			asked++;
+			rejected += is_rejected(ledger, *name);
+		}
+	return asked && asked == rejected && site->time_share >= MOST_SHARE;
+}
+
+void hotspots_join_simulation(const struct evidence *evidence, const struct ledger_view *ledger,
+	struct arena *arena, struct hotspot_drafts *drafts)
+{
+	const struct evidence_piece *counters = &evidence->piece[EVIDENCE_COUNTERS];
+	const struct evidence_piece *profile = &evidence->piece[EVIDENCE_PROFILE];
 	struct simulated_rules rules;
 	struct simulated_view view;
 	struct err err = {0};
@@ -154,7 +189,8 @@ void hotspots_join_simulation(const struct evidence_piece *counters,
 	for (uint32_t i = 0; i < view.function_count; i++)
 		if (view.functions[i].time_share >= 0.02 &&
 			view.functions[i].category != VERDICT_UNCLEAR &&
-			view.functions[i].category != VERDICT_MIXED)
+			view.functions[i].category != VERDICT_MIXED &&
+			!site_is_rejected(&view.functions[i], ledger))
 			site_join(&view.functions[i], counters->path, arena, drafts);
 }
 

@@ -57,9 +57,10 @@ struct profile_samples;
 double hotspot_times_take(const struct run *run, const struct profile_samples *samples,
 	const uint32_t *place_of, uint32_t count, struct hotspot_times *ret_times);
 
-/* What simulated counts say about the kind of work; refines CPU into memory or branch. */
-void hotspots_join_simulation(const struct evidence_piece *counters,
-	const struct evidence_piece *profile, struct arena *arena, struct hotspot_drafts *drafts);
+/* What simulated counts say about the kind of work, and the ledger does not reject; refines CPU
+ * into memory or branch. */
+void hotspots_join_simulation(const struct evidence *evidence, const struct ledger_view *ledger,
+	struct arena *arena, struct hotspot_drafts *drafts);
 
 /* What experiments say: gains, and what is not worth touching. */
 void hotspots_join_experiments(

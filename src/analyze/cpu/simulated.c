@@ -30,6 +30,7 @@ static const struct {
 	[SIMULATED_CONDITIONAL_MISSES] = {"conditional-branch-misses", "Bcm"},
 	[SIMULATED_INDIRECTS] = {"indirect-branches", "Bi"},
 	[SIMULATED_INDIRECT_MISSES] = {"indirect-branch-misses", "Bim"},
+	[SIMULATED_L2_LOAD_MISSES] = {"L2-load-misses", "none"},
 };
 
 const char *simulated_count_name(enum simulated_count count)

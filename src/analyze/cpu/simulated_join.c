@@ -78,6 +78,7 @@ struct joining {
 	vec_of(struct simulated_site) sites, line_sites;
 	struct simulated_edges edges;
 	double all_ns, kernel_ns, joined_ns, reached_ns;
+	bool l2_known;
 };
 
 static void joining_done(struct joining *j)
@@ -222,6 +223,7 @@ static struct simulated_site *sites_keep(const struct joining *j, struct simulat
 	for (uint32_t i = 0; i < count; i++) {
 		kept[i].time_share = j->all_ns > 0 ? kept[i].time_ns / j->all_ns : 0;
 		kept[i].why = "";
+		kept[i].l2_known = j->l2_known;
 		simulated_site_ratios(costs, &kept[i]);
 	}
 	return kept;
@@ -284,6 +286,7 @@ static int counts_join(struct joining *j, const struct run *simulated, struct ar
 		r = simulated_take(simulated, SIMULATED_BY_LINE, arena, &lines, err);
 	if (r < 0)
 		return r;
+	j->l2_known = view->counts.known[SIMULATED_L2_LOAD_MISSES];
 	for (uint32_t i = 0; i < view->counts.row_count; i++) {
 		const struct simulated_row *row = &view->counts.rows[i];
 		struct simulated_site *site = function_at(j, row->function, row->file);

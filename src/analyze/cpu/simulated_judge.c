@@ -8,6 +8,11 @@
 
 #include "simulated_parts.h"
 
+#define L2_LEAST 0.1   /* of the time: less is not worth another simulation */
+#define DOUBT_FROM 1.5 /* times the prediction of a model that knows no misses */
+#define UNCLEAR_FROM 2.5
+#define EXPLAINS_LEAST 0.5
+
 static double ratio(double a, double b)
 {
 	return b > 0 ? a / b : (double)NAN;
@@ -41,7 +46,32 @@ void simulated_costs_join(struct simulated_costs *costs, const struct simulated_
 	costs->line_ns = (costs->line_ns + again->line_ns) / 2;
 	costs->plain_ns = (costs->plain_ns + again->plain_ns) / 2;
 	costs->cache_ns = (costs->cache_ns + again->cache_ns) / 2;
+	costs->far_ns = (costs->far_ns + again->far_ns) / 2;
 	costs->mispredict_ns = (costs->mispredict_ns + again->mispredict_ns) / 2;
+}
+
+/* Loads that miss L1 and hit a cache. */
+static double near_loads(const struct simulated_row *row)
+{
+	return fmax(0, (double)row->counts[SIMULATED_L1_LOAD_MISSES] -
+			       (double)row->counts[SIMULATED_LL_LOAD_MISSES]);
+}
+
+/* Of these, what hits L3. */
+static double far_loads(const struct simulated_row *row)
+{
+	double beyond = (double)row->counts[SIMULATED_L2_LOAD_MISSES] -
+			(double)row->counts[SIMULATED_LL_LOAD_MISSES];
+
+	return fmin(fmax(0, beyond), near_loads(row));
+}
+
+/* What the loads that hit a cache take, as far as it is known. */
+static double near_ns(const struct simulated_costs *costs, const struct simulated_site *site)
+{
+	double far = site->l2_known ? far_loads(&site->row) : 0;
+
+	return (near_loads(&site->row) - far) * costs->cache_ns + far * costs->far_ns;
 }
 
 void simulated_site_ratios(const struct simulated_costs *costs, struct simulated_site *site)
@@ -49,7 +79,6 @@ void simulated_site_ratios(const struct simulated_costs *costs, struct simulated
 	const uint64_t *n = site->row.counts;
 	double time = site->time_ns;
 	double loads = (double)n[SIMULATED_LL_LOAD_MISSES];
-	double near = (double)n[SIMULATED_L1_LOAD_MISSES] - loads;
 	double mispredicts = (double)simulated_mispredicts(&site->row);
 	double code = (double)n[SIMULATED_L1I_MISSES] * costs->cache_ns +
 		      (double)n[SIMULATED_LLI_MISSES] * costs->memory_ns;
@@ -65,7 +94,9 @@ void simulated_site_ratios(const struct simulated_costs *costs, struct simulated
 	site->memory_share = ratio(loads * costs->memory_ns, time);
 	site->line_share = ratio(lines_moved(&site->row) * fastest_line_ns(costs), time);
 	site->plain_share = ratio(lines_moved(&site->row) * costs->plain_ns, time);
-	site->cache_share = ratio((near > 0 ? near : 0) * costs->cache_ns, time);
+	site->cache_share = ratio(near_ns(costs, site), time);
+	site->far_share =
+		ratio(near_loads(&site->row) * fmax(costs->cache_ns, costs->far_ns), time);
 	site->mispredict_share = ratio(mispredicts * costs->mispredict_ns, time);
 	site->frontend_share = ratio(code, time);
 }
@@ -74,6 +105,7 @@ void simulated_site_ratios(const struct simulated_costs *costs, struct simulated
 struct reading {
 	bool latency, bandwidth, overlapped, cache, speculation, frontend;
 	bool plain; /* `bandwidth` only beside a read word by word */
+	bool far;   /* loads that hit L3 could explain it; whether they do is not known */
 	double cpi;
 	double ns_per_load_miss;
 };
@@ -83,7 +115,7 @@ static struct reading site_read(const struct simulated_rules *rules,
 {
 	const uint64_t *n = site->row.counts;
 	double half = rules->explains_share, least = rules->latency_share;
-	double near = (double)n[SIMULATED_L1_LOAD_MISSES] - (double)n[SIMULATED_LL_LOAD_MISSES];
+	double waits = site->memory_share + (site->l2_known ? site->cache_share : site->far_share);
 	struct reading r = {
 		.cpi = site->ns_per_instruction / costs->cycle_ns,
 		.ns_per_load_miss = ratio(site->time_ns, (double)n[SIMULATED_LL_LOAD_MISSES]),
@@ -98,8 +130,12 @@ static struct reading site_read(const struct simulated_rules *rules,
 	/* Many misses at once: neither the full wait for each nor the speed of a stream. */
 	r.overlapped = !r.latency && !r.bandwidth && site->memory_share >= 1 &&
 		       r.cpi >= 2 * rules->core_cpi;
-	r.cache = !r.latency && !r.bandwidth && !r.overlapped && site->cache_share >= half &&
-		  ratio(site->time_ns, near) >= least * costs->cache_ns;
+	/* The second: they are waited for, whatever each takes, as with memory. */
+	r.cache = !r.latency && !r.bandwidth && !r.overlapped &&
+		  ((site->cache_share >= half && site->cache_share <= 1 / least) ||
+			  (waits >= rules->stall_share && r.cpi >= rules->stall_cpi));
+	r.far = !site->l2_known && !r.latency && !r.bandwidth && !r.overlapped && !r.cache &&
+		site->far_share >= half && site->cache_share <= 1 / least;
 	r.speculation = site->mispredict_share >= half &&
 			site->ns_per_mispredict >= rules->speculation_least * costs->mispredict_ns;
 	r.frontend = site->frontend_share >= rules->frontend_share;
@@ -128,8 +164,31 @@ static enum verdict_category category_of(
 		r.cpi >= rules->core_cpi)
 		return VERDICT_MIXED;
 	if (r.cpi >= rules->core_cpi)
-		return VERDICT_CORE;
+		return r.far ? VERDICT_UNCLEAR : VERDICT_CORE;
 	return r.cpi <= rules->retiring_cpi ? VERDICT_RETIRING : VERDICT_UNCLEAR;
+}
+
+static const char *levels_words(const struct simulated_costs *costs, struct arena *arena)
+{
+	return costs->far_ns > 0
+		       ? arena_format(arena, "a load from L2 takes %.1f ns, from L3 %.1f",
+				 costs->cache_ns, costs->far_ns)
+		       : arena_format(arena, "the next level takes %.1f ns", costs->cache_ns);
+}
+
+/* Where most of the wait is. */
+static const char *level_word(
+	const struct simulated_costs *costs, const struct simulated_site *site)
+{
+	double far = far_loads(&site->row);
+
+	if (!(costs->far_ns > 0))
+		return "the next level";
+	if (site->far_share < 0.5) /* the last level is shared with other programs */
+		return "L3 or memory";
+	if (!site->l2_known)
+		return "L2 or L3";
+	return far * costs->far_ns > (near_loads(&site->row) - far) * costs->cache_ns ? "L3" : "L2";
 }
 
 static const char *memory_why(const struct simulated_costs *costs,
@@ -152,10 +211,8 @@ static const char *memory_why(const struct simulated_costs *costs,
 			"%.1f last-level misses per 1,000 instructions at %.0f ns each: several "
 			"overlap",
 			site->ll_mpki, site->ns_per_ll_miss);
-	return arena_format(arena,
-		"%.1f ns per L1 miss, and the next level takes %.1f ns: it waits for data in L2 or "
-		"L3",
-		site->ns_per_l1_miss, costs->cache_ns);
+	return arena_format(arena, "%.1f ns per L1 miss, and %s: it waits for data in %s",
+		site->ns_per_l1_miss, levels_words(costs, arena), level_word(costs, site));
 }
 
 static const char *why_of(const struct simulated_costs *costs, const struct simulated_site *site,
@@ -194,6 +251,11 @@ static const char *why_of(const struct simulated_costs *costs, const struct simu
 	case VERDICT_CATEGORIES:
 		break;
 	}
+	if (r.far)
+		return arena_format(arena,
+			"%.2f cycles per instruction: %.1f ns per L1 miss, and %s; which of them "
+			"hit L2 was not simulated",
+			r.cpi, site->ns_per_l1_miss, levels_words(costs, arena));
 	return arena_format(arena, "%.2f cycles per instruction, which no event explains", r.cpi);
 }
 
@@ -207,14 +269,16 @@ static bool is_clear(const struct simulated_rules *rules, const struct simulated
 	case VERDICT_MEMORY_LATENCY:
 		return r.latency ? r.ns_per_load_miss >=
 					   margin * rules->latency_share * costs->memory_ns
-				 : site->cache_share >= margin * rules->explains_share;
+				 : (site->l2_known || !(costs->far_ns > 0)) &&
+					   site->cache_share >= margin * rules->explains_share;
 	case VERDICT_BAD_SPECULATION:
 		return site->mispredict_share >= margin * rules->explains_share;
 	case VERDICT_MEMORY_BANDWIDTH:
 		return site->line_share >= margin / rules->bandwidth_factor;
 	case VERDICT_CORE:
 		return r.cpi >= margin * rules->core_cpi &&
-		       site->memory_share + site->mispredict_share <=
+		       site->memory_share + site->mispredict_share +
+				       (site->l2_known ? site->cache_share : site->far_share) <=
 			       rules->explains_share / margin;
 	case VERDICT_RETIRING:
 		return r.cpi <= rules->retiring_cpi / margin;
@@ -245,6 +309,53 @@ void simulated_site_judge(const struct simulated_rules *rules, const struct simu
 	/* Two runs and a model are never more than medium. */
 	if ((double)site->samples >= rules->samples_least && is_clear(rules, costs, site, r))
 		site->confidence = VERDICT_MEDIUM;
+}
+
+/* ---- a second look ---- */
+
+bool simulated_asks_for_l2(const struct simulated_view *view)
+{
+	struct simulated_rules rules;
+	double asks = 0;
+
+	simulated_rules_load(&rules);
+	for (uint32_t i = 0; i < view->function_count && view->costs.far_ns > 0; i++) {
+		const struct simulated_site *site = &view->functions[i];
+
+		if (!site->l2_known && site->far_share >= rules.stall_share &&
+			site->memory_share < rules.explains_share &&
+			site->ns_per_instruction >= rules.core_cpi * view->costs.cycle_ns)
+			asks += site->time_share;
+	}
+	return asks >= L2_LEAST;
+}
+
+void simulated_doubt_core(
+	struct simulated_view *view, double measured, double predicted, struct arena *arena)
+{
+	struct verdict *v = &view->verdict;
+	const struct simulated_site *site = &view->functions[view->hottest_core];
+
+	if (v->category != VERDICT_CORE || !(measured > DOUBT_FROM * predicted))
+		return;
+	v->confidence = VERDICT_LOW;
+	v->doubt = arena_format(arena,
+		"an iteration of the hottest loop takes %.0f cycles, and llvm-mca predicts %.0f",
+		measured, predicted);
+	if (measured <= UNCLEAR_FROM * predicted)
+		return;
+	if (site->far_share >= EXPLAINS_LEAST) {
+		v->category = VERDICT_MEMORY_LATENCY;
+		v->why = arena_format(arena,
+			"%s; its loads miss L1 so often that hits of L3 would explain it",
+			v->doubt);
+		return;
+	}
+	v->category = VERDICT_UNCLEAR;
+	v->why = arena_format(arena,
+		"%s: something that neither the simulated counts nor the model of the core knows "
+		"takes the time",
+		v->doubt);
 }
 
 /* ---- the whole program ---- */

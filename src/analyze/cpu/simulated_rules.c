@@ -34,6 +34,7 @@ int simulated_rules_parse(
 		{"cost-line", &rules->defaults.line_ns},
 		{"cost-plain", &rules->defaults.plain_ns},
 		{"cost-cache", &rules->defaults.cache_ns},
+		{"cost-far", &rules->defaults.far_ns},
 		{"cost-mispredict", &rules->defaults.mispredict_ns},
 	};
 	unsigned count = sizeof(known) / sizeof(*known), taken = 0;

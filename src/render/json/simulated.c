@@ -2,6 +2,8 @@
  * describes each member. */
 #include "render/cpu_json.h"
 
+#include <math.h>
+
 #include "analyze/verdict.h"
 #include "render/simulated.h"
 
@@ -88,6 +90,8 @@ static void costs_json(struct jsonw *w, const struct simulated_costs *costs)
 	jsonw_put_double(w, "line_ns", costs->line_ns);
 	jsonw_put_double(w, "plain_line_ns", costs->plain_ns);
 	jsonw_put_double(w, "cache_ns", costs->cache_ns);
+	jsonw_put_number(w, "far_cache_ns", costs->far_ns > 0 ? costs->far_ns : (double)NAN,
+		"this machine has no L3, or does not describe it");
 	jsonw_put_double(w, "mispredict_ns", costs->mispredict_ns);
 	jsonw_end_object(w);
 }

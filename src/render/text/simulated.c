@@ -74,10 +74,13 @@ void simulated_costs_line(struct str *out, const struct simulated_costs *costs)
 {
 	str_addf(out,
 		"%s: cycle %.2f ns, load from memory %.0f ns, sequential line %.1f ns (word by "
-		"word %.1f), next cache %.1f ns, misprediction %.1f ns",
+		"word %.1f), load from L2 %.1f ns",
 		costs->measured ? "costs measured on this machine" : "costs assumed",
-		costs->cycle_ns, costs->memory_ns, costs->line_ns, costs->plain_ns, costs->cache_ns,
-		costs->mispredict_ns);
+		costs->cycle_ns, costs->memory_ns, costs->line_ns, costs->plain_ns,
+		costs->cache_ns);
+	if (costs->far_ns > 0)
+		str_addf(out, ", from L3 %.1f ns", costs->far_ns);
+	str_addf(out, ", misprediction %.1f ns", costs->mispredict_ns);
 }
 
 void simulated_loop_line(struct str *out, const struct hot_loop *loop)

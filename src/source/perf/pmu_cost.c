@@ -6,7 +6,7 @@
  * beyond their arithmetic: the generator is a chain of six operations of one cycle, and half of the
  * branches miss.  For memory the lines stand one in each page of 64 MiB, so that a load pays for
  * its address too, as it does in a program with much data; they are flushed first, so that the size
- * of the caches does not matter. */
+ * of the caches does not matter.  For L3 the ring has four times the size of L2. */
 #include "source/pmu_cost.h"
 
 #include <errno.h>
@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/stats.h"
 #include "pmu_flush.h"
+#include "source/cache_sizes.h"
 #include "source/pmu.h"
 
 enum {
@@ -26,9 +27,11 @@ enum {
 	PAGE = 4096,
 	PAGES = 16384, /* 64 MiB */
 	LINE = 64,
-	STREAM_LINES = 1 << 19,	     /* 32 MiB */
-	NEAR_LINES = 4096,	     /* 256 KiB: more than any L1, less than any L2 of a server */
-	NEAR_STEPS = 8 * NEAR_LINES, /* some rounds */
+	STREAM_LINES = 1 << 19, /* 32 MiB */
+	NEAR_LINES = 4096,	/* 256 KiB: more than any L1, less than any L2 of a server */
+	RING_STEPS = 1 << 15,	/* some rounds of a ring that fits L2, one of one that does not */
+	FAR_LEAST = 2,		/* times the size of L2: with less, half of the loads hit it */
+	FAR_MOST = 4,
 	CHAIN_CYCLES = 6,
 	CHAIN_ROUNDS = 10000,
 };
@@ -44,7 +47,7 @@ struct stopwatch {
 
 /* Laps of all rounds. */
 struct laps {
-	struct stopwatch cycle, branch, memory, line, plain, cache;
+	struct stopwatch cycle, branch, memory, line, plain, cache, far;
 };
 
 static void watch_start(void *context)
@@ -192,15 +195,39 @@ static void stream_time(
 	}
 }
 
-static void cache_time(char *memory, struct stopwatch *watch)
+/* Loads from a ring of so many lines that stays in a cache. */
+static void cache_time(char *memory, size_t lines, struct stopwatch *watch)
 {
-	ring_build(memory, NEAR_LINES, LINE);
-	(void)ring_walk(memory, NEAR_STEPS); /* brings it into the caches */
+	void *at = memory;
+
+	ring_build(memory, lines, LINE);
+	at = ring_walk(at, lines + RING_STEPS); /* brings it into the caches */
 	for (unsigned i = 0; i < TRIES; i++) {
 		watch_start(watch);
-		(void)ring_walk(memory, NEAR_STEPS);
+		at = ring_walk(at, RING_STEPS);
 		watch_stop(watch);
 	}
+}
+
+static size_t power_below(uint64_t value)
+{
+	size_t power = 1;
+
+	while (power <= value / 2)
+		power *= 2;
+	return value ? power : 0;
+}
+
+/* Lines that fit L3 with room for others, and not L2; 0: there are none. */
+static size_t far_lines(const struct cache_sizes *sizes)
+{
+	uint64_t most = sizes->l3.size_bytes / 2, wanted = FAR_MOST * sizes->l2.size_bytes;
+	size_t bytes = power_below(wanted < most ? wanted : most);
+
+	return sizes->l2.size_bytes && bytes >= FAR_LEAST * sizes->l2.size_bytes &&
+			       bytes <= (size_t)PAGES * PAGE
+		       ? bytes / LINE
+		       : 0;
 }
 
 static struct pmu_cost cost_of(struct laps *laps)
@@ -216,14 +243,15 @@ static struct pmu_cost cost_of(struct laps *laps)
 		.memory_ns = usual_ns(&laps->memory) * PIECES / PAGES,
 		.line_ns = usual_ns(&laps->line) * PIECES / STREAM_LINES,
 		.plain_ns = usual_ns(&laps->plain) * PIECES / STREAM_LINES,
-		.cache_ns = usual_ns(&laps->cache) / NEAR_STEPS,
+		.cache_ns = usual_ns(&laps->cache) / RING_STEPS,
+		.far_ns = laps->far.count ? usual_ns(&laps->far) / RING_STEPS : 0,
 		.mispredict_ns = mispredict_ns,
 	};
 }
 
-int pmu_cost_measure(struct pmu_cost *ret_cost)
+int pmu_cost_measure(const struct cache_sizes *sizes, struct pmu_cost *ret_cost)
 {
-	size_t bytes = (size_t)PAGES * PAGE;
+	size_t bytes = (size_t)PAGES * PAGE, far = far_lines(sizes);
 	char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	struct laps laps = {0};
@@ -236,7 +264,9 @@ int pmu_cost_measure(struct pmu_cost *ret_cost)
 		memory_time(memory, &laps.memory);
 		stream_time(memory, lines_read, &laps.line);
 		stream_time(memory, words_read, &laps.plain);
-		cache_time(memory, &laps.cache);
+		cache_time(memory, NEAR_LINES, &laps.cache);
+		if (far)
+			cache_time(memory, far, &laps.far);
 	}
 	munmap(memory, bytes);
 	*ret_cost = cost_of(&laps);

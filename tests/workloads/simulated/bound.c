@@ -1,13 +1,16 @@
 /* bound.c - programs whose bottleneck is known, for the simulator's verdicts.
  *
- *     bound chase|stream|sum|copy|triad|branches|targets|chain|mixed [MIB]
+ *     bound chase|stream|sum|copy|triad|gather|branches|targets|chain|multiply|divide|code|mixed
+ *           [MIB|KIBK]
  *
  * Work is counted in iterations.  chase: dependent loads in random order over MIB of memory (64),
- * each of which misses every cache.  stream: the same memory one line after the other, which a
- * prefetcher follows.  sum, copy, triad: every word of one, two and three such arrays, in the
- * plainest loop.  branches: a branch on a random bit.  targets: the same, to one of two functions.
- * chain: multiplications and additions that each wait for the one before.  mixed: chase and
- * branches, about half of the time each. */
+ * each of which misses every cache that is smaller (16K: none).  stream: the same memory one line
+ * after the other, which a prefetcher follows.  sum, copy, triad: every word of one, two and three
+ * such arrays, in the plainest loop.  branches: a branch on a random bit.  targets: the same, to
+ * one of two functions. gather: loads in random order that do not wait for each other.  chain:
+ * multiplications and additions that each wait for the one before; multiply, divide: integers.
+ * code: 1 MiB of blocks that jump to each other in an order that no prefetcher follows.  mixed:
+ * chase and branches, about half of the time each. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -130,9 +133,67 @@ __attribute__((noinline)) static double run_chain(uint64_t steps)
 	return value;
 }
 
-static struct memory memory_of(const char *mib)
+/* "64": MiB; "256K". */
+__attribute__((noinline)) static uint64_t run_multiply(uint64_t steps)
 {
-	struct memory m = {.lines = ((size_t)strtoul(mib, NULL, 10) << 20) / LINE};
+	uint64_t value = 3;
+
+	for (uint64_t i = 0; i < steps; i++)
+		value = value * value + i;
+	return value;
+}
+
+__attribute__((noinline)) static uint64_t run_divide(uint64_t steps)
+{
+	uint64_t value = UINT64_MAX / 3;
+
+	for (uint64_t i = 1; i <= steps; i++)
+		value = UINT64_MAX / (value | 1) + (value << 40) + i;
+	return value;
+}
+
+__attribute__((noinline)) static uint64_t run_gather(struct memory m, uint64_t steps)
+{
+	uint64_t sum = 0, at = 12345;
+
+	for (uint64_t i = 0; i < steps; i++) {
+		at = at * 6364136223846793005u + 1442695040888963407u;
+		sum += m.words[(at >> 33 & (m.lines - 1)) * WORDS];
+	}
+	return sum;
+}
+
+/* 16,384 blocks of a line each; the last of a round is number 13863, which jumps to 0. */
+__attribute__((noinline)) static void run_code(uint64_t rounds)
+{
+#if defined(__x86_64__)
+#define JUMP "jmp "
+#define AGAIN "dec %0; jnz 7b"
+#elif defined(__aarch64__)
+#define JUMP "b "
+#define AGAIN "subs %0, %0, #1; b.ne 7b"
+#endif
+	__asm__ volatile("7: " JUMP "5f\n"
+			 ".balign 64\n5:\n"
+			 ".set block, 0\n"
+			 ".rept 16384\n"
+			 ".balign 64\n"
+			 ".if block == 13863\n" JUMP "6f\n"
+			 ".else\n" JUMP "5b + ((block * 13 + 5) %% 16384) * 64\n"
+			 ".endif\n"
+			 ".set block, block + 1\n"
+			 ".endr\n"
+			 ".balign 64\n6: " AGAIN
+			 : "+r"(rounds)
+			 :
+			 : "cc");
+}
+
+static struct memory memory_of(const char *size)
+{
+	char *end;
+	size_t number = strtoul(size, &end, 10);
+	struct memory m = {.lines = (number << (*end == 'K' ? 10 : 20)) / LINE};
 
 	m.words = mmap(
 		NULL, m.lines * LINE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -161,12 +222,21 @@ static uint64_t run_words(const char *what, const char *mib)
 	return sum + to.words[count / 2];
 }
 
+/* More steps where each takes less, so that there are samples. */
+static void run_sized_chase(const char *size)
+{
+	struct memory m = memory_of(size);
+	uint64_t steps = m.lines < 1 << 14 ? 30000000 : m.lines < 1 << 19 ? 6000000 : 1500000;
+
+	printf("%llu\n", (unsigned long long)run_chase(m, steps));
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "", *mib = argc > 2 ? argv[2] : "64";
 
 	if (strcmp(what, "chase") == 0)
-		printf("%llu\n", (unsigned long long)run_chase(memory_of(mib), 1500000));
+		run_sized_chase(mib);
 	else if (strcmp(what, "stream") == 0)
 		printf("%llu\n", (unsigned long long)run_stream(memory_of(mib), 25));
 	else if (strcmp(what, "sum") == 0 || strcmp(what, "copy") == 0 ||
@@ -176,6 +246,14 @@ int main(int argc, char **argv)
 		printf("%llu\n", (unsigned long long)run_branches(16000000));
 	else if (strcmp(what, "targets") == 0)
 		printf("%llu\n", (unsigned long long)run_targets(30000000));
+	else if (strcmp(what, "gather") == 0)
+		printf("%llu\n", (unsigned long long)run_gather(memory_of(mib), 8000000));
+	else if (strcmp(what, "multiply") == 0)
+		printf("%llu\n", (unsigned long long)run_multiply(100000000));
+	else if (strcmp(what, "divide") == 0)
+		printf("%llu\n", (unsigned long long)run_divide(20000000));
+	else if (strcmp(what, "code") == 0)
+		run_code(3000);
 	else if (strcmp(what, "chain") == 0)
 		printf("%g\n", run_chain(30000000));
 	else if (strcmp(what, "mixed") == 0)

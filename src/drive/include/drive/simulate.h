@@ -36,6 +36,7 @@ struct simulate_options {
 	char *const *argv;
 	const char *input_path; /* see spawner.h */
 	bool stdout_to_stderr;
+	bool l2_is_last;    /* the last level is this machine's L2, not its L3 */
 	uint32_t repeat;    /* 0 means 1 */
 	uint64_t limit_ns;  /* of one run; 0: none.  What was simulated until then is kept */
 	uint64_t delay_ns;  /* calls and loops: of real time until counting begins; 0: none */

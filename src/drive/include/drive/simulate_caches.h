@@ -20,8 +20,10 @@ struct simulate_caches {
 	bool rounded;		 /* a size or its ways were changed to what cachegrind takes */
 };
 
-/* Sizes that cachegrind takes: the number of sets is a power of two. */
-void simulate_caches_choose(const struct cache_sizes *sizes, struct simulate_caches *ret_caches);
+/* Sizes that cachegrind takes: the number of sets is a power of two.  `l2_is_last`: where there is
+ * an L2, it is the last level. */
+void simulate_caches_choose(
+	const struct cache_sizes *sizes, bool l2_is_last, struct simulate_caches *ret_caches);
 
 /* "32768,8,64" */
 const char *simulate_cache_text(const struct cache_size *cache, struct arena *arena);

@@ -34,6 +34,7 @@ enum simulated_count {
 	SIMULATED_CONDITIONAL_MISSES,
 	SIMULATED_INDIRECTS,
 	SIMULATED_INDIRECT_MISSES,
+	SIMULATED_L2_LOAD_MISSES, /* of a simulation of its own: run_add_second_level() */
 	SIMULATED_COUNTS,
 };
 
@@ -76,7 +77,8 @@ struct simulated_costs {
 	double memory_ns;     /* a load from memory that nothing overlaps */
 	double line_ns;	      /* a cache line of 64 bytes in a long sequential read */
 	double plain_ns;      /* the same, read word by word */
-	double cache_ns;      /* a load that misses L1 and hits the next level */
+	double cache_ns;      /* a load that misses L1 and hits L2 */
+	double far_ns;	      /* one that misses L2 and hits L3; 0: there is no L3 */
 	double mispredict_ns; /* a branch that was predicted wrong */
 	bool measured;	      /* false: the defaults of data/simulated.rules */
 };
@@ -106,11 +108,14 @@ int simulated_rules_parse(
 struct simulated_site {
 	struct simulated_row row;
 	uint64_t samples;
+	bool l2_known;		    /* which loads miss it: then cache_share is exact */
 	double time_ns, time_share; /* per execution; of all sampled time */
 	double ns_per_instruction, ns_per_l1_miss, ns_per_ll_miss, ns_per_mispredict;
 	double l1_mpki, ll_mpki, mispredict_mpki;
-	/* Could explain; `line_share`: at the faster of both sequential reads. */
-	double memory_share, line_share, plain_share, cache_share, mispredict_share, frontend_share;
+	/* Could explain; `line_share`: at the faster of both sequential reads; `cache_share`: hits
+	 * of L2 and L3, as if all hit L2 where it is not known; `far_share`: as if all hit L3. */
+	double memory_share, line_share, plain_share, cache_share, far_share;
+	double mispredict_share, frontend_share;
 	enum verdict_category category;
 	enum verdict_confidence confidence;
 	const char *why; /* one sentence with its numbers */
@@ -159,6 +164,14 @@ size_t simulated_name_length(const char *name);
 int simulated_join(const struct run *simulated, const struct run *clock,
 	const struct simulated_costs *costs, struct arena *arena, struct simulated_view *ret_view,
 	struct err *err);
+
+/* Whether it matters for the verdict which loads hit L2 and which L3, and nobody knows. */
+bool simulated_asks_for_l2(const struct simulated_view *view);
+
+/* llvm-mca's prediction for the loop that the verdict `core` is about, beside what was measured:
+ * far more is not explained by the instructions. */
+void simulated_doubt_core(
+	struct simulated_view *view, double measured, double predicted, struct arena *arena);
 
 /* Whether a simulation that was cut ended before the program came to what takes its time: then its
  * rates are those of the start only.  False too where nothing can be said. */
