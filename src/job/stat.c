@@ -71,6 +71,25 @@ static int simulated_set_choose(struct stat_job *job, const char *name, struct e
 	return set ? cachegrind_events_parse(&job->events, set->events, err) : -EINVAL;
 }
 
+/* Events that were chosen before are counted once: every metric takes the same count of a name, so
+ * a second one would only be printed, and take a counter.  A group keeps its other members. */
+static void events_keep_new(struct event_list *list, uint32_t first)
+{
+	uint32_t kept = first;
+
+	for (uint32_t i = first; i < list->specs.count; i++) {
+		const struct event_spec *spec = &list->specs.at[i];
+		bool known = false;
+
+		for (uint32_t k = 0; k < first && !known; k++)
+			known = str_equal(list->specs.at[k].name, spec->name) &&
+				str_same(list->specs.at[k].core, spec->core);
+		if (!known)
+			list->specs.at[kept++] = *spec;
+	}
+	list->specs.count = kept;
+}
+
 int stat_job_choose(struct stat_job *job, struct err *err)
 {
 	const struct stat_options *o = &job->options;
@@ -86,12 +105,14 @@ int stat_job_choose(struct stat_job *job, struct err *err)
 		r = add_set(job, o->sets[i], err);
 	for (unsigned i = 0; r >= 0 && o->metrics && o->metrics[i]; i++) {
 		const struct metric *metric = metric_find(&job->book, o->metrics[i], err);
+		uint32_t before = job->events.specs.count;
 		str_auto struct str events = {0};
 
 		if (!metric)
 			return -EINVAL;
 		metric_events(metric, &events);
 		r = events.len ? parse(&job->events, events.at, err) : 0;
+		events_keep_new(&job->events, before);
 	}
 	if (r >= 0 && !job->events.specs.count && !o->metrics)
 		r = add_set(job, o->simulated ? "simulated" : "default", err);

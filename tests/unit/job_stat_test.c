@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/str.h"
 #include "folder.h"
 #include "job/stat.h"
 #include "job_host.h"
@@ -46,6 +47,30 @@ static void events_sets_and_metrics_add_up_and_replace_the_default(void **state)
 	options.metrics = none; /* asked for, and it needs no event */
 	assert_int_equal(stat_job_do(&job, &options, &host, &err), 0);
 	assert_int_equal(job.run->events.count, 0);
+	stat_job_done(&job);
+}
+
+static bool has_twice(const struct event_list *list)
+{
+	for (uint32_t i = 0; i < list->specs.count; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (str_equal(list->specs.at[i].name, list->specs.at[k].name) &&
+				str_same(list->specs.at[i].core, list->specs.at[k].core))
+				return true;
+	return false;
+}
+
+static void an_event_of_several_metrics_is_counted_once(void **state)
+{
+	const char *const metrics[] = {"ipc", "cpi", "branch_mpki", NULL};
+	struct stat_job job = {.options.metrics = metrics};
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(metric_book_load(&job.book, &err), 0);
+	assert_int_equal(stat_job_choose(&job, &err), 0);
+	assert_true(job.events.specs.count >= 3);
+	assert_false(has_twice(&job.events));
 	stat_job_done(&job);
 }
 
@@ -131,6 +156,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(events_sets_and_metrics_add_up_and_replace_the_default),
+		cmocka_unit_test(an_event_of_several_metrics_is_counted_once),
 		cmocka_unit_test(the_simulator_has_its_own_default_set),
 		cmocka_unit_test(a_set_that_no_cpu_has_is_refused_before_anything_runs),
 		in_folder(the_run_says_what_was_measured_and_is_kept),

@@ -150,6 +150,26 @@ static void an_unknown_name_is_refused_with_the_nearest_one(void **state)
 	assert_non_null(event_set_find(*state, "default", &err));
 }
 
+static void a_list_of_names_that_is_too_long_ends_with_a_whole_one(void **state)
+{
+	static const char end[] = "... (docs/metrics.md lists all)";
+	metric_book_auto struct metric_book book = {0};
+	str_auto struct str text = {0};
+	struct err err = {0};
+	size_t len;
+
+	(void)state;
+	for (unsigned i = 100; i < 200; i++)
+		str_addf(&text, "name name_%u\nformula a\nunit u\nmeaning m\n\n", i);
+	assert_int_equal(metric_book_add(&book, "t", str_text(&text), &err), 0);
+	assert_null(metric_find(&book, "zzzzzzzz", &err));
+	len = strlen(err.hint);
+	assert_true(len > sizeof(end) + strlen(", name_100"));
+	assert_string_equal(err.hint + len - (sizeof(end) - 1), end);
+	len -= sizeof(end) - 1 + strlen(", name_100");
+	assert_int_equal(strncmp(err.hint + len, ", name_1", strlen(", name_1")), 0);
+}
+
 static void hand_computed_values_come_out(void **state)
 {
 	const struct metric_input inputs[] = {
@@ -462,6 +482,7 @@ int main(void)
 		cmocka_unit_test(every_formula_compiled_in_can_be_evaluated),
 		cmocka_unit_test(every_set_counts_what_its_metrics_need),
 		cmocka_unit_test(an_unknown_name_is_refused_with_the_nearest_one),
+		cmocka_unit_test(a_list_of_names_that_is_too_long_ends_with_a_whole_one),
 		cmocka_unit_test(hand_computed_values_come_out),
 		cmocka_unit_test(a_metric_with_an_input_never_asked_for_is_not_shown),
 		cmocka_unit_test(a_missing_input_makes_the_metric_missing_with_its_reason),

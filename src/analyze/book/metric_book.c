@@ -226,7 +226,10 @@ void metric_book_done(struct metric_book *book)
 	arena_done(&book->arena);
 }
 
-/* "there is no metric 'ipd'", and the nearest name or all of them as the way out. */
+/* Of the names only whole ones, and no more than an error's way out has room for. */
+enum { NAMES_ROOM = 400 };
+
+/* "unknown metric 'ipd'", and the nearest name or all of them as the way out. */
 static void name_unknown(
 	const char *what, const char *name, const char *const *names, struct err *err)
 {
@@ -234,8 +237,10 @@ static void name_unknown(
 	str_auto struct str all = {0};
 
 	err_set(err, ERR_USAGE, ENOENT, "unknown %s '%.100s'", what, name);
-	for (; *names; names++)
+	for (; *names && all.len < NAMES_ROOM; names++)
 		str_addf(&all, "%s%s", all.len ? ", " : "there is ", *names);
+	if (*names)
+		str_add(&all, "... (docs/metrics.md lists all)");
 	err_nearest(err, nearest, str_text(&all));
 }
 
