@@ -155,6 +155,26 @@ def _():
         assert abs(sum(p[k] for p in parts) - event["value"]) < 1, (k, parts, event)
 
 
+@case("the kernel's share of a short run is not measured, and a longer run is the way out")
+def _():
+    for repeat in ("1", "5"):
+        r = assay("stat", "-r", repeat, "-M", "kernel_share", "--json", "--", NOP)
+        assert r.status == 0, r
+        share = next(m for m in json.loads(r.out)["data"]["metrics"] if m["name"] == "kernel_share")
+        assert share["value"] is None and "longer run" in share["value_reason"], share
+        assert share["assessment"] == "none", share
+    r = assay("stat", "-M", "kernel_share", "--", NOP)
+    assert "not measured: kernel_share (the kernel splits" in r.err, r
+
+
+@case("an event of two metrics has one row")
+def _():
+    r = assay("stat", "-e", "cycles", "-M", "ipc", "-M", "cpi", "--json", "--", NOP)
+    assert r.status == 0, r
+    seen = [(e["name"], e.get("core")) for e in json.loads(r.out)["data"]["events"]]
+    assert len(seen) == len(set(seen)) and len(seen) >= 2, seen
+
+
 @case("groups, modifiers, raw codes, tracepoints and aliases are understood")
 def _():
     d = stat("-e", "{task-clock,page-faults},faults:u,r1c2:u,cs", "--", NOP)

@@ -387,6 +387,27 @@ static void a_run_too_short_for_a_rate_is_not_judged(void **state)
 	assert_int_equal(row.assessment, METRIC_INVESTIGATE);
 }
 
+static void a_run_too_short_for_the_tick_has_no_kernel_share(void **state)
+{
+	/* What the kernel says of 1.7 ms that were half in the kernel: all or nothing. */
+	struct metric_input inputs[] = {KNOWN("user_ns", 0), KNOWN("system_ns", 1.7e6)};
+	arena_auto struct arena arena = {0};
+	struct metric_result row = one(state, &arena, "kernel_share", inputs, COUNT(inputs));
+
+	assert_false(row.known);
+	assert_non_null(strstr(row.reason, "tick"));
+	assert_non_null(strstr(row.reason, "measure a longer run"));
+	inputs[0].value = 0;
+	inputs[1].value = 0;
+	row = one(state, &arena, "kernel_share", inputs, COUNT(inputs));
+	assert_non_null(strstr(row.reason, "tick"));
+	inputs[0].value = 45e6;
+	inputs[1].value = 15e6;
+	row = one(state, &arena, "kernel_share", inputs, COUNT(inputs));
+	assert_true(row.known);
+	assert_near(row.value, 0.25, 1e-9);
+}
+
 static void the_events_of_a_metric_are_one_group(void **state)
 {
 	str_auto struct str events = {0};
@@ -421,6 +442,10 @@ static void a_malformed_text_is_refused_with_its_line(void **state)
 			"t:1: expected a threshold like \"> NUMBER\", not '1'"},
 		{"name x\nformula a\nunit u\nmeaning m\nwhen cpu_ns\n",
 			"t:5: when: expected \"FORMULA > NUMBER\", not 'cpu_ns'"},
+		{"name x\nformula a\nunit u\nmeaning m\nneeds cpu_ns: too short\n",
+			"t:5: needs: expected \"FORMULA > NUMBER\", not 'cpu_ns'"},
+		{"name x\nformula a\nunit u\nmeaning m\nneeds cpu_ns > 1\n",
+			"t:5: needs: expected \"CONDITION: REASON\", not 'cpu_ns > 1'"},
 		{"name x\nformula a\nunit u\nmeaning m\nrange 1 0\n",
 			"t:5: range: expected \"LOW HIGH\", not '1 0'"},
 		{"name\n", "t:1: missing value for the key 'name'"},
@@ -495,6 +520,7 @@ int main(void)
 		cmocka_unit_test(each_core_type_gets_its_own_row),
 		cmocka_unit_test(an_alias_stands_in_and_the_first_formula_with_a_value_wins),
 		cmocka_unit_test(a_run_too_short_for_a_rate_is_not_judged),
+		cmocka_unit_test(a_run_too_short_for_the_tick_has_no_kernel_share),
 		cmocka_unit_test(the_events_of_a_metric_are_one_group),
 		cmocka_unit_test(a_malformed_text_is_refused_with_its_line),
 		cmocka_unit_test(an_interval_is_looked_at_once_and_costs_as_much_as_the_first),

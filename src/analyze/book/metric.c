@@ -168,16 +168,21 @@ static bool values_known(const struct computer *computer, const struct formula *
 	return true;
 }
 
+static bool condition_holds(const struct computer *computer,
+	const struct metric_condition *condition, const struct scope *scope)
+{
+	double values[FORMULA_STEPS], value;
+
+	return !condition->limit.sign ||
+	       (values_known(computer, &condition->formula, scope, values) &&
+		       formula_value(&condition->formula, values, &value) == 0 &&
+		       limit_holds(&condition->limit, value));
+}
+
 static enum metric_assessment assess(const struct computer *computer, const struct metric *metric,
 	const struct scope *scope, double value)
 {
-	double values[FORMULA_STEPS], condition;
-
-	if (!metric->healthy.sign)
-		return METRIC_NONE;
-	if (metric->limit.sign && (!values_known(computer, &metric->when, scope, values) ||
-					  formula_value(&metric->when, values, &condition) < 0 ||
-					  !limit_holds(&metric->limit, condition)))
+	if (!metric->healthy.sign || !condition_holds(computer, &metric->when, scope))
 		return METRIC_NONE;
 	if (limit_holds(&metric->investigate, value))
 		return METRIC_INVESTIGATE;
@@ -191,7 +196,9 @@ static void row_fill(const struct computer *computer, const struct formula *form
 	const struct metric *metric = row->metric;
 	int r = formula_value(formula, values, &row->value);
 
-	if (r == -EDOM)
+	if (!condition_holds(computer, &metric->needs, scope))
+		row->reason = metric->needs_reason;
+	else if (r == -EDOM)
 		row->reason = "its denominator is 0";
 	else if (r < 0)
 		row->reason = "the result is not a number";

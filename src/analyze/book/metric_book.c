@@ -67,20 +67,36 @@ static int thresholds_parse(
 	return 0;
 }
 
-/* "when FORMULA > NUMBER": the last sign in the text is the comparison. */
-static int when_parse(
-	const struct reader *reader, const struct text_pair *pair, struct metric *metric)
+/* "FORMULA > NUMBER": the last sign in the text is the comparison. */
+static int condition_parse(const struct reader *reader, const struct text_pair *pair,
+	const char *text, struct metric_condition *ret_condition)
 {
 	struct arena *arena = &reader->book->arena;
-	const char *text = pair->value;
 	size_t len = strlen(text);
 
 	while (len && text[len - 1] != '<' && text[len - 1] != '>')
 		len--;
-	if (!len || limit_parse(text + len - 1, &metric->limit) < 0)
-		return refuse(reader, pair->line, "when: expected \"FORMULA > NUMBER\", not", text);
+	if (!len || limit_parse(text + len - 1, &ret_condition->limit) < 0)
+		return refuse(reader, pair->line,
+			arena_format(arena, "%s: expected \"FORMULA > NUMBER\", not", pair->key),
+			text);
 	text = str_trim(arena_text(arena, text, len - 1));
-	return formula_parse(arena, text, &metric->when, reader->text.err);
+	return formula_parse(arena, text, &ret_condition->formula, reader->text.err);
+}
+
+/* "needs FORMULA > NUMBER: REASON". */
+static int needs_parse(
+	const struct reader *reader, const struct text_pair *pair, struct metric *metric)
+{
+	const char *colon = strstr(pair->value, ": ");
+
+	if (!colon)
+		return refuse(reader, pair->line, "needs: expected \"CONDITION: REASON\", not",
+			pair->value);
+	metric->needs_reason = colon + 2;
+	return condition_parse(reader, pair,
+		arena_text(&reader->book->arena, pair->value, (size_t)(colon - pair->value)),
+		&metric->needs);
 }
 
 static int range_parse(
@@ -117,9 +133,10 @@ static int formulas_parse(
 static int metric_add(struct reader *reader, const struct text_block *block)
 {
 	static const char *const keys[] = {"name", "formula", "unit", "meaning", "healthy",
-		"investigate", "when", "range", NULL};
+		"investigate", "when", "needs", "range", NULL};
 	struct metric metric = {.low = (double)NAN, .high = (double)NAN, .core = reader->core};
 	const struct text_pair *when = text_block_find(block, "when");
+	const struct text_pair *needs = text_block_find(block, "needs");
 	const struct text_pair *range = text_block_find(block, "range");
 	int r = text_block_check(&reader->text, block, keys, 4, "formula");
 
@@ -135,7 +152,9 @@ static int metric_add(struct reader *reader, const struct text_block *block)
 	if (r == 0)
 		r = thresholds_parse(reader, block, &metric);
 	if (r == 0 && when)
-		r = when_parse(reader, when, &metric);
+		r = condition_parse(reader, when, when->value, &metric.when);
+	if (r == 0 && needs)
+		r = needs_parse(reader, needs, &metric);
 	if (r == 0 && range)
 		r = range_parse(reader, range, &metric);
 	if (r == 0)

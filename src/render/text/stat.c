@@ -180,15 +180,26 @@ static void metrics_table(struct paper *paper, const struct stat_view *view)
 	}
 }
 
-/* The metrics that have no value, in one line: their reasons stand at their events. */
+/* The metrics that have no value, in one line: their reasons stand at their events.  Only one that
+ * a metric itself has stands nowhere else. */
 static void missing_metrics(struct paper *paper, const struct stat_view *view)
 {
 	str_auto struct str line = {0};
 
-	for (uint32_t i = 0; i < view->metric_count; i++)
-		if (!view->metrics[i].known)
+	for (uint32_t i = 0; i < view->metric_count; i++) {
+		const struct metric_result *row = &view->metrics[i];
+		str_auto struct str own = {0};
+
+		if (row->known)
+			continue;
+		if (!str_same(row->reason, row->metric->needs_reason)) {
 			str_addf(&line, "%s%s",
-				line.len ? ", " : "not measured: ", view->metrics[i].metric->name);
+				line.len ? ", " : "not measured: ", row->metric->name);
+			continue;
+		}
+		str_addf(&own, "not measured: %s (%s)", row->metric->name, row->reason);
+		paper_wrap(paper, 2, INK_DIM, own.at);
+	}
 	if (line.len)
 		paper_wrap(paper, 2, INK_DIM, line.at);
 }

@@ -21,6 +21,12 @@ struct metric_limit {
 	double number;
 };
 
+/* "cpu_ns > 1e8". */
+struct metric_condition {
+	struct formula formula;
+	struct metric_limit limit; /* sign 0: it always holds */
+};
+
 enum { METRIC_FORMULAS = 4 };
 
 struct metric {
@@ -32,10 +38,11 @@ struct metric {
 		formulas[METRIC_FORMULAS]; /* alternatives, the first that has a value wins */
 	unsigned formulas_count;
 	struct metric_limit healthy, investigate;
-	struct formula when;	   /* only assessed when this ... */
-	struct metric_limit limit; /* ... is within this; sign 0: always */
-	double low, high;	   /* a result outside is no measurement; NAN: no bound */
-	const char *core;	   /* only for this core type of a hybrid CPU; NULL: for all */
+	struct metric_condition when;  /* only assessed when this holds */
+	struct metric_condition needs; /* no measurement unless this holds ... */
+	const char *needs_reason;      /* ... and this is why not */
+	double low, high;	       /* a result outside is no measurement; NAN: no bound */
+	const char *core;	       /* only for this core type of a hybrid CPU; NULL: for all */
 };
 
 struct event_set {
