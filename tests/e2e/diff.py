@@ -2,7 +2,7 @@
 import json
 
 import golden
-from tap import assay, case, main, measured
+from tap import assay, case, main, measured, need
 
 OLD = "event cpu-clock ns\nperiod 1000000\nexecution 2 2\n1000 main;slow\n1000 main;other\n"
 NEW = "event cpu-clock ns\nperiod 1000000\nexecution 2 2\n300 main;slow\n1000 main;other\n"
@@ -109,6 +109,37 @@ def _():
     event = json.loads(r.out)["data"]["counts"]["events"][0]
     assert event["change_share"] is not None and event["moved"] is None, event
     assert event["change_low_share_reason"], event
+
+
+@case("counts of two simulations are compared exactly, and time is not; nor with a measured run")
+def _():
+    need("valgrind")
+    work = "i=0; while [ $i -lt {} ]; do i=$((i+1)); done"
+    for name, steps in (("a.assay", 100), ("b.assay", 300)):
+        r = assay("stat", "--engine", "sim", "-e", "instructions", "-o", name,
+                  "--", "sh", "-c", work.format(steps))
+        assert r.status == 0, r
+    r = assay("diff", "a.assay", "b.assay", "--json")
+    assert r.status == 0, r
+    counts = json.loads(r.out)["data"]["counts"]
+    event = counts["events"][0]
+    assert counts["a_simulated"] and counts["b_simulated"], counts
+    assert event["simulated"] and event["exact"] and event["moved"], event
+    assert event["difference"] == event["b"] - event["a"] > 0, event
+    assert abs(event["change_share"] - (event["b"] / event["a"] - 1)) < 1e-9, event
+    assert event["change_low_share"] is None and event["change_low_share_reason"], event
+    assert counts["time"]["a"] is None and "simulated" in counts["time"]["a_reason"], counts
+    for words in ((), ("--agent",)):
+        r = assay("diff", "a.assay", "b.assay", *words)
+        assert r.status == 0 and "simulated" in r.out and "not timed" in r.out, r
+        assert "too few runs" not in r.out and "unknown" not in r.out and " ms" not in r.out, r
+    r = assay("stat", "-e", "instructions,task-clock", "-o", "m.assay", "--", "true")
+    assert r.status == 0, r
+    r = assay("diff", "a.assay", "m.assay", "--json")
+    counts = json.loads(r.out)["data"]["counts"]
+    assert counts["a_simulated"] and not counts["b_simulated"], counts
+    assert all(e["change_share"] is None and e["change_share_reason"] for e in counts["events"])
+    assert "can be compared" in assay("diff", "a.assay", "m.assay").out
 
 
 main()

@@ -161,6 +161,102 @@ static void the_same_run_twice_shows_no_change(void **state)
 	}
 }
 
+/* One event, counted by a simulator or by a machine; an execution for each value. */
+static struct run *run_of_values(bool simulated, const uint64_t *values, unsigned count)
+{
+	struct run *run = run_open();
+
+	run_add_event(run, &(struct event_row){
+				   .name = run_intern(run, "instructions"),
+				   .status = EVENT_COUNTED,
+				   .flags = simulated ? EVENT_SIMULATED : 0,
+				   .scale = 1,
+			   });
+	for (unsigned k = 0; k < count; k++) {
+		run_add_execution(run, &(struct execution_row){.wall_ns = 400000000 + k,
+					       .flags = simulated ? EXECUTION_NO_USAGE : 0});
+		run_add_count(run, &(struct count_row){1, k + 1, 0, values[k], 9, 9});
+	}
+	return run;
+}
+
+static void two_simulated_runs_are_compared_exactly_and_have_no_time(void **state)
+{
+	const uint64_t before = 1000, after = 1500;
+	run_auto struct run *a = run_of_values(true, &before, 1);
+	run_auto struct run *b = run_of_values(true, &after, 1);
+	arena_auto struct arena arena = {0};
+	struct diff_counts_view view;
+	const struct diff_count_row *row;
+
+	(void)state;
+	diff_counts_make(a, b, &arena, &view);
+	row = row_of(&view, "instructions");
+	assert_true(view.simulated_a && view.simulated_b);
+	assert_true(row->simulated && row->exact && row->moved);
+	assert_true(row->difference == 500 && fabs(row->change - 0.5) < 1e-9);
+	assert_true(isnan(row->lo) && isnan(row->hi));
+	assert_true(isnan(view.time.a) && isnan(view.time.b) && isnan(view.time.change));
+	assert_string_equal(view.time.reason, "it was simulated, not timed");
+	assert_null(strstr(view.explanation.text, "unknown"));
+	assert_null(strstr(view.explanation.text, "page faults"));
+	diff_counts_make(a, a, &arena, &view);
+	row = row_of(&view, "instructions");
+	assert_true(row->exact && !row->moved && row->difference == 0);
+}
+
+static void a_simulated_run_is_not_compared_with_a_measured_one(void **state)
+{
+	const uint64_t value = 1000;
+	run_auto struct run *a = run_of_values(true, &value, 1);
+	run_auto struct run *b = run_of_values(false, &value, 1);
+	arena_auto struct arena arena = {0};
+	struct diff_counts_view view;
+	const struct diff_count_row *row;
+
+	(void)state;
+	diff_counts_make(a, b, &arena, &view);
+	row = row_of(&view, "instructions");
+	assert_true(row->a == 1000 && row->b == 1000);
+	assert_true(isnan(row->change) && isnan(row->difference) && !row->moved);
+	assert_string_equal(row->reason, "not comparable: simulated in A, measured in B");
+	assert_true(isnan(view.time.a) && view.time.b == 400000000);
+	assert_true(isnan(view.time.change));
+	assert_non_null(strstr(view.explanation.text, "can be compared"));
+}
+
+static void a_simulation_of_a_part_of_a_run_is_not_compared(void **state)
+{
+	const uint64_t value = 1000;
+	run_auto struct run *a = run_of_values(true, &value, 1);
+	run_auto struct run *b = run_of_values(true, &value, 1);
+	arena_auto struct arena arena = {0};
+	struct diff_counts_view view;
+
+	(void)state;
+	b->partial = true;
+	diff_counts_make(a, b, &arena, &view);
+	assert_false(row_of(&view, "instructions")->exact);
+	assert_true(isnan(row_of(&view, "instructions")->change));
+	assert_non_null(strstr(row_of(&view, "instructions")->reason, "the simulation of B"));
+}
+
+static void simulated_counts_that_differ_between_runs_are_not_called_exact(void **state)
+{
+	const uint64_t before[] = {1000, 1001, 1002, 1003, 1004, 1005};
+	const uint64_t after[] = {1500, 1501, 1502, 1503, 1504, 1505};
+	run_auto struct run *a = run_of_values(true, before, 6);
+	run_auto struct run *b = run_of_values(true, after, 6);
+	arena_auto struct arena arena = {0};
+	struct diff_counts_view view;
+
+	(void)state;
+	diff_counts_make(a, b, &arena, &view);
+	assert_true(row_of(&view, "instructions")->simulated);
+	assert_false(row_of(&view, "instructions")->exact);
+	assert_true(row_of(&view, "instructions")->lo > 0.4);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -170,6 +266,10 @@ int main(void)
 		cmocka_unit_test(one_run_of_each_side_has_a_change_and_no_interval),
 		cmocka_unit_test(without_a_pmu_the_reason_stands_in_the_row),
 		cmocka_unit_test(the_same_run_twice_shows_no_change),
+		cmocka_unit_test(two_simulated_runs_are_compared_exactly_and_have_no_time),
+		cmocka_unit_test(a_simulated_run_is_not_compared_with_a_measured_one),
+		cmocka_unit_test(a_simulation_of_a_part_of_a_run_is_not_compared),
+		cmocka_unit_test(simulated_counts_that_differ_between_runs_are_not_called_exact),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

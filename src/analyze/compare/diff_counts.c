@@ -33,6 +33,11 @@ static const struct price {
 	{"page-faults", 2000},
 };
 
+struct side {
+	struct stat_view view;
+	bool partial;
+};
+
 bool diff_counts_possible(const struct run *a, const struct run *b)
 {
 	return a->counts.count && b->counts.count && a->executions.count && b->executions.count;
@@ -79,14 +84,49 @@ static void interval_make(const double *a, uint32_t a_count, const double *b, ui
 
 static void change_make(struct diff_count_row *row)
 {
-	row->change = row->a > 0 && row->b >= 0 ? row->b / row->a - 1 : (double)NAN;
-	if (isnan(row->change) && !*row->reason)
-		row->reason = isnan(row->a) || isnan(row->b) ? "one side has no value"
-							     : "it is 0 in A, so there is no ratio";
+	row->difference = row->change = row->lo = row->hi = (double)NAN;
+	if (!*row->reason && (isnan(row->a) || isnan(row->b)))
+		row->reason = "one side has no value";
+	if (*row->reason)
+		return;
+	row->difference = row->b - row->a;
+	if (row->a > 0)
+		row->change = row->b / row->a - 1;
+	else
+		row->reason = "it is 0 in A, so there is no ratio";
 }
 
-static void row_make(const struct stat_view *a, const struct stat_event *left,
-	const struct stat_view *b, const struct stat_event *right, struct diff_count_row *row)
+/* Whether all executions that have a value have the same one: a program that depends on the clock
+ * or on its threads does not, in a simulator either. */
+static bool each_is_same(const double *each, uint32_t count)
+{
+	double first = (double)NAN;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (!isnan(first) && !isnan(each[i]) && (each[i] < first || each[i] > first))
+			return false;
+		first = isnan(first) ? each[i] : first;
+	}
+	return true;
+}
+
+/* Why these two have no change, "" when they have one. */
+static const char *row_reason(const struct side *a, const struct stat_event *left,
+	const struct side *b, const struct stat_event *right)
+{
+	if (!left->known || !right->known)
+		return left->known ? right->reason : left->reason;
+	if (left->simulated != right->simulated)
+		return left->simulated ? "not comparable: simulated in A, measured in B"
+				       : "not comparable: measured in A, simulated in B";
+	if (left->simulated && (a->partial || b->partial))
+		return a->partial ? "not comparable: the simulation of A covers only a part"
+				  : "not comparable: the simulation of B covers only a part";
+	return "";
+}
+
+static void row_make(const struct side *a, const struct stat_event *left, const struct side *b,
+	const struct stat_event *right, struct diff_count_row *row)
 {
 	*row = (struct diff_count_row){
 		.name = left->name,
@@ -94,13 +134,36 @@ static void row_make(const struct stat_view *a, const struct stat_event *left,
 		.core = left->core,
 		.a = left->known ? left->value : (double)NAN,
 		.b = right->known ? right->value : (double)NAN,
-		.lo = (double)NAN,
-		.hi = (double)NAN,
 		.explains_share = (double)NAN,
-		.reason = left->known ? (right->known ? "" : right->reason) : left->reason,
+		.simulated = left->simulated && right->simulated,
+		.reason = row_reason(a, left, b, right),
 	};
 	change_make(row);
-	interval_make(left->each, a->execution_count, right->each, b->execution_count, row);
+	row->exact = row->simulated && !isnan(row->difference) &&
+		     each_is_same(left->each, a->view.execution_count) &&
+		     each_is_same(right->each, b->view.execution_count);
+	if (row->exact)
+		row->moved = row->a < row->b || row->a > row->b;
+	else if (!isnan(row->difference))
+		interval_make(left->each, a->view.execution_count, right->each,
+			b->view.execution_count, row);
+}
+
+static double time_median(const struct stat_view *view, bool cpu)
+{
+	return view->simulated ? (double)NAN : cpu ? view->cpu_ns : view->wall_ns;
+}
+
+static double *times_make(const struct stat_view *view, bool cpu)
+{
+	double *times = mem_new((size_t)view->execution_count + 1, sizeof(*times));
+
+	for (uint32_t i = 0; i < view->execution_count; i++) {
+		const struct stat_execution *e = &view->executions[i];
+
+		times[i] = (double)(cpu ? e->user_ns + e->system_ns : e->wall_ns);
+	}
+	return times;
 }
 
 /* CPU time of each execution; wall time where somebody else's process was counted. */
@@ -108,28 +171,22 @@ static void time_make(
 	const struct stat_view *a, const struct stat_view *b, struct diff_count_row *row)
 {
 	bool cpu = a->has_usage && b->has_usage && a->cpu_ns > 0 && b->cpu_ns > 0;
-	mem_auto double *left = mem_new((size_t)a->execution_count + 1, sizeof(*left));
-	mem_auto double *right = mem_new((size_t)b->execution_count + 1, sizeof(*right));
+	bool timed = !a->simulated && !b->simulated;
+	mem_auto double *left = times_make(a, cpu);
+	mem_auto double *right = times_make(b, cpu);
 
-	for (uint32_t i = 0; i < a->execution_count; i++)
-		left[i] = (double)(cpu ? a->executions[i].user_ns + a->executions[i].system_ns
-				       : a->executions[i].wall_ns);
-	for (uint32_t i = 0; i < b->execution_count; i++)
-		right[i] = (double)(cpu ? b->executions[i].user_ns + b->executions[i].system_ns
-					: b->executions[i].wall_ns);
 	*row = (struct diff_count_row){
 		.name = cpu ? "cpu_ns" : "wall_ns",
 		.unit = "ns",
 		.core = "",
-		.a = cpu ? a->cpu_ns : a->wall_ns,
-		.b = cpu ? b->cpu_ns : b->wall_ns,
-		.lo = (double)NAN,
-		.hi = (double)NAN,
+		.a = time_median(a, cpu),
+		.b = time_median(b, cpu),
 		.explains_share = (double)NAN,
-		.reason = "",
+		.reason = timed ? "" : "it was simulated, not timed",
 	};
 	change_make(row);
-	interval_make(left, a->execution_count, right, b->execution_count, row);
+	if (timed)
+		interval_make(left, a->execution_count, right, b->execution_count, row);
 }
 
 static struct ab_side side_of(const struct stat_view *view)
@@ -209,35 +266,63 @@ static int compare_rows(const void *x, const void *y)
 	return strcmp(a->name, b->name);
 }
 
+static void rows_make(const struct side *a, const struct side *b, struct arena *arena,
+	struct diff_counts_view *view)
+{
+	const struct ab_side of_a = side_of(&a->view), of_b = side_of(&b->view);
+
+	factors_make(&of_a, &of_b, view);
+	view->rows = arena_take(arena, a->view.event_count * sizeof(*view->rows));
+	for (uint32_t i = 0; i < a->view.event_count; i++)
+		for (uint32_t k = 0; k < b->view.event_count; k++) {
+			const struct stat_event *left = &a->view.events[i];
+			const struct stat_event *right = &b->view.events[k];
+			struct diff_count_row *row = &view->rows[view->row_count];
+
+			if (!str_equal(left->name, right->name) ||
+				!str_equal(left->core, right->core))
+				continue;
+			view->row_count++;
+			row_make(a, left, b, right, row);
+			row_explain(&of_a, &of_b, view, row);
+			break;
+		}
+	if (view->row_count)
+		qsort(view->rows, view->row_count, sizeof(*view->rows), compare_rows);
+	view->explanation = ab_explain(&of_a, &of_b, arena);
+}
+
+/* What explains a change of time has nothing to say where no time is known. */
+static void simulation_explain(struct diff_counts_view *view)
+{
+	bool both = view->simulated_a && view->simulated_b;
+
+	view->explanation.cause = AB_CAUSE_UNKNOWN;
+	view->explanation.text =
+		both ? "counts of valgrind's CPU model, not of this CPU; the program was not timed"
+		: view->simulated_a
+			? "A was simulated and B was measured: neither their counts nor their "
+			  "times can be compared"
+			: "A was measured and B was simulated: neither their counts nor their "
+			  "times can be compared";
+}
+
 void diff_counts_make(const struct run *a, const struct run *b, struct arena *arena,
 	struct diff_counts_view *ret_view)
 {
 	const struct metric_book no_metrics = {0};
+	struct side left = {.partial = a->partial}, right = {.partial = b->partial};
 	struct diff_counts_view view = {0};
-	struct stat_view left, right;
-	struct ab_side sides[2];
 
-	stat_view_make(a, &no_metrics, arena, &left);
-	stat_view_make(b, &no_metrics, arena, &right);
-	sides[0] = side_of(&left);
-	sides[1] = side_of(&right);
-	view.executions_a = left.used_count;
-	view.executions_b = right.used_count;
-	time_make(&left, &right, &view.time);
-	factors_make(&sides[0], &sides[1], &view);
-	view.rows = arena_take(arena, left.event_count * sizeof(*view.rows));
-	for (uint32_t i = 0; i < left.event_count; i++)
-		for (uint32_t k = 0; k < right.event_count; k++)
-			if (str_equal(left.events[i].name, right.events[k].name) &&
-				str_equal(left.events[i].core, right.events[k].core)) {
-				struct diff_count_row *row = &view.rows[view.row_count++];
-
-				row_make(&left, &left.events[i], &right, &right.events[k], row);
-				row_explain(&sides[0], &sides[1], &view, row);
-				break;
-			}
-	if (view.row_count)
-		qsort(view.rows, view.row_count, sizeof(*view.rows), compare_rows);
-	view.explanation = ab_explain(&sides[0], &sides[1], arena);
+	stat_view_make(a, &no_metrics, arena, &left.view);
+	stat_view_make(b, &no_metrics, arena, &right.view);
+	view.executions_a = left.view.used_count;
+	view.executions_b = right.view.used_count;
+	view.simulated_a = left.view.simulated;
+	view.simulated_b = right.view.simulated;
+	time_make(&left.view, &right.view, &view.time);
+	rows_make(&left, &right, arena, &view);
+	if (view.simulated_a || view.simulated_b)
+		simulation_explain(&view);
 	*ret_view = view;
 }

@@ -64,6 +64,9 @@ static void class_json(struct jsonw *w, const struct diff_view *view)
 static void counts_row_json(struct jsonw *w, const struct diff_count_row *row)
 {
 	const char *none = *row->reason ? row->reason : "one side has no value";
+	const char *no_interval = row->exact		   ? "the counts are exact"
+				  : isnan(row->difference) ? none
+							   : "it needs more runs of each side";
 
 	jsonw_begin_object(w);
 	jsonw_put_text(w, "name", row->name);
@@ -72,27 +75,36 @@ static void counts_row_json(struct jsonw *w, const struct diff_count_row *row)
 		jsonw_put_text(w, "core", row->core);
 	jsonw_put_number(w, "a", row->a, none);
 	jsonw_put_number(w, "b", row->b, none);
+	jsonw_put_bool(w, "simulated", row->simulated);
+	jsonw_put_bool(w, "exact", row->exact);
+	jsonw_put_number(w, "difference", row->difference, none);
 	jsonw_put_number(w, "change_share", row->change, none);
-	jsonw_put_number(w, "change_low_share", row->lo, "it needs more runs of each side");
-	jsonw_put_number(w, "change_high_share", row->hi, "it needs more runs of each side");
-	if (isnan(row->lo))
-		jsonw_put_missing(w, "moved", "it needs more runs of each side");
+	jsonw_put_number(w, "change_low_share", row->lo, no_interval);
+	jsonw_put_number(w, "change_high_share", row->hi, no_interval);
+	if (isnan(row->lo) && !row->exact)
+		jsonw_put_missing(w, "moved", no_interval);
 	else
 		jsonw_put_bool(w, "moved", row->moved);
 	jsonw_put_number(w, "explains_share", row->explains_share,
-		"cycles and instructions were not counted, the time is the same, or the cost is "
-		"unknown");
+		row->simulated ? "it was simulated, not timed"
+			       : "cycles and instructions were not counted, the time is the same, "
+				 "or the cost is unknown");
 	jsonw_put_bool(w, "estimate", row->priced);
 	jsonw_end_object(w);
 }
 
 static void diff_counts_json(struct jsonw *w, const struct diff_counts_view *view)
 {
-	const char *none = "cycles and instructions were not counted, or the time is the same";
+	const char *none =
+		view->simulated_a || view->simulated_b
+			? "it was simulated, not timed"
+			: "cycles and instructions were not counted, or the time is the same";
 
 	jsonw_open_object(w, "counts");
 	jsonw_put_u64(w, "a_runs", view->executions_a);
 	jsonw_put_u64(w, "b_runs", view->executions_b);
+	jsonw_put_bool(w, "a_simulated", view->simulated_a);
+	jsonw_put_bool(w, "b_simulated", view->simulated_b);
 	jsonw_put_text(w, "cause", ab_cause_name(view->explanation.cause));
 	jsonw_put_text(w, "why", view->explanation.text);
 	jsonw_put_number(w, "instructions_share", view->work_share, none);
