@@ -23,9 +23,12 @@ struct site_way {
 
 struct site_plan {
 	const char *set; /* counted in the first run */
-	/* Sets of the CPU's own table (data/cpus), counted in a second one where it has them; ends
-	 * with NULL.  NULL: none. */
+	/* Sets of the CPU's own table (data/cpus), by whose names events are known; ends with NULL.
+	 */
 	const char *const *own_sets;
+	/* Metrics that only the table has are wanted: its sets are counted in a second run, and
+	 * the first one is needed whole. */
+	bool own_metrics;
 	const struct site_way *ways;
 	const char *const *metrics;
 };
@@ -109,7 +112,7 @@ static int count_own(
 	bool known = false;
 	int r;
 
-	for (unsigned k = 0; plan->own_sets && k < job->cpu.identity.kinds; k++)
+	for (unsigned k = 0; plan->own_metrics && k < job->cpu.identity.kinds; k++)
 		known |= job->cpu.table[k] != NULL;
 	if (!known)
 		return 0;
@@ -230,13 +233,14 @@ static int site_job_take(struct site_job *job, const struct site_options *option
 	r = metric_book_load(&job->metrics, err);
 	if (r >= 0)
 		r = advice_book_load(&job->advice, err);
-	if (r >= 0 && plan->own_sets)
+	if (r >= 0)
 		r = cpu_tables_load(&job->cpu, err);
 	if (r >= 0)
 		r = options->program ? measure(job, plan, err)
 				     : job_load_run(host, options->run_path, &job->run, err);
-	if (r >= 0 && plan->own_sets)
-		r = cpu_book_metrics(&job->cpu.book, job->run, plan->own_sets, &job->metrics, err);
+	if (r >= 0)
+		r = cpu_book_metrics(&job->cpu.book, job->run, plan->own_sets, plan->own_metrics,
+			&job->metrics, err);
 	if (r < 0)
 		return r;
 	site_summary_make(job->run, &job->metrics, plan->metrics, &job->arena, &job->summary);
@@ -268,8 +272,11 @@ int cache_job_do(struct cache_job *job, const struct site_options *options, bool
 		{.events = "cache-misses"},
 		{0},
 	};
-	const struct site_plan plan = {
-		.set = "hierarchy", .own_sets = cache_sets, .ways = ways, .metrics = cache_metrics};
+	const struct site_plan plan = {.set = "hierarchy",
+		.own_sets = cache_sets,
+		.own_metrics = true,
+		.ways = ways,
+		.metrics = cache_metrics};
 	const struct cache_options how = {.by_function = by_function, .whole = options->whole};
 	int r = site_job_take(&job->site, options, host, &plan, err);
 
@@ -309,8 +316,10 @@ int branches_job_do(struct branches_job *job, const struct site_options *options
 {
 	struct site_way ways[] = {{.events = "cycles"}, {.events = "branch-misses:pp"},
 		{.events = "branch-misses"}, {0}};
-	const struct site_plan plan = {
-		.set = "branches", .ways = ways, .metrics = branches_metrics};
+	const struct site_plan plan = {.set = "branches",
+		.own_sets = branches_sets,
+		.ways = ways,
+		.metrics = branches_metrics};
 	struct branches_options how = {.whole = options->whole};
 	uint64_t hardware = 0;
 	int r = filter ? branch_types_parse(filter, &how.types, err) : 0;

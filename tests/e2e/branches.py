@@ -244,6 +244,21 @@ def _():
     assert r.status == 0 and "no branch has a location" in r.out, r
 
 
+@case("counts of perf stat under Arm's names have both rates, as a table and as JSON")
+def _():
+    counts = {"br_retired": 400000, "br_mis_pred_retired": 46440, "inst_retired": 2000000}
+    forms = {"stat.csv": "{1},,{0}:u,1000000,100.00,,\n",
+             "stat.json": '{{"counter-value" : "{1}.000000", "unit" : "", "event" : "{0}:u", '
+                          '"event-runtime" : 1000000, "pcnt-running" : 100.00}}\n'}
+    for path, line in forms.items():
+        with open(path, "w", encoding="ascii") as file:
+            file.writelines(line.format(*count) for count in counts.items())
+        metrics = {m["name"]: m["value"] for m in branches(stored(path))["metrics"]}
+        assert abs(metrics["branch_miss_rate"] - 0.1161) < 1e-12, (path, metrics)
+        assert abs(metrics["branch_mpki"] - 23.22) < 1e-9, (path, metrics)
+        assert metrics["ipc"] is None, metrics  # no cycles were counted
+
+
 @case("text, agent and report show the same sites")
 def _():
     name = stored(made()[1])

@@ -174,7 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	run_auto struct run *run = run_open();
 	static struct metric_book book; /* read once: it takes longer than all the rest */
 	static struct cpu_book cpus;
-	metric_book_auto struct metric_book own = {0};
+	metric_book_auto struct metric_book own = {0}, named = {0};
 	arena_auto struct arena arena = {0};
 	struct bytes bytes = {data, size};
 	struct site_summary summary;
@@ -189,7 +189,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	check_branches(run, &summary, &arena);
 	check_cache(run, &summary, &arena);
 	/* With the metrics of the tables that its events are of, as a stored run is shown. */
-	need(cpu_book_metrics(&cpus, run, cache_sets, &own, &err) == 0);
+	need(cpu_book_metrics(&cpus, run, branches_sets, false, &named, &err) == 0);
+	need(cpu_book_metrics(&cpus, run, cache_sets, true, &own, &err) == 0);
 	if (!own.metrics.count)
 		return 0;
 	site_summary_make(run, &own, cache_metrics, &arena, &summary);

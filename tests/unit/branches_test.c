@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "analyze/branches.h"
+#include "analyze/cpu_book.h"
 #include "analyze/site_summary.h"
 #include "model/run.h"
 #include "source/branch_filter.h"
@@ -318,6 +319,45 @@ static void many_mispredictions_are_the_verdict_with_their_price(void **state)
 	assert_non_null(strstr(summary.verdict.why, "do not explain"));
 }
 
+static void events_under_the_names_of_a_cpu_give_the_same_rates_and_price(void **state)
+{
+	static const char *const names[][4] = {
+		{"cpu_cycles", "inst_retired", "br_retired", "br_mis_pred_retired"},
+		{"CPU_CLK_UNHALTED.CORE", "INST_RETIRED.ANY", "BR_INST_RETIRED.ALL_BRANCHES",
+			"BR_MISP_RETIRED.ALL_BRANCHES"},
+		{"ls_not_halted_cyc:u", "ex_ret_instr:u", "ex_ret_brn:u", "ex_ret_brn_misp:u"},
+		{"cycles", "instructions", "armv8_pmuv3_0/br_retired/",
+			"armv8_pmuv3_0/br_mis_pred_retired/"},
+	};
+	static const uint64_t values[] = {2000000, 1000000, 100000, 20000};
+	cpu_book_auto struct cpu_book cpus = {0};
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(cpu_book_load(&cpus, &err), 0);
+	for (unsigned i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		run_auto struct run *run = run_open();
+		metric_book_auto struct metric_book book = {0};
+		branches_auto struct branches_view view = {0};
+		arena_auto struct arena arena = {0};
+		struct site_summary summary;
+
+		run_add_execution(run, &(struct execution_row){.wall_ns = 1000});
+		for (unsigned k = 0; k < 4; k++)
+			event_count(run, names[i][k], values[k]);
+		assert_int_equal(metric_book_load(&book, &err), 0);
+		assert_int_equal(
+			cpu_book_metrics(&cpus, run, branches_sets, false, &book, &err), 0);
+		site_summary_make(run, &book, branches_metrics, &arena, &summary);
+		view = view_of(run, NULL);
+		branches_judge(&view, &arena, &summary);
+		assert_true(fabs(site_summary_metric(&summary, "branch_miss_rate")->value - 0.2) <
+			    1e-12);
+		assert_int_equal(summary.verdict.category, VERDICT_BAD_SPECULATION);
+		assert_true(fabs(summary.verdict.share - 0.2) < 1e-9);
+	}
+}
+
 static void nothing_counted_is_said_and_never_healthy(void **state)
 {
 	run_auto struct run *run = run_make("cycles", 2);
@@ -375,6 +415,7 @@ int main(void)
 		cmocka_unit_test(samples_of_time_say_nothing_about_branches),
 		cmocka_unit_test(a_simulator_tells_rates_by_line),
 		cmocka_unit_test(many_mispredictions_are_the_verdict_with_their_price),
+		cmocka_unit_test(events_under_the_names_of_a_cpu_give_the_same_rates_and_price),
 		cmocka_unit_test(nothing_counted_is_said_and_never_healthy),
 		cmocka_unit_test(words_become_filters_of_the_kernel),
 	};

@@ -93,7 +93,7 @@ static void machine_load(struct machine *m, const char *name)
 	machine_count(m);
 	m->run->target = run_intern(m->run, m->subject.program);
 	run_freeze(m->run);
-	if (cpu_book_metrics(&m->pmu.cpus, m->run, cache_sets, &m->metrics, &err) < 0)
+	if (cpu_book_metrics(&m->pmu.cpus, m->run, cache_sets, true, &m->metrics, &err) < 0)
 		fail_msg("%s", err.text);
 	site_summary_make(m->run, &m->metrics, cache_metrics, &m->arena, &m->summary);
 	cache_make(m->run, &m->summary, &(struct cache_options){0}, &m->view);

@@ -7,11 +7,13 @@
 
 #include "analyze/branches.h"
 #include "analyze/site_summary.h"
+#include "base/str.h"
 
 #define MISS_CYCLES 20
 #define STACKS_MUCH 0.05 /* as `investigate` of branch_miss_rate */
 
 const char *const branches_metrics[] = {"branch_miss_rate", "branch_mpki", "ipc", NULL};
+const char *const branches_sets[] = {"branches", NULL};
 
 static enum metric_assessment worse(const struct metric_result *a, const struct metric_result *b)
 {
@@ -21,13 +23,28 @@ static enum metric_assessment worse(const struct metric_result *a, const struct 
 	return x > y ? x : y;
 }
 
+/* Mispredictions per cycle; under a CPU's own names by the metrics, unless they are of one kind of
+ * core only.  NAN: not known. */
+static double misses_per_cycle(const struct site_summary *summary)
+{
+	double misses = site_summary_event(summary, "branch-misses");
+	double cycles = site_summary_event(summary, "cycles");
+	const struct metric_result *mpki = site_summary_metric(summary, "branch_mpki");
+	const struct metric_result *ipc = site_summary_metric(summary, "ipc");
+
+	if (!isnan(misses) && !isnan(cycles))
+		return misses / cycles;
+	if (!mpki || !mpki->known || *mpki->core || !ipc || !ipc->known || *ipc->core ||
+		!str_equal(mpki->modifiers, ipc->modifiers))
+		return (double)NAN;
+	return mpki->value / 1000 * ipc->value;
+}
+
 /* By price, of the cycles. */
 static void share_make(struct site_summary *summary, struct arena *arena)
 {
 	struct verdict *verdict = &summary->verdict;
-	double misses = site_summary_event(summary, "branch-misses");
-	double cycles = site_summary_event(summary, "cycles"),
-	       share = misses * MISS_CYCLES / cycles;
+	double share = misses_per_cycle(summary) * MISS_CYCLES;
 
 	if (share > 0 && share <= 1) {
 		verdict->share = share;
@@ -36,7 +53,7 @@ static void share_make(struct site_summary *summary, struct arena *arena)
 		verdict->share_reason = "";
 		return;
 	}
-	verdict->share_reason = isnan(share) ? "cycles and branch-misses were not both counted"
+	verdict->share_reason = isnan(share) ? "cycles and mispredictions were not both counted"
 					     : "at the usual cost it is more than all cycles";
 }
 

@@ -9,17 +9,22 @@
 #include "base/str.h"
 #include "model/run.h"
 
-static bool event_is_in(const struct run *run, const char *core, const char *name)
+/* "br_retired", "br_retired:u" and "armv8_pmuv3_0/br_retired/u" are all br_retired. */
+static bool event_is_called(const char *event, const char *name)
 {
+	const char *slash = strchr(event, '/'), *inner = slash ? slash + 1 : event;
 	size_t len = strlen(name);
 
-	vec_foreach (const struct event_row, row, &run->events) {
-		const char *other = run_text(run, row->name);
+	return strncasecmp(inner, name, len) == 0 &&
+	       (!inner[len] || inner[len] == ':' || inner[len] == '/');
+}
 
-		if (strncasecmp(other, name, len) == 0 && (!other[len] || other[len] == ':') &&
+static bool event_is_in(const struct run *run, const char *core, const char *name)
+{
+	vec_foreach (const struct event_row, row, &run->events)
+		if (event_is_called(run_text(run, row->name), name) &&
 			str_equal(run_text(run, row->core), core))
 			return true;
-	}
 	return false;
 }
 
@@ -35,15 +40,15 @@ static uint32_t set_found(const struct cpu_table *table, const struct run *run, 
 	return set && whole && found < set->events_count ? 0 : found;
 }
 
-/* All events of the first set are there, and the most of the others. */
+/* The most events of the sets are there; with `whole` all of the first one. */
 static const struct cpu_table *table_counted(const struct cpu_book *book, const struct run *run,
-	const char *core, const char *const *sets)
+	const char *core, const char *const *sets, bool whole)
 {
 	const struct cpu_table *best = NULL;
 	uint32_t most = 0;
 
 	vec_foreach (const struct cpu_table, table, &book->tables) {
-		uint32_t found = set_found(table, run, core, sets[0], true);
+		uint32_t found = set_found(table, run, core, sets[0], whole);
 
 		for (unsigned i = 1; found && sets[i]; i++)
 			found += set_found(table, run, core, sets[i], false);
@@ -56,7 +61,7 @@ static const struct cpu_table *table_counted(const struct cpu_book *book, const 
 }
 
 int cpu_book_metrics(const struct cpu_book *book, const struct run *run, const char *const *sets,
-	struct metric_book *metrics, struct err *err)
+	bool whole, struct metric_book *metrics, struct err *err)
 {
 	struct map seen = {0};
 	int r = 0;
@@ -68,7 +73,7 @@ int cpu_book_metrics(const struct cpu_book *book, const struct run *run, const c
 
 		if (!map_add(&seen, &core, sizeof(core), 1, &ignored))
 			continue;
-		table = table_counted(book, run, run_text(run, core), sets);
+		table = table_counted(book, run, run_text(run, core), sets, whole);
 		if (table)
 			r = metric_book_add_core(metrics,
 				*run_text(run, core) ? run_text(run, core) : NULL, table->name,

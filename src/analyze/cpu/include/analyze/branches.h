@@ -107,6 +107,8 @@ struct site_summary;
 
 /* Which metrics the page of branches stands on; ends with NULL. */
 extern const char *const branches_metrics[];
+/* The sets of a CPU's table whose names its events may have; ends with NULL. */
+extern const char *const branches_sets[];
 
 /* Does misprediction explain the time?  Fills the verdict of `summary`, without the advice. */
 void branches_judge(

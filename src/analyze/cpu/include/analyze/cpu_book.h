@@ -124,11 +124,13 @@ void cpu_book_done(struct cpu_book *book);
 /* The table made for exactly this CPU, or NULL. */
 const struct cpu_table *cpu_book_match(const struct cpu_book *book, const struct cpu_asked *asked);
 
-/* Add the metrics of the tables that the events of a run come from, for each kind of core: a table
- * fits when all events of its first set of `sets` (ends with NULL) were asked for, and of several
- * the one with the most events of the others.  The book and the run must outlive `metrics`. */
+/* Add the metrics of the tables that the events of a run come from, for each kind of core: the
+ * table that has the most events of `sets` (ends with NULL) among those that were asked for.
+ * `whole`: a table fits only when all events of its first set were, which its own formulas need; a
+ * name that stands for a generic event means the same in each table that has it.  The book and the
+ * run must outlive `metrics`. */
 int cpu_book_metrics(const struct cpu_book *book, const struct run *run, const char *const *sets,
-	struct metric_book *metrics, struct err *err);
+	bool whole, struct metric_book *metrics, struct err *err);
 
 /* By name; NULL when there is none. */
 const struct cpu_set *cpu_table_set(const struct cpu_table *table, const char *name);
