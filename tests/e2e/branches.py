@@ -259,6 +259,22 @@ def _():
         assert metrics["ipc"] is None, metrics  # no cycles were counted
 
 
+@case("a rate in percent has its thresholds in percent, and a fraction has fractions")
+def _():
+    with open("stat.csv", "w", encoding="ascii") as file:
+        file.write("400000,,branches,1000000,100.00,,\n46440,,branch-misses,1000000,100.00,,\n")
+    name = stored("stat.csv")
+    text = assay("branches", name, "--report", "b.md")
+    with open("b.md", encoding="utf-8") as file:
+        report = " ".join(file.read().replace("|", " ").split())
+    for words in (" ".join(text.out.split()), report):
+        assert "11.61 % investigate healthy < 1 %, investigate > 5 %" in words, words
+    agent = assay("branches", name, "--agent").out
+    assert "branch_miss_rate = 0.1161 share: investigate\n" in agent, agent
+    rate = branches(name)["metrics"][0]
+    assert rate["threshold"] == "healthy < 0.01, investigate > 0.05", rate
+
+
 @case("text, agent and report show the same sites")
 def _():
     name = stored(made()[1])

@@ -110,6 +110,18 @@ def _():
         assert abs(sum(s["share"] for s in data["sites"]) - 1) < 1e-9, data["sites"]
 
 
+@case("a level that is judged by its rate has the thresholds in percent, as the rate")
+def _():
+    with open("stat.csv", "w", encoding="ascii") as file:
+        file.write("400000,,L1-dcache-loads,1000000,100.00,,\n"
+                   "60000,,L1-dcache-load-misses,1000000,100.00,,\n")
+    r = assay("import", "stat.csv", "-o", "run.assay", "--quiet")
+    assert r.status == 0, r
+    text = " ".join(assay("cache", "run.assay").out.split())
+    assert "15.00 %" in text and "healthy < 3 %," in text and "< 0.03" not in text, text
+    assert "healthy < 0.03," in cache("run.assay")["levels"][0]["threshold"]
+
+
 @case("a level that was not counted is null with a reason, never 0")
 def _():
     r = assay("stat", "-e", "task-clock,L1-dcache-loads,L1-dcache-load-misses", "-o", "c.assay",

@@ -127,6 +127,25 @@ static void what_cannot_be_is_rejected_and_not_shown(void **state)
 	assert_int_equal(view.rows[0].verdict, HYPOTHESIS_SUPPORTS);
 }
 
+static void a_sum_of_shares_is_compared_in_percent_as_its_numbers_are(void **state)
+{
+	static const struct known known[] = {{"a", 0.25}, {"b", 1}, {"c", 20}};
+	arena_auto struct arena arena = {0};
+	str_auto struct str text = {0};
+	struct ledger_view view;
+	char *rule;
+
+	(void)state;
+	str_add(&text, two_witnesses);
+	rule = strstr(text.at, "a >= 0.1 and b < 5");
+	memcpy(rule, "a + a >= 0.1      ", strlen("a >= 0.1 and b < 5"));
+	view = judge_with(text.at, known, 3, &arena);
+	assert_non_null(strstr(view.rows[0].why, "25 % of it (a + a >= 10 %)"));
+	memcpy(rule, "a * c >= 0.1      ", strlen("a >= 0.1 and b < 5")); /* no share */
+	view = judge_with(text.at, known, 3, &arena);
+	assert_non_null(strstr(view.rows[0].why, "(a * c >= 0.1"));
+}
+
 static void one_witness_alone_is_inconclusive(void **state)
 {
 	arena_auto struct arena arena = {0};
@@ -428,6 +447,7 @@ int main(void)
 		cmocka_unit_test(two_witnesses_that_agree_support),
 		cmocka_unit_test(counters_that_decide_are_the_deciders),
 		cmocka_unit_test(what_cannot_be_is_rejected_and_not_shown),
+		cmocka_unit_test(a_sum_of_shares_is_compared_in_percent_as_its_numbers_are),
 		cmocka_unit_test(one_witness_alone_is_inconclusive),
 		cmocka_unit_test(witnesses_that_contradict_each_other_are_a_conflict),
 		cmocka_unit_test(what_was_not_measured_is_untested_and_never_rejected),

@@ -464,6 +464,25 @@ static void a_malformed_text_is_refused_with_its_line(void **state)
 	}
 }
 
+static void people_read_the_thresholds_of_a_share_in_percent_and_programs_as_fractions(void **state)
+{
+	static const char text[] = "name a\nformula x\nunit share\nmeaning m\n"
+				   "healthy < 0.002\ninvestigate > 0.07\n\n"
+				   "name b\nformula x\nunit per second\nmeaning m\n"
+				   "healthy < 0.002\ninvestigate > 0.07\n";
+	metric_book_auto struct metric_book book = {0};
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(metric_book_add(&book, "t", text, &err), 0);
+	for (unsigned i = 0; i < 2; i++)
+		assert_string_equal(
+			book.metrics.at[i].threshold, "healthy < 0.002, investigate > 0.07");
+	assert_string_equal(
+		book.metrics.at[0].threshold_words, "healthy < 0.2 %, investigate > 7 %");
+	assert_string_equal(book.metrics.at[1].threshold_words, book.metrics.at[1].threshold);
+}
+
 static void interval_add(struct run *run, uint64_t at_ns)
 {
 	for (row_id event = 1; event <= run->events.count; event++)
@@ -523,6 +542,8 @@ int main(void)
 		cmocka_unit_test(a_run_too_short_for_the_tick_has_no_kernel_share),
 		cmocka_unit_test(the_events_of_a_metric_are_one_group),
 		cmocka_unit_test(a_malformed_text_is_refused_with_its_line),
+		cmocka_unit_test(
+			people_read_the_thresholds_of_a_share_in_percent_and_programs_as_fractions),
 		cmocka_unit_test(an_interval_is_looked_at_once_and_costs_as_much_as_the_first),
 	};
 

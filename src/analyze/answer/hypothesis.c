@@ -108,21 +108,29 @@ const struct condition *conditions_find(const struct condition *conditions, unsi
 
 /* ---- one witness ---- */
 
+/* A share or a sum of shares: in percent, as the numbers that it is compared with. */
+static bool left_is_share(const struct judge *judge, const struct condition_part *c)
+{
+	bool share = c->left.names_count && !strpbrk(c->words, "*/(");
+
+	for (uint32_t i = 0; share && i < c->left.names_count; i++) {
+		const struct signal *one = signals_find(judge->signals, c->left.names[i]);
+
+		share = one && str_equal(one->unit, "share");
+	}
+	return share;
+}
+
 /* "(runq_share >= 10 %, runnable_per_cpu > 1.1 threads per CPU)": the rule that decided. */
 static void threshold_add(
 	const struct judge *judge, const struct condition *condition, struct str *out)
 {
 	for (unsigned i = 0; i < condition->count; i++) {
 		const struct condition_part *c = &condition->parts[i];
-		const struct signal *one =
-			c->left.names_count == 1 && str_equal(c->left.names[0], c->words)
-				? signals_find(judge->signals, c->words)
-				: NULL;
 
 		str_addf(out, "%s%s %c%s ", i ? ", " : " (", c->words, c->sign,
 			c->or_equal ? "=" : "");
-		words_add_value(
-			c->number, one && str_equal(one->unit, "share") ? "share" : "", out);
+		words_add_value(c->number, left_is_share(judge, c) ? "share" : "", out);
 	}
 	str_add(out, ")");
 }

@@ -49,7 +49,7 @@ static int thresholds_parse(
 	const struct metric_limit *h = &metric->healthy, *i = &metric->investigate;
 	unsigned line = block->pairs[0].line;
 
-	metric->threshold = "";
+	metric->threshold = metric->threshold_words = "";
 	if (!healthy && !investigate)
 		return 0;
 	if (!healthy || !investigate)
@@ -62,8 +62,12 @@ static int thresholds_parse(
 			reader, line, "expected a threshold like \"> NUMBER\", not", investigate);
 	if (h->sign == i->sign || (h->sign == '>' ? i->number > h->number : i->number < h->number))
 		return refuse(reader, line, "the thresholds overlap in", metric->name);
-	metric->threshold = arena_format(
+	metric->threshold = metric->threshold_words = arena_format(
 		&reader->book->arena, "healthy %s, investigate %s", healthy, investigate);
+	if (str_equal(metric->unit, "share"))
+		metric->threshold_words =
+			arena_format(&reader->book->arena, "healthy %c %g %%, investigate %c %g %%",
+				h->sign, h->number * 100, i->sign, i->number * 100);
 	return 0;
 }
 

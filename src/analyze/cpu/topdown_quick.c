@@ -65,10 +65,10 @@ static void step_add(struct arena *arena, struct topdown_view *view, const char 
 		step->answer = arena_format(arena, "not known: %s", row->reason);
 	else if (str_equal(row->metric->unit, "share"))
 		step->answer = arena_format(arena, "%s: %s (%s)", word,
-			topdown_percent(arena, row->value), row->metric->threshold);
+			topdown_percent(arena, row->value), row->metric->threshold_words);
 	else
 		step->answer = arena_format(arena, "%s: %.3g %s (%s)", word, row->value,
-			row->metric->unit, row->metric->threshold);
+			row->metric->unit, row->metric->threshold_words);
 	view->step_count++;
 }
 

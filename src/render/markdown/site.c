@@ -19,7 +19,7 @@ void site_metrics_markdown(struct str *out, const struct site_summary *summary)
 			str_add(out, "not measured");
 		markdown_add_cells(out, " | %s | %s |\n",
 			row->known ? metric_assessment_word(row->assessment) : row->reason,
-			row->metric->threshold);
+			row->metric->threshold_words);
 	}
 	str_add(out, "\n");
 }

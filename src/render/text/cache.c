@@ -58,7 +58,7 @@ const char *cache_level_reason(const struct cache_level_row *row)
 static void level_words(struct str *out, const struct cache_level_row *row)
 {
 	const char *const parts[] = {cache_level_reason(row), isnan(row->misses) ? "" : row->note,
-		row->judge ? row->judge->threshold : ""};
+		row->judge ? row->judge->threshold_words : ""};
 
 	for (unsigned i = 0; i < 3; i++)
 		if (*parts[i])

@@ -43,7 +43,7 @@ static void metric_row(struct table *table, const struct metric_result *row)
 		str_equal(row->metric->unit, "share") ? "" : row->metric->unit);
 	table_cell(table, metric_ink(row->assessment), "%s",
 		row->assessment == METRIC_NONE ? "" : metric_assessment_word(row->assessment));
-	table_cell(table, INK_DIM, "%s", row->metric->threshold);
+	table_cell(table, INK_DIM, "%s", row->metric->threshold_words);
 }
 
 /* Names of the metrics without a value, and the reason of the first. */

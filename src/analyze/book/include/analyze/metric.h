@@ -34,6 +34,8 @@ struct metric {
 	const char *unit; /* "share" is a fraction 0..1 */
 	const char *meaning;
 	const char *threshold; /* "healthy > 1.5, investigate < 0.7", or "" */
+	/* The same for people, who see a share in percent: "healthy < 1 %, investigate > 5 %" */
+	const char *threshold_words;
 	struct formula
 		formulas[METRIC_FORMULAS]; /* alternatives, the first that has a value wins */
 	unsigned formulas_count;
