@@ -3,6 +3,7 @@ stopped, missing, or meets code that it does not know."""
 import json
 import os
 import platform
+import re
 import shutil
 import signal
 import sqlite3
@@ -395,6 +396,29 @@ def _():
     r = assay("topdown", "--engine", "sim", "--agent", "--", PLANTED, "chain")
     lines = r.err.splitlines()
     assert r.status == 0 and len(lines) <= 40 and lines[-1].startswith("next: "), r
+
+
+@case("a function with fewer than 50 samples has no cause in any form, and the words say so")
+def _():
+    need("valgrind")
+    r = assay("topdown", "--engine", "sim", "--json=d.json", "--report", "r.md", "--", SPIN, "4")
+    assert r.status == 0, r
+    with open("d.json", encoding="utf-8") as file:
+        data = json.load(file)["data"]
+    with open("r.md", encoding="utf-8") as file:
+        report = file.read().splitlines()
+    shown = 0
+    for f in data["functions"]:
+        few = f["samples"] < 50 and f["simulated"]["instructions"] > 0
+        rows = [line for where in (report, r.err.splitlines()) for line in where
+                if re.search(rf"%.* `?{re.escape(f['function'])}`?( \||$)", line)]
+        shown += len(rows) * few
+        if few:
+            assert f["category"] == "unclear" and "too few to name a cause" in f["why"], f
+        assert all(("few samples" in line) == few for line in rows), (f, rows)
+    if sum(f["samples"] for f in data["functions"]) < 50:
+        assert data["verdict"]["category"] == "unclear", data["verdict"]
+        assert shown, (report, r)
 
 
 @case("Ctrl-C before anything was simulated is 130, and one document that says so")

@@ -385,6 +385,32 @@ static void nothing_counted_is_said_and_never_healthy(void **state)
 	assert_int_equal(summary.verdict.category, VERDICT_UNCLEAR); /* 5 % is not above 5 % */
 }
 
+static void a_handful_of_branch_stacks_has_no_cause(void **state)
+{
+	static const unsigned samples[] = {1, 49, 50};
+
+	(void)state;
+	for (unsigned i = 0; i < 3; i++) {
+		run_auto struct run *run = run_make("cycles", 2);
+		metric_book_auto struct metric_book book = {0};
+		branches_auto struct branches_view view = {0};
+		arena_auto struct arena arena = {0};
+		struct site_summary summary;
+		struct err err = {0};
+
+		for (unsigned k = 0; k < samples[i]; k++)
+			branch_add(run, sample_add(run, 1, 1), 1, 2, BRANCH_MISPREDICTED, 0);
+		assert_int_equal(metric_book_load(&book, &err), 0);
+		site_summary_make(run, &book, branches_metrics, &arena, &summary);
+		view = view_of(run, NULL);
+		branches_judge(&view, &arena, &summary);
+		assert_int_equal(summary.verdict.category,
+			samples[i] < 50 ? VERDICT_UNCLEAR : VERDICT_BAD_SPECULATION);
+		assert_int_equal(strstr(summary.verdict.why, "too few to name a cause") != NULL,
+			samples[i] < 50);
+	}
+}
+
 static void words_become_filters_of_the_kernel(void **state)
 {
 	enum { ANY = 1 << 3, ANY_RETURN = 1 << 5, CONDITIONAL = 1 << 10 };
@@ -417,6 +443,7 @@ int main(void)
 		cmocka_unit_test(many_mispredictions_are_the_verdict_with_their_price),
 		cmocka_unit_test(events_under_the_names_of_a_cpu_give_the_same_rates_and_price),
 		cmocka_unit_test(nothing_counted_is_said_and_never_healthy),
+		cmocka_unit_test(a_handful_of_branch_stacks_has_no_cause),
 		cmocka_unit_test(words_become_filters_of_the_kernel),
 	};
 

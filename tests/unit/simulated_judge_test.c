@@ -386,9 +386,9 @@ static struct run *simulated_run(
 static void functions_meet_by_name_and_the_program_gets_the_word_of_most_of_its_time(void **state)
 {
 	static const char *const sampled[] = {"chase.isra.0", "chain", "kernel"};
-	static const unsigned samples[] = {80, 10, 10};
+	static const unsigned samples[] = {400, 50, 50};
 	static const char *const simulated[] = {"chase", "chain"};
-	static const uint64_t counts[][4] = {{4000000, 800000, 800000, 0}, {20000000, 0, 0, 0}};
+	static const uint64_t counts[][4] = {{20000000, 4000000, 4000000, 0}, {100000000, 0, 0, 0}};
 	struct run *clock = clock_run(sampled, samples, 3);
 	struct run *sim = simulated_run(simulated, counts, 2, 0);
 	arena_auto struct arena arena = {0};
@@ -397,7 +397,7 @@ static void functions_meet_by_name_and_the_program_gets_the_word_of_most_of_its_
 
 	(void)state;
 	assert_int_equal(simulated_join(sim, clock, &costs, &arena, &view, &err), 0);
-	assert_int_equal(view.samples, 100);
+	assert_int_equal(view.samples, 500);
 	assert_true(fabs(view.kernel_share - 0.1) < 1e-9);
 	assert_true(fabs(view.joined_share - 0.9) < 1e-9);
 	assert_string_equal(view.functions[0].row.function, "chase");
@@ -405,10 +405,11 @@ static void functions_meet_by_name_and_the_program_gets_the_word_of_most_of_its_
 	assert_int_equal(view.functions[0].category, VERDICT_MEMORY_LATENCY);
 	assert_int_equal(view.functions[1].category, VERDICT_CORE);
 	assert_int_equal(view.hottest_core, 1);
+	assert_false(view.functions[1].few_samples);
 	assert_int_equal(view.verdict.category, VERDICT_MEMORY_LATENCY);
 	assert_true(fabs(view.verdict.share - 8. / 9) < 1e-9);
 	assert_int_equal(view.line_count, 1); /* w.c:10, by the end of the path */
-	assert_int_equal(view.lines[0].samples, 90);
+	assert_int_equal(view.lines[0].samples, 450);
 	run_close(clock);
 	run_close(sim);
 }
@@ -418,12 +419,12 @@ static void a_mispredicted_branch_is_paid_for_where_it_jumps_to(void **state)
 {
 	static const char *const together[] = {"main", "hit<main", "miss<main"};
 	static const char *const apart[] = {"main", "hit<other", "miss"};
-	static const unsigned samples[] = {40, 30, 30};
+	static const unsigned samples[] = {80, 60, 60};
 	static const char *const simulated[] = {"main", "hit", "miss", "other"};
-	static const uint64_t counts[][4] = {
-		{170000000, 0, 0, 5800000}, {17000000, 0, 0, 0}, {17000000, 0, 0, 0}, {1, 0, 0, 0}};
+	static const uint64_t counts[][4] = {{340000000, 0, 0, 11600000}, {34000000, 0, 0, 0},
+		{34000000, 0, 0, 0}, {1, 0, 0, 0}};
 	static const uint64_t few[][4] = {
-		{170000000, 0, 0, 100000}, {17000000, 0, 0, 0}, {17000000, 0, 0, 0}, {1, 0, 0, 0}};
+		{340000000, 0, 0, 200000}, {34000000, 0, 0, 0}, {34000000, 0, 0, 0}, {1, 0, 0, 0}};
 	struct run *clock = clock_run(together, samples, 3), *other = clock_run(apart, samples, 3);
 	struct run *sim = simulated_run(simulated, counts, 4, 0);
 	struct run *calm = simulated_run(simulated, few, 4, 0);
@@ -448,6 +449,45 @@ static void a_mispredicted_branch_is_paid_for_where_it_jumps_to(void **state)
 	run_close(other);
 	run_close(sim);
 	run_close(calm);
+}
+
+/* 30, 25 and 20 samples: 75 are enough for the program, which names none of them. */
+static void a_place_with_few_samples_has_no_cause_and_many_of_them_together_have(void **state)
+{
+	static const char *const names[] = {"a", "b", "c"};
+	static const unsigned samples[] = {30, 25, 20}, fewer[] = {20, 15, 10}, one[] = {1};
+	static const uint64_t counts[][4] = {{1000000, 300000, 300000, 0},
+		{1000000, 250000, 250000, 0}, {1000000, 200000, 200000, 0}};
+	struct run *clock = clock_run(names, samples, 3), *less = clock_run(names, fewer, 3);
+	struct run *single = clock_run(names, one, 1);
+	struct run *sim = simulated_run(names, counts, 3, 0);
+	arena_auto struct arena arena = {0};
+	struct simulated_view view;
+	struct err err = {0};
+
+	(void)state;
+	assert_int_equal(simulated_join(sim, clock, &costs, &arena, &view, &err), 0);
+	assert_int_equal(view.verdict.category, VERDICT_MEMORY_LATENCY);
+	assert_non_null(strstr(view.verdict.why, "many functions add up"));
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_true(view.functions[i].few_samples);
+		assert_int_equal(view.functions[i].category, VERDICT_UNCLEAR);
+	}
+	assert_string_equal(
+		view.functions[0].why, "30 samples are too few to name a cause: it needs 50");
+	assert_int_equal(simulated_join(sim, less, &costs, &arena, &view, &err), 0);
+	assert_int_equal(view.verdict.category, VERDICT_UNCLEAR);
+	assert_non_null(strstr(view.verdict.why, "45 samples are too few"));
+	assert_true(isnan(view.verdict.share) && *view.verdict.share_reason);
+	assert_true(fabs(view.category_share[VERDICT_UNCLEAR] - 1) < 1e-9);
+	assert_int_equal(simulated_join(sim, single, &costs, &arena, &view, &err), 0);
+	assert_non_null(strstr(view.verdict.why, "1 sample is too few"));
+	assert_false(view.functions[2].few_samples); /* never sampled: that is said */
+	assert_non_null(strstr(view.functions[2].why, "did not both see it"));
+	run_close(clock);
+	run_close(less);
+	run_close(single);
+	run_close(sim);
 }
 
 /* The verdict about two runs of 1 ms per sample. */
@@ -689,6 +729,8 @@ int main(void)
 		cmocka_unit_test(
 			functions_meet_by_name_and_the_program_gets_the_word_of_most_of_its_time),
 		cmocka_unit_test(a_mispredicted_branch_is_paid_for_where_it_jumps_to),
+		cmocka_unit_test(
+			a_place_with_few_samples_has_no_cause_and_many_of_them_together_have),
 		cmocka_unit_test(a_verdict_is_no_surer_than_the_functions_that_carry_it),
 		cmocka_unit_test(half_and_half_is_mixed_and_the_kernel_alone_is_unclear),
 		cmocka_unit_test(

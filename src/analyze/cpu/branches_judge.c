@@ -11,6 +11,7 @@
 
 #define MISS_CYCLES 20
 #define STACKS_MUCH 0.05 /* as `investigate` of branch_miss_rate */
+#define STACKS_LEAST 50	 /* as samples-least of data/simulated.rules */
 
 const char *const branches_metrics[] = {"branch_miss_rate", "branch_mpki", "ipc", NULL};
 const char *const branches_sets[] = {"branches", NULL};
@@ -92,6 +93,13 @@ static void stacks_judge(
 	if (isnan(view->all.miss_rate)) {
 		verdict->why = view->all.count ? "the branches do not say how they were predicted"
 					       : "no branch was measured";
+		return;
+	}
+	if (view->witness == BRANCHES_STACKS && view->samples < STACKS_LEAST) {
+		verdict->why =
+			arena_format(arena, "%llu sample%s too few to name a cause: it needs %d",
+				(unsigned long long)view->samples,
+				view->samples == 1 ? " is" : "s are", STACKS_LEAST);
 		return;
 	}
 	if (view->all.miss_rate > STACKS_MUCH)

@@ -242,8 +242,8 @@ static double ns_of_weight(const struct run *run, const struct profile_samples *
 	return samples->total.weight ? (double)cpu_ns / (double)samples->total.weight : 0;
 }
 
-static void sites_make(struct joining *j, const struct simulated_rules *rules, struct arena *arena,
-	struct simulated_view *view)
+static struct simulated_site *sites_make(struct joining *j, const struct simulated_rules *rules,
+	struct arena *arena, struct simulated_view *view)
 {
 	struct simulated_site *functions =
 		sites_keep(j, j->sites.at, j->sites.count, &view->costs, arena);
@@ -270,10 +270,13 @@ static void sites_make(struct joining *j, const struct simulated_rules *rules, s
 	if (!view->counts.partial)
 		simulated_targets_judge(rules, &j->edges, view, arena, functions);
 	for (uint32_t i = j->sites.count; i-- > 0;)
-		if (functions[i].category == VERDICT_CORE && functions[i].time_share >= CORE_SHARE)
+		if (functions[i].category == VERDICT_CORE &&
+			functions[i].time_share >= CORE_SHARE &&
+			(double)functions[i].samples >= rules->samples_least)
 			view->hottest_core = i;
 	view->lines = sites_keep(j, j->line_sites.at, j->line_sites.count, &view->costs, arena);
 	view->line_count = j->line_sites.count;
+	return functions;
 }
 
 static int counts_join(struct joining *j, const struct run *simulated, struct arena *arena,
@@ -321,6 +324,7 @@ int simulated_join(const struct run *simulated, const struct run *clock,
 		.not_simulated_count = sizeof(not_simulated) / sizeof(*not_simulated)};
 	struct joining j = {.clock = clock,
 		.executions = clock->executions.count ? clock->executions.count : 1};
+	struct simulated_site *functions;
 	struct simulated_rules rules;
 	int r = profile_samples_take(clock, &(struct profile_filter){0}, &samples, err);
 
@@ -336,11 +340,13 @@ int simulated_join(const struct run *simulated, const struct run *clock,
 	view.time_ns = j.all_ns;
 	view.kernel_share = j.all_ns > 0 ? j.kernel_ns / j.all_ns : 0;
 	rates_make(&view);
-	sites_make(&j, &rules, arena, &view);
+	functions = sites_make(&j, &rules, arena, &view);
 	view.joined_share = j.all_ns > 0 ? j.joined_ns / j.all_ns : 0;
 	view.reached_share =
 		j.all_ns > j.kernel_ns ? j.reached_ns / (j.all_ns - j.kernel_ns) : (double)NAN;
 	simulated_view_judge(&rules, arena, &view);
+	if (!view.counts.partial)
+		simulated_sites_hide(&rules, arena, functions, view.function_count);
 	*ret_view = view;
 	joining_done(&j);
 	return 0;

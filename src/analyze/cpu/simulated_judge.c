@@ -389,13 +389,30 @@ static bool site_carries(const struct simulated_site *site, enum verdict_categor
 	       (category == VERDICT_MEMORY && verdict_category_is_memory(site->category));
 }
 
-static const struct simulated_site *hottest_of(
+/* With samples enough to be named; NULL: there is none. */
+static const struct simulated_site *hottest_of(const struct simulated_rules *rules,
 	const struct simulated_view *view, enum verdict_category category)
 {
 	for (uint32_t i = 0; i < view->function_count; i++)
-		if (site_carries(&view->functions[i], category))
+		if (site_carries(&view->functions[i], category) &&
+			(double)view->functions[i].samples >= rules->samples_least)
 			return &view->functions[i];
 	return NULL;
+}
+
+/* What the word stands on; of "mixed" all that has a cause. */
+static uint64_t samples_of(const struct simulated_view *view, enum verdict_category category)
+{
+	uint64_t samples = 0;
+
+	for (uint32_t i = 0; i < view->function_count; i++) {
+		const struct simulated_site *site = &view->functions[i];
+
+		if (category == VERDICT_MIXED ? site->category != VERDICT_UNCLEAR
+					      : site_carries(site, category))
+			samples += site->samples;
+	}
+	return samples;
 }
 
 /* No surer than what the word stands on: the hottest functions of this category, as many as it
@@ -424,7 +441,7 @@ static void verdict_words(const struct simulated_rules *rules, struct arena *are
 	struct simulated_view *view, double user_share)
 {
 	struct verdict *v = &view->verdict;
-	const struct simulated_site *site = hottest_of(view, v->category);
+	const struct simulated_site *site = hottest_of(rules, view, v->category);
 
 	v->confidence = confidence_of(rules, view, v->category);
 	v->doubt =
@@ -432,17 +449,40 @@ static void verdict_words(const struct simulated_rules *rules, struct arena *are
 			? "most of the time is in the kernel, which is not simulated"
 		: user_share < rules->judged_share
 			? "most of the time has no matching simulated counts"
-		: (double)view->samples < rules->samples_least
-			? "there are few samples"
 			: "time and counts come from different runs, and the counts from a model";
 	if (v->category == VERDICT_MIXED)
 		v->why = arena_format(arena,
 			"no cause has %.0f %% of the time: look at each function",
 			rules->lead_share * 100);
-	else if (site && v->category != VERDICT_UNCLEAR)
+	else if (v->category == VERDICT_UNCLEAR)
+		v->why = "simulated counts explain too little of the time";
+	else if (site)
 		v->why = arena_format(arena, "%s: %s", site->row.function, site->why);
 	else
-		v->why = "simulated counts explain too little of the time";
+		v->why = arena_format(arena,
+			"many functions add up to it, each with fewer than %.0f samples",
+			rules->samples_least);
+}
+
+/* No cause at all, neither in the word nor in the shares. */
+static void verdict_few(const struct simulated_rules *rules, struct arena *arena,
+	struct simulated_view *view, uint64_t samples)
+{
+	struct verdict *v = &view->verdict;
+
+	for (unsigned c = VERDICT_UNCLEAR + 1; c < VERDICT_CATEGORIES; c++) {
+		view->category_share[VERDICT_UNCLEAR] += view->category_share[c];
+		view->category_share[c] = 0;
+	}
+	v->category = VERDICT_UNCLEAR;
+	v->confidence = VERDICT_LOW;
+	v->share = (double)NAN;
+	v->share_reason = "there are too few samples";
+	v->doubt = "";
+	v->why = arena_format(arena,
+		"%llu sample%s too few to name a cause: it needs %.0f, so give the program more "
+		"work",
+		(unsigned long long)samples, samples == 1 ? " is" : "s are", rules->samples_least);
 }
 
 void simulated_view_judge(
@@ -450,6 +490,7 @@ void simulated_view_judge(
 {
 	double user = 1 - view->kernel_share, of_user[VERDICT_CATEGORIES], share = 0;
 	struct verdict *v = &view->verdict;
+	uint64_t samples;
 
 	*v = verdict_none();
 	for (uint32_t i = 0; i < view->function_count; i++)
@@ -467,7 +508,31 @@ void simulated_view_judge(
 		return;
 	}
 	v->category = leader(rules, of_user, &share);
+	samples = samples_of(view, v->category);
+	if (v->category != VERDICT_UNCLEAR && (double)samples < rules->samples_least) {
+		verdict_few(rules, arena, view, samples);
+		return;
+	}
 	v->share = share;
 	v->share_of = "time in user mode";
 	verdict_words(rules, arena, view, view->joined_share);
+}
+
+void simulated_sites_hide(const struct simulated_rules *rules, struct arena *arena,
+	struct simulated_site *sites, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		struct simulated_site *site = &sites[i];
+
+		if (!site->samples || !site->row.counts[SIMULATED_INSTRUCTIONS] ||
+			(double)site->samples >= rules->samples_least)
+			continue;
+		site->few_samples = true;
+		site->category = VERDICT_UNCLEAR;
+		site->confidence = VERDICT_LOW;
+		site->why =
+			arena_format(arena, "%llu sample%s too few to name a cause: it needs %.0f",
+				(unsigned long long)site->samples,
+				site->samples == 1 ? " is" : "s are", rules->samples_least);
+	}
 }

@@ -23,5 +23,10 @@ void simulated_targets_judge(const struct simulated_rules *rules,
 void simulated_view_judge(
 	const struct simulated_rules *rules, struct arena *arena, struct simulated_view *view);
 
+/* Take the cause from each place with too few samples: after the verdict, in which many such places
+ * count together. */
+void simulated_sites_hide(const struct simulated_rules *rules, struct arena *arena,
+	struct simulated_site *sites, uint32_t count);
+
 /* Add `more` to `into`, count by count; what gets too large stays at the largest. */
 void simulated_counts_add(uint64_t *into, const uint64_t *more);

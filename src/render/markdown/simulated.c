@@ -27,7 +27,7 @@ void simulated_markdown(
 		const struct simulated_site *site = &view->functions[i];
 
 		str_addf(out, "| %.1f %% | %s | %s | %s | %s | ", site->time_share * 100,
-			verdict_category_title(site->category),
+			site->few_samples ? "few samples" : verdict_category_title(site->category),
 			simulated_number(a, sizeof(a), site->ll_mpki),
 			simulated_number(b, sizeof(b), site->ns_per_ll_miss),
 			simulated_number(c, sizeof(c), site->mispredict_mpki));

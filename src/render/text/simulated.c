@@ -34,6 +34,11 @@ uint32_t simulated_rows_shown(const struct simulated_view *view, uint32_t most)
 	return count;
 }
 
+static const char *cause_word(const struct simulated_site *site)
+{
+	return site->few_samples ? "few samples" : verdict_category_word(site->category);
+}
+
 static void function_row(struct table *table, const struct simulated_site *site)
 {
 	char buf[64];
@@ -52,7 +57,7 @@ static void function_row(struct table *table, const struct simulated_site *site)
 	table_cell(table, INK_PLAIN, "%s",
 		simulated_number(
 			buf, sizeof(buf), of_many(site->ns_per_mispredict, site->mispredict_mpki)));
-	table_cell(table, INK_WARN, "%s", verdict_category_word(site->category));
+	table_cell(table, INK_WARN, "%s", cause_word(site));
 	table_cell(table, INK_PLAIN, "%s", site->row.function);
 }
 
@@ -162,7 +167,7 @@ void simulated_agent(
 		const struct simulated_site *site = &view->functions[i];
 
 		paper_add(paper, "%.1f%% %.80s: %s; %s\n", site->time_share * 100,
-			site->row.function, verdict_category_word(site->category), site->why);
+			site->row.function, cause_word(site), site->why);
 	}
 	simulated_costs_line(&line, &view->costs);
 	paper_add(paper, "%s\n", str_text(&line));

@@ -118,7 +118,8 @@ struct simulated_site {
 	double mispredict_share, frontend_share;
 	enum verdict_category category;
 	enum verdict_confidence confidence;
-	const char *why; /* one sentence with its numbers */
+	const char *why;  /* one sentence with its numbers */
+	bool few_samples; /* so it has no cause: category is unclear, and `why` says so */
 };
 
 struct simulated_view {
