@@ -118,8 +118,8 @@ const char store_create_views[] =
 
 	"CREATE VIEW samples AS\n"
 	"SELECT s.id AS id, s.time_ns AS time_ns, e.text AS event, t.pid AS pid, t.tid AS tid,\n"
-	"  n.text AS thread, s.cpu AS cpu, s.period AS period, u.text AS function, f.line AS "
-	"line,\n"
+	"  n.text AS thread, nullif(s.cpu, 4294967295) AS cpu, s.period AS period,\n"
+	"  u.text AS function, f.line AS line,\n"
 	"  p.text AS module, s.flags & 1 AS truncated, (s.flags & 2) / 2 AS kernel\n"
 	"FROM sample s LEFT JOIN event v ON v.id = s.event LEFT JOIN text e ON e.id = v.name\n"
 	"LEFT JOIN thread t ON t.id = s.thread LEFT JOIN text n ON n.id = t.name\n"

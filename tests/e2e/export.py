@@ -3,6 +3,7 @@ import json
 import os
 import re
 import socket
+import sqlite3
 
 import runs
 from tap import assay, case, main, need, run
@@ -86,7 +87,7 @@ def firefox_chains(text):
 
 
 def perf_script_chains(text):
-    head = re.compile(r"\S.*? +\d+/\d+ +\[\d+\] +\d+\.\d{9}: +(\d+) (\S+): $")
+    head = re.compile(r"\S.*? +\d+/\d+ +(\[\d+\] +)?\d+\.\d{9}: +(\d+) (\S+): $")
     for block in text.split("\n\n")[:-1]:
         first, *rest = block.split("\n")
         assert head.match(first), first
@@ -230,6 +231,25 @@ def _():
         line = ";".join(chain)
         stacks[line] = stacks.get(line, 0) + weight
     assert stacks == {";".join(c): w for c, w in folded_chains(exported(path, "folded"))}, stacks
+
+
+@case("a CPU that is not known is omitted or null, never a number")
+def _():
+    with open("perf.txt", "w", encoding="ascii") as file:
+        file.write("a b 10/11 1.000000001: 7 cycles: \n\t40 f (/bin/x)\n\n"
+                   "a b 10/11 [003] 1.000000002: 7 cycles: \n\t40 f (/bin/x)\n\n")
+    r = assay("import", "perf.txt", "-o", "run.assay")
+    assert r.status == 0, r
+    heads = exported("run.assay", "perfscript").splitlines()[::3]
+    assert [re.sub(r" +", " ", head) for head in heads] == [
+        "a b 10/11 1.000000001: 7 cycles: ", "a b 10/11 [003] 1.000000002: 7 cycles: "], heads
+    assert [s["cpu"] for s in json.loads(exported("run.assay", "json"))["samples"]] == [None, 3]
+    assert [s.get("cpu") for s in json.loads(exported("run.assay", "chrome"))["samples"]] \
+        == [None, 3]
+    for form in ("folded", "speedscope", "firefox"):
+        assert "4294967295" not in exported("run.assay", form), form
+    with sqlite3.connect("run.assay") as db:
+        assert db.execute("SELECT cpu FROM samples ORDER BY id").fetchall() == [(None,), (3,)]
 
 
 @case("a clock's samples become slices that cover their periods")

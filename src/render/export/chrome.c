@@ -172,7 +172,8 @@ static void add_samples(struct chrome *c)
 
 		snprintf(id, sizeof(id), "%u", sample->node);
 		jsonw_begin_object(&c->w);
-		jsonw_put_u64(&c->w, "cpu", sample->cpu);
+		if (sample->cpu != WALK_NONE)
+			jsonw_put_u64(&c->w, "cpu", sample->cpu);
 		jsonw_put_u64(&c->w, "pid", thread->pid);
 		jsonw_put_u64(&c->w, "tid", thread->tid);
 		jsonw_put_double(&c->w, "ts", to_us(since_start_ns(c, sample->time_ns)));

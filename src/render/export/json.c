@@ -116,7 +116,7 @@ static void add_samples(
 			jsonw_put_u64(w, "samples", sample->samples);
 		} else {
 			jsonw_put_u64(w, "time_ns", sample->time_ns);
-			jsonw_put_u64(w, "cpu", sample->cpu);
+			put_index(w, "cpu", sample->cpu);
 			if (sample->truncated)
 				jsonw_put_bool(w, "truncated", true);
 			if (sample->broken)

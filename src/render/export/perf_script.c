@@ -1,7 +1,7 @@
 /* perf_script.c - the text that `perf script --ns -F +pid` prints, for the many tools that
  * read it.
  *
- *     comm  PID/TID [CPU] SECONDS.NANOSECONDS:  PERIOD EVENT:
+ *     comm  PID/TID [CPU] SECONDS.NANOSECONDS:  PERIOD EVENT:        no [CPU] where not known
  *     <tab>ADDRESS FUNCTION+0xOFFSET (MODULE)       innermost first; "(inlined)" in place of
  *     <empty line>                                  the module where perf writes it too
  *
@@ -18,8 +18,10 @@ static void add_header(
 
 	export_thread_name(&name, thread);
 	export_plain(out, str_text(&name), 0);
-	str_addf(out, " %u/%u [%03u] %" PRIu64 ".%09" PRIu64 ": %10" PRIu64 " ", thread->pid,
-		thread->tid, sample->cpu, sample->time_ns / 1000000000,
+	str_addf(out, " %u/%u ", thread->pid, thread->tid);
+	if (sample->cpu != WALK_NONE)
+		str_addf(out, "[%03u] ", sample->cpu);
+	str_addf(out, "%" PRIu64 ".%09" PRIu64 ": %10" PRIu64 " ", sample->time_ns / 1000000000,
 		sample->time_ns % 1000000000, sample->period);
 	export_plain(out, walk->event, ' ');
 	str_add(out, ": \n");

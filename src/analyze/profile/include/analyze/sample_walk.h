@@ -62,7 +62,8 @@ struct walk_thread {
 struct walk_sample {
 	uint64_t time_ns; /* merged: of the first */
 	uint64_t samples, period;
-	uint32_t node, thread, cpu;
+	uint32_t node, thread;
+	uint32_t cpu; /* WALK_NONE: not known */
 	bool truncated, broken;
 };
 
