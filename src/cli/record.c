@@ -267,9 +267,11 @@ const struct command record_command = {
 	.details =
 		"Stacks are unwound while the program runs, from a copy of each sample's stack "
 		"that never reaches the disk: the file needs tens to hundreds of bytes per "
-		"sample. Lost samples and truncated stacks are counted and shown.\nExit status 5 "
-		"when the program failed (see --target-status), 6 when the event cannot be sampled "
-		"here, 130 after Ctrl-C; the samples are kept in each case.",
+		"sample. Faults, switches and tracepoints give one sample each unless -c or -F "
+		"says otherwise. Lost samples and truncated stacks are counted and "
+		"shown.\nExit status 5 when the program failed (see --target-status), 6 when the "
+		"event cannot be sampled here, 130 after Ctrl-C; the samples are kept in each "
+		"case.",
 	.options = options,
 	.program = PROGRAM_REQUIRED,
 	.run = record_run,

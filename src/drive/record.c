@@ -229,7 +229,7 @@ static int note_losses(const struct recording *c, const struct sampler_facts *fa
 		snprintf(text, sizeof(text), "lost %llu samples: the rings were full",
 			(unsigned long long)facts->lost_samples);
 		r = emit_note(c->sink, "samples-lost", text,
-			"sample less often with -F, or use larger rings: sudo sysctl "
+			"sample less often with -c or -F, or use larger rings: sudo sysctl "
 			"kernel.perf_event_mlock_kb=20480");
 	}
 	if (r >= 0 && facts->lost_records) {

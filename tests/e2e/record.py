@@ -10,8 +10,8 @@ from tap import (ASSAY, BUILD, assay, case, cpu_s_below, main, measured, need, r
                  wait_for)
 
 WORKLOADS = os.path.join(BUILD, "tests", "workloads")
-NOP, FORKS, SHARES, SPIN = (
-    os.path.join(WORKLOADS, name) for name in ("nop", "forks", "shares", "spin"))
+FAULTS, FORKS, NOP, SHARES, SPIN = (
+    os.path.join(WORKLOADS, name) for name in ("faults", "forks", "nop", "shares", "spin"))
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--")
 
 
@@ -126,6 +126,38 @@ def _():
     assert len(d["data"]["events"]) == 2 and d["data"]["period"] == 100000, d
     d = record("-e", "page-faults", "-c", "1", "--", "ls", "-la", "/usr/bin")
     assert d["data"]["samples"] > 20, d
+
+
+def fault_samples():
+    """How many samples of faults there are, and how many faults they stand for."""
+    return [int(word) for word in
+            sql("select count(*), ifnull(sum(period), 0) from samples "
+                "where event like 'page-faults%'").split("|")]
+
+
+@case("beside a clock each fault is a sample, as many as the kernel counted for the program")
+def _():
+    d = record("-e", "cpu-clock", "-e", "page-faults", "--", FAULTS, "2000")["data"]
+    samples, faults = fault_samples()
+    # The kernel also counts those between fork and exec, but not twice those of its own.
+    counted = int(sql("select minor_faults + major_faults from executions"))
+    assert samples == faults and counted - 300 - d["lost"] < faults < counted + 100, (d, counted)
+    assert d["rate_hz"] == 997 and d["period"] is None, d
+    assert [event.split(":")[0] for event in d["each"]] == ["page-faults"], d
+    r = assay("record", "-e", "page-faults", "--", FAULTS, "2000")
+    assert r.status == 0 and ", one for each" in r.err and "Hz" not in r.err, r
+
+
+@case("-c thins faults out and keeps their total, -F warns that theirs is an estimate")
+def _():
+    d = record("-e", "page-faults", "-c", "100", "--", FAULTS, "5000")
+    samples, faults = fault_samples()
+    assert faults == samples * 100 and d["data"]["each"] == [], (samples, faults, d)
+    # On each CPU up to a period is never over.
+    assert 5000 - 100 * os.cpu_count() <= faults + 100 * d["data"]["lost"] < 5400, (faults, d)
+    assert "estimated-totals" not in codes(d), d
+    d = record("-e", "cpu-clock,page-faults", "-F", "999", "--", FAULTS, "5000")
+    assert "estimated-totals" in codes(d) and d["data"]["each"] == [], d
 
 
 @case("without stacks, and with frame pointers only, samples have what was asked for")

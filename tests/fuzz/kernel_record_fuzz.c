@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		KERNEL_SAMPLE_TYPES &
 		~(PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER |
 			PERF_SAMPLE_BRANCH_STACK | PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT |
-			PERF_SAMPLE_DATA_SRC);
+			PERF_SAMPLE_DATA_SRC | PERF_SAMPLE_PERIOD);
 	const struct wire_sink sink = {.take = take};
 	const struct perf_event_header *record;
 	struct perf_event_mmap_page page = {0};
@@ -63,7 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	       (data[0] & 2 ? PERF_SAMPLE_REGS_USER : 0) |
 	       (data[0] & 4 ? PERF_SAMPLE_STACK_USER : 0) |
 	       (data[0] & 8 ? PERF_SAMPLE_BRANCH_STACK : 0) |
-	       (data[0] & 16 ? PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC : 0);
+	       (data[0] & 16 ? PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT | PERF_SAMPLE_DATA_SRC : 0) |
+	       (data[0] & 64 ? 0 : PERF_SAMPLE_PERIOD);
 	scratch.as_branches = data[0] & 32;
 	size = size - 1 > RING ? RING : size - 1;
 	memset(ring_data, 0, sizeof(ring_data));

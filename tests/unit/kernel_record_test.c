@@ -83,6 +83,19 @@ static void a_full_sample_is_read_without_copying(void **state)
 	assert_int_equal(s.flags, 0);
 }
 
+static void a_sample_of_a_fixed_period_need_not_tell_it(void **state)
+{
+	struct words w = {{PERF_RECORD_SAMPLE, 0, 8 + 8 * 5}, {42, 0x1000, 10, 999, 3}};
+	struct wire_sample s;
+	uint64_t identifier;
+
+	(void)state;
+	assert_true(kernel_sample_read(&w.header, SAMPLE_PLAIN & ~(uint64_t)PERF_SAMPLE_PERIOD,
+		&scratch, &s, &identifier));
+	assert_int_equal(s.cpu, 3);
+	assert_int_equal(s.period, 0);
+}
+
 static void a_sample_that_is_cut_anywhere_is_refused(void **state)
 {
 	struct words w = {0};
@@ -370,6 +383,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_full_sample_is_read_without_copying),
+		cmocka_unit_test(a_sample_of_a_fixed_period_need_not_tell_it),
 		cmocka_unit_test(a_sample_that_is_cut_anywhere_is_refused),
 		cmocka_unit_test(lengths_that_cannot_be_are_refused),
 		cmocka_unit_test(a_kernel_thread_has_no_registers_and_no_stack),

@@ -85,17 +85,21 @@ void record_view_make(const struct run *run, const char *path, uint64_t bytes, s
 		.path = path,
 		.bytes = bytes,
 		.event_count = run->events.count,
-		.rate_hz = count_of(run, "rate_hz", "a period was requested"),
-		.period = count_of(run, "sample_period", "a rate was requested"),
+		.rate_hz = count_of(run, "rate_hz", "no event was sampled at a rate"),
+		.period = count_of(run, "sample_period", "no event was sampled by a period"),
 		.ring_bytes = count_of(run, "ring_bytes", "the recording did not finish"),
 		.dump_bytes = count_of(run, "stack_dump_bytes", "no stacks were copied"),
 		.next = arena_format(arena, "assay report %s", path),
 	};
 	const char **events = arena_take(arena, (run->events.count + 1) * sizeof(*events));
+	bool *each = arena_take(arena, (run->events.count + 1) * sizeof(*each));
 
-	for (uint32_t i = 0; i < run->events.count; i++)
+	for (uint32_t i = 0; i < run->events.count; i++) {
 		events[i] = run_text(run, run->events.at[i].name);
+		each[i] = run->events.at[i].flags & EVENT_EACH;
+	}
 	view.events = events;
+	view.each = each;
 	counts_fill(run, &view);
 	cost_fill(run, &view);
 	execution_fill(run, &view);

@@ -37,6 +37,11 @@ void record_json(struct jsonw *w, const struct record_view *view)
 	jsonw_put_text(w, "file", view->path);
 	jsonw_put_u64(w, "bytes", view->bytes);
 	jsonw_put_texts(w, "events", view->events, view->event_count);
+	jsonw_open_array(w, "each");
+	for (uint32_t i = 0; i < view->event_count; i++)
+		if (view->each[i])
+			jsonw_text(w, view->events[i]);
+	jsonw_end_array(w);
 	json_count(w, "samples", &view->samples);
 	json_count(w, "lost", &view->lost);
 	jsonw_put_number(w, "lost_share", view->lost_share, "no samples were taken");

@@ -4,19 +4,32 @@
 #include <math.h>
 #include <string.h>
 
-static void events_add(struct str *text, const struct record_view *view)
+/* Those of which each one is a sample, or the others; how many. */
+static unsigned names_add(struct str *text, const struct record_view *view, bool each)
 {
+	unsigned count = 0;
+
 	for (uint32_t i = 0; i < view->event_count; i++)
-		str_addf(text, "%s%s", i ? ", " : "", view->events[i]);
+		if (view->each[i] == each)
+			str_addf(text, "%s%s", count++ ? ", " : "", view->events[i]);
+	return count;
 }
 
-static void rate_add(struct str *text, const struct record_view *view)
+/* "cpu-clock at 997 Hz and page-faults, one for each" */
+static void events_add(struct str *text, const struct record_view *view)
 {
-	if (view->period.known)
+	unsigned others = names_add(text, view, false);
+
+	if (others && view->period.known)
 		str_addf(text, ", one every %llu", (unsigned long long)view->period.value);
-	else if (view->rate_hz.known)
+	else if (others && view->rate_hz.known)
 		str_addf(text, " at %llu Hz", (unsigned long long)view->rate_hz.value);
-	if (!isnan(view->reached_hz))
+	if (others < view->event_count) {
+		str_add(text, others ? " and " : "");
+		names_add(text, view, true);
+		str_add(text, ", one for each");
+	}
+	if (!isnan(view->reached_hz) && (!others || others == view->event_count))
 		str_addf(text, " (%.0f per second of CPU time)", view->reached_hz);
 }
 
@@ -29,7 +42,6 @@ static void samples_line(struct paper *paper, const struct record_view *view)
 		paper_count(count, sizeof(count), (double)view->samples.value));
 	str_add(&text, " of ");
 	events_add(&text, view);
-	rate_add(&text, view);
 	paper_add(paper, "%s", text.at);
 	if (view->lost.known)
 		paper_ink(paper, view->lost.value ? INK_WARN : INK_PLAIN, ", %s lost",
@@ -108,7 +120,6 @@ void record_agent(struct paper *paper, const struct record_view *view)
 	str_auto struct str events = {0};
 
 	events_add(&events, view);
-	rate_add(&events, view);
 	paper_add(paper, "target: %.200s\n", view->target);
 	paper_add(paper, "event: %.400s\n", str_text(&events));
 	agent_count(paper, "samples", &view->samples);

@@ -202,7 +202,8 @@ bool kernel_sample_read(const struct perf_event_header *record, uint64_t sample_
 	if (sample_type & PERF_SAMPLE_ADDR)
 		sample.addr = take_word(&w);
 	sample.cpu = (uint32_t)take_word(&w);
-	sample.period = take_word(&w);
+	if (sample_type & PERF_SAMPLE_PERIOD)
+		sample.period = take_word(&w);
 	if (sample_type & PERF_SAMPLE_CALLCHAIN)
 		read_chain(&w, &sample);
 	if (sample_type & PERF_SAMPLE_BRANCH_STACK)

@@ -25,6 +25,12 @@ bool sampler_event_is_clock(const struct event_spec *spec)
 		       spec->config == PERF_COUNT_SW_TASK_CLOCK);
 }
 
+bool sampler_event_is_raised(const struct event_spec *spec)
+{
+	return spec->type == PERF_TYPE_TRACEPOINT ||
+	       (spec->type == PERF_TYPE_SOFTWARE && !sampler_event_is_clock(spec));
+}
+
 /* Of the PMU, by a generic name, a code or a PMU's own name; what is no core PMU's is left alone by
  * the judgement. */
 static bool event_is_hardware(const struct event_spec *spec)
@@ -132,6 +138,16 @@ static void events_judge(struct event_list *list)
 	}
 }
 
+/* A rate makes the kernel guess how many a sample stands for, which is far off while they are few:
+ * so each one is a sample unless -c or, for what is no tracepoint, -F says how often. */
+static bool event_is_each(const struct event_spec *spec, const struct sampler_options *options)
+{
+	if (options->period)
+		return options->period == 1 && sampler_event_is_raised(spec);
+	return spec->type == PERF_TYPE_TRACEPOINT ||
+	       (sampler_event_is_raised(spec) && !options->rate_hz);
+}
+
 int sampler_event_check(struct event_list *list, struct sampler_options *options, struct err *err)
 {
 	const struct event_reason_context context = {
@@ -151,6 +167,9 @@ int sampler_event_check(struct event_list *list, struct sampler_options *options
 			return r;
 		spec->group = 0; /* samples are taken one by one */
 	}
+	vec_foreach (struct event_spec, spec, &list->specs)
+		if (event_is_each(spec, options))
+			spec->flags |= WIRE_EVENT_EACH;
 	if (!options->rate_hz && !options->period)
 		options->rate_hz = RATE_DEFAULT_HZ;
 	return 0;
@@ -161,8 +180,8 @@ void sampler_event_rate(const struct event_spec *spec, const struct sampler_opti
 {
 	if (options->period) {
 		attr->sample_period = options->period;
-	} else if (spec->type == PERF_TYPE_TRACEPOINT) {
-		attr->sample_period = 1; /* each one is news */
+	} else if (spec->flags & WIRE_EVENT_EACH) {
+		attr->sample_period = 1;
 	} else {
 		attr->freq = 1;
 		attr->sample_freq = options->rate_hz;

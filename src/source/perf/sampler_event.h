@@ -8,7 +8,11 @@
 /* cpu-clock and task-clock: a timer, not a counter. */
 bool sampler_event_is_clock(const struct event_spec *spec);
 
-/* Refuse what is known to fail or to lie before anything is opened, and settle the rate. */
+/* Faults, switches and tracepoints: the kernel raises them one by one. */
+bool sampler_event_is_raised(const struct event_spec *spec);
+
+/* Refuse what is known to fail or to lie before anything is opened, and settle the rate; events
+ * that are to be a sample each get WIRE_EVENT_EACH. */
 int sampler_event_check(struct event_list *list, struct sampler_options *options, struct err *err);
 
 /* Fill in rate or period. */

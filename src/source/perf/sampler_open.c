@@ -34,9 +34,10 @@ enum {
 	WAKE_PART = 4,		    /* wake us when a quarter is full */
 	DUMP_MOST_BYTES = 60 << 10, /* a record has at most 65,535 bytes */
 	DUMP_LEAST_BYTES = 8 << 10,
-	REST_BYTES = 1536,   /* of a record beside the copy: a chain of 127, registers */
-	FIT_LEAST = 64,	     /* samples that a ring holds at least */
-	FIT_PER_SECOND = 20, /* or those of 1/20 s, as long as we may be kept off the CPU */
+	DUMP_EACH_BYTES = 16 << 10, /* see decision 004 */
+	REST_BYTES = 1536,	    /* of a record beside the copy: a chain of 127, registers */
+	FIT_LEAST = 64,		    /* samples that a ring holds at least */
+	FIT_PER_SECOND = 20,	    /* or those of 1/20 s, as long as we may be kept off the CPU */
 };
 
 #define FORMAT_LOST (1U << 4) /* PERF_FORMAT_LOST, Linux 6.0 */
@@ -56,6 +57,14 @@ static bool stack_is_copied(const struct sampler *sampler)
 {
 	return sampler->options.stack == SAMPLER_STACK_AUTO ||
 	       sampler->options.stack == SAMPLER_STACK_DUMP;
+}
+
+/* An event whose every one is a sample comes in bursts: more of them fit. */
+static uint32_t dump_bytes_of(const struct sampler *sampler, const struct event_spec *spec)
+{
+	uint32_t bytes = sampler->facts.dump_bytes;
+
+	return spec->flags & WIRE_EVENT_EACH && bytes > DUMP_EACH_BYTES ? DUMP_EACH_BYTES : bytes;
 }
 
 static uint64_t side_bytes(uint64_t ring_bytes)
@@ -124,14 +133,15 @@ static int side_open(struct sampler *sampler, pid_t pid, int cpu)
 	return fd;
 }
 
-static void attr_stack(const struct sampler *sampler, struct perf_event_attr *attr)
+static void attr_stack(
+	const struct sampler *sampler, const struct event_spec *spec, struct perf_event_attr *attr)
 {
 	enum sampler_stack stack = sampler->options.stack;
 
 	attr->sample_type = sampler->sample_type;
 	if (stack_is_copied(sampler)) {
 		attr->sample_regs_user = KERNEL_REGISTER_MASK;
-		attr->sample_stack_user = sampler->facts.dump_bytes;
+		attr->sample_stack_user = dump_bytes_of(sampler, spec);
 	}
 	if (stack == SAMPLER_STACK_BRANCHES)
 		attr->branch_sample_type = PERF_SAMPLE_BRANCH_USER | PERF_SAMPLE_BRANCH_CALL_STACK;
@@ -168,7 +178,7 @@ static int sample_open_once(
 
 	sampler_event_rate(spec, &sampler->options, &attr);
 	attr_common(sampler, &attr);
-	attr_stack(sampler, &attr);
+	attr_stack(sampler, spec, &attr);
 	return event_fd_open(&attr, pid, cpu, -1);
 }
 
@@ -354,8 +364,11 @@ static uint64_t sample_type_of(const struct sampler_options *options)
 {
 	enum sampler_stack stack = options->stack;
 	uint64_t type = PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID |
-			PERF_SAMPLE_TIME | PERF_SAMPLE_CPU | PERF_SAMPLE_PERIOD;
+			PERF_SAMPLE_TIME | PERF_SAMPLE_CPU;
 
+	/* With it, each fault, switch or tracepoint is a sample whatever the period is. */
+	if (options->period < 2)
+		type |= PERF_SAMPLE_PERIOD;
 	if (stack != SAMPLER_STACK_NONE)
 		type |= PERF_SAMPLE_CALLCHAIN;
 	if (stack == SAMPLER_STACK_AUTO || stack == SAMPLER_STACK_DUMP)
@@ -415,6 +428,17 @@ static int sampler_try(struct sampler *sampler, uint64_t ring_bytes, struct err 
 	return refusal_explain(&facts, REFUSED_RING, -r, err);
 }
 
+/* What -c or -F says, or, when each one is a sample, a period of 1. */
+static void rate_settle(struct sampler *sampler)
+{
+	bool each = true;
+
+	vec_foreach (const struct event_spec, spec, &sampler->list->specs)
+		each &= (spec->flags & WIRE_EVENT_EACH) != 0;
+	sampler->facts.period = each ? 1 : sampler->options.period;
+	sampler->facts.rate_hz = sampler->facts.period ? 0 : sampler->options.rate_hz;
+}
+
 int sampler_open_all(struct sampler *sampler, struct err *err)
 {
 	int r = sampler_event_check(sampler->list, &sampler->options, err);
@@ -430,8 +454,7 @@ int sampler_open_all(struct sampler *sampler, struct err *err)
 	bytes = sampler->facts.ring_wanted_bytes = ring_bytes_wanted(sampler);
 	sampler->facts.cpus = sampler->cpus.count;
 	sampler->facts.clock = sampler_event_is_clock(&sampler->list->specs.at[0]);
-	sampler->facts.period = sampler->options.period;
-	sampler->facts.rate_hz = sampler->options.period ? 0 : sampler->options.rate_hz;
+	rate_settle(sampler);
 	while ((r = sampler_try(sampler, bytes, err)) > 0)
 		bytes /= 2;
 	vec_foreach (const struct event_spec, spec, &sampler->list->specs)

@@ -42,12 +42,13 @@ enum {
 	EVENT_PRESCALED = 1, /* its counts are scaled already; never scale them again */
 	EVENT_SIMULATED = 2, /* counted by a simulator, not by a machine */
 	EVENT_MERGED = 4,    /* a sample stands for as many as its period says */
+	EVENT_EACH = 8,	     /* each one was to be a sample */
 };
 
 struct event_row {
 	text_id name, unit, core, reason;
 	uint32_t group; /* 0: alone */
-	uint32_t flags; /* EVENT_PRESCALED, EVENT_SIMULATED, EVENT_MERGED */
+	uint32_t flags; /* EVENT_PRESCALED, EVENT_SIMULATED, EVENT_MERGED, EVENT_EACH */
 	enum event_status status;
 	double scale; /* value * scale is in `unit` */
 };

@@ -36,7 +36,7 @@ struct event_spec {
 	bool exclude_user, exclude_kernel, exclude_hypervisor, exclude_host, exclude_guest;
 	bool modified; /* the user chose user/kernel; never widened or narrowed for him */
 	bool pinned;
-	uint32_t flags;	    /* WIRE_EVENT_PRESCALED, WIRE_EVENT_SIMULATED */
+	uint32_t flags;	    /* WIRE_EVENT_PRESCALED, WIRE_EVENT_SIMULATED, WIRE_EVENT_EACH */
 	bool whole_machine; /* an uncore PMU: cannot be counted for one task */
 	unsigned precise;
 	enum wire_event_status status; /* COUNTED: may be opened */

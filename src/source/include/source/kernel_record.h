@@ -49,10 +49,10 @@ struct wire_branch kernel_branch_of(uint64_t from, uint64_t to, uint64_t bits);
 /* WIRE_SAMPLE_* of a record's `misc`. */
 uint32_t kernel_flags_of(uint16_t misc);
 
-/* Read a PERF_RECORD_SAMPLE of `sample_type` (within KERNEL_SAMPLE_TYPES) into `ret_sample`, all
- * but its event; `ret_identifier` says which open event it is from.  A branch stack becomes the
- * sample's branches, or with !scratch->as_branches the user part of the chain.  False: not well
- * formed. */
+/* Read a PERF_RECORD_SAMPLE of `sample_type` (within KERNEL_SAMPLE_TYPES; only PERIOD and what
+ * follows it may be absent, and ADDR) into `ret_sample`, all but its event; `ret_identifier` says
+ * which open event it is from.  A branch stack becomes the sample's branches, or with
+ * !scratch->as_branches the user part of the chain.  False: not well formed. */
 bool kernel_sample_read(const struct perf_event_header *record, uint64_t sample_type,
 	struct kernel_scratch *scratch, struct wire_sample *ret_sample, uint64_t *ret_identifier);
 

@@ -28,8 +28,8 @@ enum sampler_stack {
 struct sampler_options {
 	enum counters_mode mode;
 	pid_t id;	  /* the spawner, or the process; not with COUNTERS_MACHINE */
-	uint64_t rate_hz; /* samples per second while it runs, 0: 997; or */
-	uint64_t period;  /* one sample every so many events; 0: by rate */
+	uint64_t rate_hz; /* samples per second while it runs; 0: 997, and each fault, switch... */
+	uint64_t period;  /* or: one sample every so many events; 0: by rate */
 	enum sampler_stack stack;
 	uint64_t branches; /* branch_sample_type bits of branch_filter.h: each sample holds the last
 			    * branches; 0: none.  Not with SAMPLER_STACK_BRANCHES */
@@ -43,8 +43,8 @@ struct sampler_facts {
 	uint64_t passes;
 	uint64_t ring_bytes,
 		ring_wanted_bytes; /* of samples, per CPU: what it is, what was tried */
-	uint32_t dump_bytes;	   /* of the stack in each sample, 0: none */
-	uint64_t rate_hz, period;  /* as settled; one of them is 0 */
+	uint32_t dump_bytes;	   /* of the stack in each sample at most, 0: none */
+	uint64_t rate_hz, period;  /* as settled; one of them is 0, the period 1 if each is one */
 	unsigned cpus;
 	bool clock;	   /* the first event is cpu-clock or task-clock */
 	bool kernel;	   /* the kernel is sampled, too */

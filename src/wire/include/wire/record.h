@@ -104,6 +104,7 @@ enum {
 	WIRE_EVENT_PRESCALED = 1,
 	WIRE_EVENT_SIMULATED = 2, /* counted by a simulator, not by a machine */
 	WIRE_EVENT_MERGED = 4,	  /* a sample stands for as many as its period says */
+	WIRE_EVENT_EACH = 8,	  /* each one was to be a sample */
 };
 
 /* Commands count 1, 2, 3... in the order in which they come. */

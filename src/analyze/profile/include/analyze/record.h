@@ -23,6 +23,7 @@ struct record_view {
 	const char *path;	   /* of the run file */
 	uint64_t bytes;		   /* of the run file */
 	const char *const *events; /* as they really were sampled */
+	const bool *each;	   /* of the same: each one was to be a sample */
 	uint32_t event_count;
 	struct record_count samples, lost, lost_records, throttled, truncated, broken;
 	double lost_share, truncated_share, bytes_per_sample;
