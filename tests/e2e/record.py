@@ -1,6 +1,7 @@
 """`assay record`: the right shares, whole stacks, every way a target can behave, honest gaps."""
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -218,6 +219,51 @@ def _():
     assert "spin" in names and "ls" in names, (names, d)
     assert sql("select count(*) from sample join thread on thread.id = sample.thread "
                "where pid = 0") == "0"
+
+
+def machine_as_root(*words):
+    """The warnings of `record -a` behind these words, by their code, while a spin of ours runs."""
+    if os.geteuid() != 0:
+        skip("not root")
+    with subprocess.Popen([SPIN, "100000"]) as child:
+        try:
+            r = run(*words, ASSAY, "record", "-a", "--json", "--", NOP)
+        finally:
+            child.kill()
+    if r.status == 6:
+        skip(r.err.splitlines()[0])
+    assert r.status == 0, r
+    return {w["code"]: w for w in json.loads(r.out)["warnings"]}
+
+
+# In a sandbox of landlock that forbids nothing but to make block devices, and to look at others.
+SANDBOX = """
+import ctypes, os, struct, sys
+libc = ctypes.CDLL(None, use_errno=True)
+ruleset = libc.syscall(444, struct.pack("Q", 1 << 11), ctypes.c_size_t(8), 0)
+if ruleset < 0 or libc.prctl(38, 1, 0, 0, 0) or libc.syscall(446, ruleset, 0):
+    sys.exit(f"no sandbox: {os.strerror(ctypes.get_errno())}")
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+@case("the whole machine as root: who may not read all mappings is told why, never to be root")
+def _():
+    less = machine_as_root(need("setpriv"), "--bounding-set=-sys_ptrace", "--")["maps-denied"]
+    assert "CAP_SYS_PTRACE" in less["hint"] and "as root" not in less["hint"], less
+    if run(sys.executable, "-c", SANDBOX, "/bin/true").status != 0:
+        skip("no landlock")
+    sandboxed = machine_as_root(sys.executable, "-c", SANDBOX)["maps-denied"]
+    assert "outside of the sandbox" in sandboxed["hint"], sandboxed
+    assert re.search(r" of \d+ processes \(such as process \d+\)", sandboxed["text"]), sandboxed
+
+
+@case("the whole machine from within a container: what has no names there is said")
+def _():
+    words = ("unshare", "--pid", "--fork", "--mount-proc")
+    if os.geteuid() != 0 or run(*words, "true").status != 0:
+        skip("no PID namespace of its own")
+    assert "--pid=host" in machine_as_root(*words)["outside-container"]["hint"]
 
 
 @case("unprivileged: the user side is sampled, and what is missing is said")

@@ -450,8 +450,10 @@ def _():
     with open("/proc/sys/kernel/perf_event_paranoid", encoding="ascii") as f:
         if int(f.read()) <= 0:
             skip("perf_event_paranoid lets everybody count the whole machine")
-    r = run(*NOBODY, ASSAY, "stat", "-a", "-e", "task-clock,page-faults", "--", NOP)
+    r = run(*NOBODY, ASSAY, "stat", "-a", "-e", "task-clock,page-faults,cpu-migrations", "--", NOP)
     assert r.status == 6 and "not permitted" in r.err, r
+    # For one program 1 would do, for the whole machine it does not.
+    assert "perf_event_paranoid=0" in r.err and "perf_event_paranoid=1" not in r.err, r
 
 
 main()

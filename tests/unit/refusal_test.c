@@ -101,6 +101,35 @@ static void capabilities_of_a_user_namespace_do_not_count(void **state)
 	assert_non_null(strstr(err.text, "user namespace"));
 }
 
+static void root_without_the_capability_is_told_where_to_get_it(void **state)
+{
+	struct refusal_facts facts = {.paranoid = 2, .root = true, .container = true};
+	struct err err;
+
+	(void)state;
+	refusal_explain(&facts, REFUSED_MACHINE, EACCES, &err);
+	assert_string_equal(err.hint, "sudo sysctl kernel.perf_event_paranoid=0 (on the host), or "
+				      "start the container with --cap-add PERFMON");
+	facts.user_namespace = true;
+	refusal_explain(&facts, REFUSED_MACHINE, EACCES, &err);
+	assert_non_null(strstr(err.hint, "(on the host: inside a user namespace"));
+	assert_null(strstr(err.hint, "--cap-add"));
+}
+
+static void who_may_not_read_mappings_is_told_what_he_lacks(void **state)
+{
+	struct refusal_facts facts = plain_user;
+
+	(void)state;
+	assert_non_null(strstr(refusal_maps_hint(&facts), "as root"));
+	facts.root = true;
+	assert_non_null(strstr(refusal_maps_hint(&facts), "CAP_SYS_PTRACE"));
+	facts.capabilities = UINT64_C(1) << CAP_SYS_PTRACE;
+	assert_non_null(strstr(refusal_maps_hint(&facts), "outside of the sandbox"));
+	facts.user_namespace = true;
+	assert_non_null(strstr(refusal_maps_hint(&facts), "user namespace"));
+}
+
 static void a_ring_refused_is_locked_memory(void **state)
 {
 	(void)state;
@@ -117,6 +146,8 @@ int main(void)
 		cmocka_unit_test(a_missing_call_is_the_kernel_s),
 		cmocka_unit_test(root_that_is_refused_is_not_told_to_become_root),
 		cmocka_unit_test(capabilities_of_a_user_namespace_do_not_count),
+		cmocka_unit_test(root_without_the_capability_is_told_where_to_get_it),
+		cmocka_unit_test(who_may_not_read_mappings_is_told_what_he_lacks),
 		cmocka_unit_test(a_ring_refused_is_locked_memory),
 	};
 

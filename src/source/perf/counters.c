@@ -119,7 +119,9 @@ static int counter_open(struct counters *counters, struct counter *counter, stru
 	if (spec->status != WIRE_EVENT_COUNTED || !event_reason_check(spec, &context))
 		return 0;
 	r = counter_open_places(counters, counter, spec);
-	if ((r == -EACCES || r == -EPERM) && event_reason_narrow(counters->list, spec)) {
+	/* Whole CPUs are permitted or not, with the kernel or without. */
+	if ((r == -EACCES || r == -EPERM) && !context.whole_machine_mode &&
+		event_reason_narrow(counters->list, spec)) {
 		if (spec->status != WIRE_EVENT_COUNTED)
 			return 0;
 		r = counter_open_places(counters, counter, spec);

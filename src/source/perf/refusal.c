@@ -139,6 +139,7 @@ void refusal_facts_read(struct refusal_facts *ret_facts)
 	struct refusal_facts facts = {
 		.paranoid = setting_read("/proc/sys/kernel/perf_event_paranoid", PARANOID_UNKNOWN),
 		.bpf_disabled = setting_read("/proc/sys/kernel/unprivileged_bpf_disabled", -1),
+		.root = geteuid() == 0,
 		.user_namespace = namespace_differs("/proc/self/ns/user", initial_user_namespace),
 		.container = namespace_differs("/proc/self/ns/pid", initial_pid_namespace),
 		.virtual_machine = machine_is_virtual(),
@@ -268,6 +269,21 @@ static void explain_seccomp(
 			call, call);
 }
 
+static void explain_paranoid(
+	const struct refusal_facts *facts, enum refusal_of what, int code, struct err *err)
+{
+	const char *where = "";
+
+	if (facts->user_namespace)
+		where = " (on the host: inside a user namespace no capability counts)";
+	else if (facts->container)
+		where = " (on the host), or start the container with --cap-add PERFMON";
+	err_set(err, ERR_UNAVAILABLE, code,
+		"kernel.perf_event_paranoid is %d and forbids %s without CAP_PERFMON",
+		facts->paranoid, refused_name(what));
+	err_hint(err, "sudo sysctl kernel.perf_event_paranoid=%d%s", paranoid_limit(what), where);
+}
+
 static void explain_privilege(
 	const struct refusal_facts *facts, enum refusal_of what, int code, struct err *err)
 {
@@ -315,11 +331,7 @@ int refusal_explain(
 			      "gVisor and WSL1 have none");
 		break;
 	case REFUSAL_PARANOID:
-		err_set(err, ERR_UNAVAILABLE, code,
-			"kernel.perf_event_paranoid is %d and forbids %s without CAP_PERFMON",
-			facts->paranoid, name);
-		err_hint(err, "sudo sysctl kernel.perf_event_paranoid=%d%s", paranoid_limit(what),
-			facts->container ? " (on the host of this container)" : "");
+		explain_paranoid(facts, what, code, err);
 		break;
 	case REFUSAL_PRIVILEGE:
 		explain_privilege(facts, what, code, err);
@@ -352,4 +364,16 @@ int refusal_explain(
 		break;
 	}
 	return -code;
+}
+
+const char *refusal_maps_hint(const struct refusal_facts *facts)
+{
+	if (refusal_facts_can(facts, CAP_SYS_PTRACE))
+		return "a sandbox or a security module forbids it, also to root: run assay outside "
+		       "of the sandbox";
+	if (facts->user_namespace)
+		return "run assay on the host: inside a user namespace no capability counts";
+	if (facts->root)
+		return "add CAP_SYS_PTRACE (container: --cap-add SYS_PTRACE)";
+	return "run as their user or as root";
 }

@@ -21,6 +21,7 @@
 #include "sampler_event.h"
 #include "sampler_parts.h"
 #include "source/emit.h"
+#include "source/refusal.h"
 #include "source/task_scan.h"
 
 enum { PATIENCE_MS = 100, PATIENCE_DEAF_MS = 10, BELLS = 64 };
@@ -97,6 +98,35 @@ static int emit_events(struct sampler *sampler)
 	return r;
 }
 
+static int note_nameless(struct sampler *sampler, const struct task_scan *scan)
+{
+	struct refusal_facts facts;
+	char text[256];
+	bool machine = sampler->options.mode == COUNTERS_MACHINE;
+	int r = 0;
+
+	if (!machine && !scan->denied)
+		return 0;
+	refusal_facts_read(&facts);
+	if (machine && facts.container)
+		r = emit_note(sampler->sink, "outside-container",
+			"processes outside of this container are sampled too, without process IDs "
+			"and names",
+			"run assay on the host, or start the container with --pid=host");
+	if (r < 0 || !scan->denied)
+		return r;
+	if (scan->processes == 1)
+		snprintf(text, sizeof(text),
+			"cannot read the mappings of process %d, so its samples have no names",
+			(int)scan->denied_first);
+	else
+		snprintf(text, sizeof(text),
+			"cannot read the mappings of %u of %u processes (such as process %d), so "
+			"their samples have no names",
+			scan->denied, scan->processes, (int)scan->denied_first);
+	return emit_note(sampler->sink, "maps-denied", text, refusal_maps_hint(&facts));
+}
+
 static int scan_what_runs(struct sampler *sampler, struct err *err)
 {
 	struct task_scan scan = {0};
@@ -106,11 +136,8 @@ static int scan_what_runs(struct sampler *sampler, struct err *err)
 		r = task_scan_machine(sampler->sink, &scan);
 	else
 		r = task_scan_process(sampler->options.id, sampler->sink, &scan);
-	if (r >= 0 && scan.denied)
-		r = emit_note(sampler->sink, "maps-denied",
-			"cannot read the mappings of some processes, so their samples have no "
-			"names",
-			"run as their user or as root");
+	if (r >= 0)
+		r = note_nameless(sampler, &scan);
 	return r < 0 ? err_set(err, ERR_OUTPUT, -r, "cannot store the scanned processes: %s",
 			       err_words(-r))
 		     : 0;

@@ -126,7 +126,8 @@ static int maps_scan(pid_t pid, const struct wire_sink *sink, struct task_scan *
 
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	r = io_read_at(AT_FDCWD, path, MAPS_MAX, &text);
-	scan->denied += r == -EACCES || r == -EPERM;
+	if ((r == -EACCES || r == -EPERM) && !scan->denied++)
+		scan->denied_first = pid;
 	if (r < 0 || !text.len)
 		return 0; /* gone, or a kernel thread */
 	r = 0;

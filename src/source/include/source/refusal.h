@@ -44,6 +44,7 @@ struct refusal_facts {
 	int bpf_disabled;      /* kernel.unprivileged_bpf_disabled, -1: not known */
 	unsigned seccomp;      /* /proc/self/status: 0 none, 1 strict, 2 filter */
 	uint64_t capabilities; /* effective */
+	bool root;	       /* user 0, with whatever capabilities */
 	bool user_namespace;   /* capabilities count only inside it */
 	bool container;
 	bool virtual_machine;
@@ -56,6 +57,9 @@ void refusal_facts_read(struct refusal_facts *ret_facts);
 
 /* Whether we hold the capability (CAP_* number) where the kernel asks for it. */
 bool refusal_facts_can(const struct refusal_facts *facts, unsigned capability);
+
+/* The way out where the mappings of other processes (/proc/PID/maps) cannot be read. */
+const char *refusal_maps_hint(const struct refusal_facts *facts);
 
 enum refusal_cause refusal_find(const struct refusal_facts *facts, enum refusal_of what, int code);
 

@@ -12,7 +12,8 @@
 
 struct task_scan {
 	uint32_t processes, threads, maps;
-	uint32_t denied; /* processes whose mappings we may not read */
+	uint32_t denied;    /* processes whose mappings we may not read */
+	pid_t denied_first; /* one of them */
 };
 
 /* One process with all its threads; nothing happens when it is gone.  0 or the sink's errno. */
