@@ -486,10 +486,34 @@ static const char *open_order(
 		100 * (is_known ? spot->gain_at : spot->open_at), other->call);
 }
 
+/* Hot places, and experiments find no gain at any of them: threads that take equally long wait for
+ * each other, so that none of them alone makes a difference, or the time is in what they wait for.
+ */
+static void answer_all_flat(
+	const struct evidence *evidence, struct arena *arena, struct answer_view *view)
+{
+	const struct hotspot *spot = &view->flat[0];
+
+	view->kind = ANSWER_NOTHING;
+	view->sentence = arena_format(arena,
+		"nothing stands out: %s has %.0f %% of the CPU time, but experiments find no gain "
+		"there%s (%.1f to %.1f %% when it is %.0f %% faster)",
+		spot->call, 100 * spot->value,
+		view->flat_count > 1 ? ", nor at the other hot places" : "", 100 * spot->gain_lo,
+		100 * spot->gain_hi, 100 * spot->gain_at);
+	view->why =
+		"what is hot is not what the program waits for, or several threads take equally "
+		"long and wait for each other";
+	view->refute =
+		arena_format(arena, "the program gains more than %.1f %% when %s is %.0f %% faster",
+			100 * spot->gain_hi, spot->call, 100 * spot->gain_at);
+	view->next = command_fill(
+		evidence, "assay causal --progress auto --budget 2m -- PROGRAM", arena);
+}
+
 static void answer_none(
 	const struct evidence *evidence, struct arena *arena, struct answer_view *view)
 {
-
 	view->confidence = "low";
 	if (!evidence->piece[EVIDENCE_PROFILE].run) {
 		view->kind = ANSWER_NOT_MEASURED;
@@ -501,6 +525,10 @@ static void answer_none(
 	}
 	if (answer_supported(view->ledger, "noise")) {
 		answer_noisy("", evidence, arena, view);
+		return;
+	}
+	if (view->flat_count && view->flat[0].value >= STANDS_OUT) {
+		answer_all_flat(evidence, arena, view);
 		return;
 	}
 	view->kind = ANSWER_NOTHING;
