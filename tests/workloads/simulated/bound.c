@@ -257,7 +257,7 @@ int main(int argc, char **argv)
 	else if (strcmp(what, "chain") == 0)
 		printf("%g\n", run_chain(30000000));
 	else if (strcmp(what, "mixed") == 0)
-		printf("%llu\n", (unsigned long long)run_chase(memory_of(mib), 340000) +
+		printf("%llu\n", (unsigned long long)run_chase(memory_of(mib), 480000) +
 					 run_branches(30000000));
 	else
 		return 2;
