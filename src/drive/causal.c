@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -348,6 +349,8 @@ static void harm_look(struct causal_runner *c)
 
 	causal_trace_read(c->causal, &trace);
 	c->summary->no_stack += trace.no_stack;
+	if (trace.stray)
+		c->summary->stray = trace.signal;
 	if ((by == SIGSYS && trace.signal) || (by && (uint32_t)by == trace.signal) ||
 		(is_crash(by) && trace.inside))
 		c->summary->harmed_by = by;
@@ -458,6 +461,20 @@ static int parts_run(struct causal_runner *c, struct err *err)
 	return r;
 }
 
+/* Handlers belong to all threads: one may set its own between the look at it and the signal to
+ * another thread, some microseconds. */
+static int stray_tell(const struct causal_runner *c)
+{
+	char text[256];
+
+	snprintf(text, sizeof(text),
+		"the program changed the handler of signal %u while assay sent it: its own handler "
+		"may have been called once",
+		c->summary->stray);
+	return emit_note(c->sink, "stray-signal", text,
+		"check its output; `assay run --skip causal` makes no experiments");
+}
+
 static int run(struct causal_runner *c, struct err *err)
 {
 	int r = c->options->whole_runs == CAUSAL_WHOLE_ONLY ? 0 : parts_run(c, err);
@@ -471,6 +488,8 @@ static int run(struct causal_runner *c, struct err *err)
 			"some threads were not delayed: their stacks have no room for a signal",
 			"gains read too low; give these threads larger stacks, or a larger "
 			"sigaltstack");
+	if (r >= 0 && c->summary->stray)
+		r = stray_tell(c);
 	if (r >= 0 && !c->summary->progressed && !c->summary->sealed)
 		r = no_progress_tell(c);
 	return r < 0 ? r : c->execution.stopped;

@@ -13,6 +13,7 @@ from tap import (ASSAY, BUILD, assay, case, chance, main, measured, no_kernel_en
 
 GUARDED = os.path.join(BUILD, "tests/workloads/guarded")
 STATUS, ROUNDS = 7, "700"
+CALLED = (8, 0)  # a handler of the program's own was called
 
 
 class Harm(Exception):
@@ -44,12 +45,16 @@ def total(path, column):
 
 def experiments(engine, how, *options, rounds=ROUNDS):
     """Experiment on a guarded program for a while.  Each of its executions ends as it does alone,
-    or by the SIGTERM that ends the last when the budget is used."""
+    or by the SIGTERM that ends the last when the budget is used.  One thread can change the handler
+    within the microseconds in which another is sent the signal (docs/decisions/024, once in some
+    hundred runs): then it is said."""
     able(engine)
     assert run(GUARDED, how, "50").status == STATUS
     r = assay("causal", "--engine", engine, "--budget", "2s", "-f", "work_c", "--speedup", "100",
               "-o", f"{how}.assay", *options, "--", GUARDED, how, rounds)
     all_ends = ends(f"{how}.assay")
+    if CALLED in all_ends and "its own handler may have been called once" in r.err:
+        all_ends = [(STATUS, 0) if end == CALLED else end for end in all_ends]
     if not all_ends or any(end not in ((STATUS, 0), (0, 15)) for end in all_ends) or \
             any(end != (STATUS, 0) for end in all_ends[:-1]) or \
             "crashed" in r.err or "ended by signal" in r.err:
@@ -117,6 +122,12 @@ def _(engine):
     r = experiments(engine, "own")
     if engine == "preload":
         assert "handles assay's signal itself" in r.err + r.out, r
+
+
+@each("bpf")("a program that changes handlers all the time gets one of ours seldom, and it is said")
+def _(engine):
+    for _ in range(4):  # it comes in about every second one
+        experiments(engine, "swaps", rounds="200")
 
 
 @each("bpf", "preload")("a program finds the alternate stack that it has set")

@@ -269,11 +269,14 @@ void causal_trace_read(const struct causal *causal, struct causal_trace *ret_tra
 	uint64_t heard = causal_load64(&causal->board->heard);
 	uint32_t inside = causal_load32(&causal->board->inside);
 	struct assay_causal_counts counts;
+	bool is_missing;
 
 	causal_copy(&counts, &causal->kernel->counts, sizeof(counts));
+	is_missing = !causal->inside && counts.signals > heard;
 	*ret_trace = (struct causal_trace){.signal = board_signal(causal),
 		.no_stack = counts.no_stack,
-		.inside = inside || (!causal->inside && counts.signals > heard)};
+		.inside = inside || is_missing,
+		.stray = is_missing && counts.unheard};
 }
 
 int causal_attach(struct causal *causal, pid_t pid, struct err *err)

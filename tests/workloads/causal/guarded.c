@@ -17,6 +17,7 @@
  *     default   sets all signals to their default after a third
  *     undone    the same without the C library
  *     own       sets a handler for all signals after a third; one that comes is status 8
+ *     swaps     sets such handlers and puts the old ones back, all the time
  *     under     PROGRAM ...: starts it under a filter that allows everything, as a container does
  *     lies      writes nonsense all over the memory that it shares with assay
  *     asks      its alternate stack is what it has set, and it runs on it; else status 9 */
@@ -192,6 +193,18 @@ static void signals_set(void)
 	}
 }
 
+static void signals_swap(void)
+{
+	struct sigaction own = {.sa_handler = on_signal}, old[NSIG];
+
+	for (unsigned k = 0; k < 50; k++) {
+		for (int signal = SIGRTMIN; signal <= SIGRTMAX; signal++)
+			sigaction(signal, &own, &old[signal]);
+		for (int signal = SIGRTMIN; signal <= SIGRTMAX; signal++)
+			sigaction(signal, &old[signal], NULL);
+	}
+}
+
 static void stack_set(void *at, size_t bytes)
 {
 	stack_t small = {.ss_sp = at, .ss_size = bytes};
@@ -306,6 +319,8 @@ __attribute__((noinline)) static void rounds_do(void)
 		work_a(ITERATIONS);
 		work_b(ITERATIONS);
 		progress();
+		if (is("swaps"))
+			signals_swap();
 		if (i == rounds / 3)
 			third();
 	}

@@ -136,6 +136,7 @@ struct causal_summary {
 	bool progressed; /* some point was visited */
 	enum causal_seal sealed; /* the program was left alone, because... */
 	uint64_t no_stack;	 /* delays not asked for: the stack had no room for a signal */
+	uint32_t stray;	  /* the signal that a handler of the program may have got; 0: none */
 	int harmed_by;	  /* the signal that ended the program, very likely through us; 0: none */
 	bool distorted;	  /* counting the progress point changes the program: no answer */
 	bool preload;	  /* the fallback was used... */

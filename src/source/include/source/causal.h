@@ -140,6 +140,7 @@ struct causal_trace {
 	uint32_t signal;   /* ours */
 	uint64_t no_stack; /* pauses not asked for: the stack had no room for a signal */
 	bool inside;	   /* a thread was in the handler, or a signal to it on its way */
+	bool stray;	   /* the handler was changed while one was: it may have come there */
 };
 void causal_trace_read(const struct causal *causal, struct causal_trace *ret_trace);
 
