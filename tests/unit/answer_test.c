@@ -284,6 +284,23 @@ static void hot_places_without_a_gain_are_not_called_spread_out(void **state)
 	scene_done(&scene);
 }
 
+static void the_largest_place_without_a_gain_speaks_for_all_of_them(void **state)
+{
+	struct scene scene = scene_of("event cpu-clock ns\nthread 1 1 prog\nperiod 1000000\n"
+				      "70 main:1;hot:10\n22 main:1;cool:20\n8 main:1;rest:30\n");
+
+	(void)state;
+	scene_put(&scene, EVIDENCE_CAUSAL, experiments_run());
+	experiments_add(scene.runs[EVIDENCE_CAUSAL], "hot", 10, 1.0, 12);
+	/* A little, and too little: so it is the first of them, with 8 % of the time. */
+	experiments_add(scene.runs[EVIDENCE_CAUSAL], "rest", 30, 0.999, 12);
+	experiments_add(scene.runs[EVIDENCE_CAUSAL], "cool", 20, 1.0, 12);
+	assert_int_equal(scene_answer(&scene)->kind, ANSWER_NOTHING);
+	assert_string_equal(scene.view.flat[0].function, "rest");
+	assert_non_null(strstr(scene.view.sentence, "hot() has 70 % of the CPU time, but"));
+	scene_done(&scene);
+}
+
 static void without_samples_it_is_not_measured_because(void **state)
 {
 	struct scene scene = scene_of(NULL);
@@ -709,6 +726,7 @@ int main(void)
 		cmocka_unit_test(a_machine_that_is_too_small_is_the_answer_and_no_line_is),
 		cmocka_unit_test(a_flat_profile_has_nothing_that_stands_out),
 		cmocka_unit_test(hot_places_without_a_gain_are_not_called_spread_out),
+		cmocka_unit_test(the_largest_place_without_a_gain_speaks_for_all_of_them),
 		cmocka_unit_test(without_samples_it_is_not_measured_because),
 		cmocka_unit_test(the_next_command_can_be_typed),
 		cmocka_unit_test(noise_is_the_answer_only_when_nothing_else_is),

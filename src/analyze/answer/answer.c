@@ -489,11 +489,9 @@ static const char *open_order(
 /* Hot places, and experiments find no gain at any of them: threads that take equally long wait for
  * each other, so that none of them alone makes a difference, or the time is in what they wait for.
  */
-static void answer_all_flat(
-	const struct evidence *evidence, struct arena *arena, struct answer_view *view)
+static void answer_all_flat(const struct hotspot *spot, const struct evidence *evidence,
+	struct arena *arena, struct answer_view *view)
 {
-	const struct hotspot *spot = &view->flat[0];
-
 	view->kind = ANSWER_NOTHING;
 	view->sentence = arena_format(arena,
 		"nothing stands out: %s has %.0f %% of the CPU time, but experiments find no gain "
@@ -511,9 +509,22 @@ static void answer_all_flat(
 		evidence, "assay causal --progress auto --budget 2m -- PROGRAM", arena);
 }
 
+/* With the largest share of the CPU time (a wait has none); NULL: no place is flat. */
+static const struct hotspot *flat_most(const struct answer_view *view)
+{
+	const struct hotspot *most = NULL;
+
+	for (uint32_t i = 0; i < view->flat_count; i++)
+		if (!isnan(view->flat[i].value) && (!most || view->flat[i].value > most->value))
+			most = &view->flat[i];
+	return most;
+}
+
 static void answer_none(
 	const struct evidence *evidence, struct arena *arena, struct answer_view *view)
 {
+	const struct hotspot *most = flat_most(view);
+
 	view->confidence = "low";
 	if (!evidence->piece[EVIDENCE_PROFILE].run) {
 		view->kind = ANSWER_NOT_MEASURED;
@@ -527,8 +538,8 @@ static void answer_none(
 		answer_noisy("", evidence, arena, view);
 		return;
 	}
-	if (view->flat_count && view->flat[0].value >= STANDS_OUT) {
-		answer_all_flat(evidence, arena, view);
+	if (most && most->value >= STANDS_OUT) {
+		answer_all_flat(most, evidence, arena, view);
 		return;
 	}
 	view->kind = ANSWER_NOTHING;
