@@ -340,8 +340,8 @@ static bool is_crash(int signal)
 	return signal == SIGSEGV || signal == SIGBUS || signal == SIGILL || signal == SIGTRAP;
 }
 
-/* Whether it was we who ended the program: by our signal, by a system call of our handler that its
- * filter forbids, or in our handler. */
+/* What our signal met in the program.  Whether it was we who ended it: by our signal, by a system
+ * call of our handler that its filter forbids, or in our handler. */
 static void harm_look(struct causal_runner *c)
 {
 	int by = c->execution.result.signal;
@@ -399,6 +399,7 @@ static int execution_run(struct causal_runner *c, struct err *err)
 			return r;
 	} else {
 		r = leave(c, enough < 0 ? &later : err);
+		harm_look(c);
 		if (enough >= 0 && r < 0)
 			return r;
 	}

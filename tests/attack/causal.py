@@ -154,6 +154,20 @@ def _():
             assert p.wait(timeout=60) == STATUS, (how, r)
 
 
+@case("a running process that changes handlers all the time: one of ours in its own is said")
+def _():
+    able("bpf")
+    for _ in range(4):
+        with subprocess.Popen([GUARDED, "swaps", "1500"]) as p:
+            time.sleep(0.1)
+            r = assay("causal", "-p", p.pid, "--progress", "progress", "--budget", "3s", "-f",
+                      "work_c", "--speedup", "100")
+            was_called = p.wait(timeout=60)
+            assert was_called in (STATUS, CALLED[0]), (was_called, r)
+            said = "its own handler may have been called once" in r.err
+            assert said or was_called == STATUS, r
+
+
 @case("a process that goes into its sandbox while it is attached to lives on")
 def _():
     able("bpf")
