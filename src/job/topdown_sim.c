@@ -97,27 +97,32 @@ static void second_level_add(struct run *run, const struct run *near)
 }
 
 /* cachegrind has two levels, and the first simulation left L2 out: where it matters which loads hit
- * it, the program is simulated once more with it. */
-static int second_level_look(struct topdown_job *job, struct err *err)
+ * it, the program is simulated once more with it.  What the first one found does not depend on it.
+ */
+static int second_level_look(struct topdown_job *job)
 {
 	struct simulated_view view;
 	struct run *near;
 	struct ingest ingest = {0};
-	struct err ignored = {0};
+	struct err err = {0};
 	int r;
 
-	if (simulated_join(job->run, job->clock, &job->costs, &job->arena, &view, &ignored) < 0 ||
+	if (simulated_join(job->run, job->clock, &job->costs, &job->arena, &view, &err) < 0 ||
 		!simulated_asks_for_l2(&view))
 		return 0;
-	job_tell(
-		job->host, "the program waits for L2 or L3, so it is simulated once more, with L2");
+	job_tell(job->host,
+		"the program may wait for L2 or L3, so it is simulated once more, with L2");
 	near = ingest.run = run_open();
-	r = simulate(job, near, &ingest, err);
-	if (r == 0 && !near->partial)
+	r = simulate(job, near, &ingest, &err);
+	if (r < 0)
+		run_add_note(job->run, "simulation-l2",
+			arena_format(&job->arena, "the simulation with L2 failed: %s", err.text),
+			err.hint);
+	else if (r == 0 && !near->partial)
 		second_level_add(job->run, near);
 	ingest_done(&ingest);
 	run_close(near);
-	return r;
+	return r < 0 ? 0 : r;
 }
 
 /* Called right before and right after the run that is compared with it: how fast the memory is
@@ -283,7 +288,7 @@ int topdown_simulate(struct topdown_job *job, struct err *err)
 	costs_measure(job);
 	simulated = simulate(job, job->run, &job->ingest, err);
 	if (simulated == 0)
-		simulated = second_level_look(job, err);
+		simulated = second_level_look(job);
 	if (simulated < 0)
 		return simulated;
 	notes_add(job);

@@ -372,6 +372,23 @@ def _():
         assert data["costs"]["far_cache_ns"] > data["costs"]["cache_ns"], data["costs"]
 
 
+@measured("a second simulation that fails takes nothing from the first, and it is said")
+def _():
+    need("valgrind")
+    l2, l3 = cache_kib(2), cache_kib(3)
+    if not l2 or l3 < 8 * l2:
+        skip("the caches of this machine are not told, or L3 is too small to be told from L2")
+    os.mkdir("bin")
+    script("bin/valgrind", "[ ! -e was ] || { echo no room >&2; exit 1; }", ": >was",
+           f'exec {shutil.which("valgrind")} "$@"')
+    r = assay("topdown", "--engine", "sim", "--json", "-o", "x.assay", "--", PLANTED,
+              "chase", f"{4 * l2}K", env={"PATH": f'{os.path.abspath("bin")}:{os.environ["PATH"]}'})
+    data = json.loads(r.out)
+    assert r.status == 0 and data["data"]["verdict"]["category"], r
+    assert "the simulation with L2 failed: " in r.out, r
+    assert os.path.exists("x.assay"), r
+
+
 @measured("a loop that waits for its own results is given to llvm-mca, or the reason is told")
 def _():
     need("valgrind")
