@@ -21,15 +21,6 @@ enum {
 	WAYS_MOST = 1024,
 };
 
-static uint64_t power_below(uint64_t value)
-{
-	uint64_t power = 1;
-
-	while (power <= value / 2)
-		power *= 2;
-	return power;
-}
-
 /* False: it had to be changed. */
 static bool cache_fit(struct cache_size *cache)
 {
@@ -38,13 +29,13 @@ static bool cache_fit(struct cache_size *cache)
 
 	if (!cache->line_bytes)
 		cache->line_bytes = LINE_ASSUMED;
-	cache->line_bytes = (uint32_t)power_below(cache->line_bytes);
+	cache->line_bytes = (uint32_t)cache_power_below(cache->line_bytes);
 	if (cache->line_bytes < 16)
 		cache->line_bytes = 16;
 	if (!cache->ways || cache->ways > WAYS_MOST)
 		cache->ways = WAYS_ASSUMED;
 	sets = cache->size_bytes / ((uint64_t)cache->ways * cache->line_bytes);
-	sets = power_below(sets ? sets : 1);
+	sets = cache_power_below(sets ? sets : 1);
 	cache->ways = (uint32_t)(cache->size_bytes / (sets * cache->line_bytes));
 	if (!cache->ways)
 		cache->ways = 1;

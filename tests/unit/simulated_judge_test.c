@@ -180,8 +180,12 @@ static void a_second_simulation_is_asked_for_where_it_matters(void **state)
 static void far_more_cycles_than_the_model_of_the_core_predicts_are_not_the_cores(void **state)
 {
 	arena_auto struct arena arena = {0};
-	struct simulated_site site = {.far_share = 0.1};
-	struct simulated_view view = {.functions = &site, .function_count = 1};
+	struct simulated_site site = {
+		.far_share = 0.1, .time_share = 0.5, .category = VERDICT_CORE};
+	struct simulated_view view = {.functions = &site,
+		.function_count = 1,
+		.kernel_share = 0.2,
+		.category_share = {[VERDICT_CORE] = 0.6, [VERDICT_FRONTEND] = 0.1}};
 
 	(void)state;
 	view.verdict = (struct verdict){.category = VERDICT_CORE, .confidence = VERDICT_MEDIUM};
@@ -193,10 +197,20 @@ static void far_more_cycles_than_the_model_of_the_core_predicts_are_not_the_core
 	simulated_doubt_core(&view, 77, 5, &arena);
 	assert_int_equal(view.verdict.category, VERDICT_UNCLEAR);
 	assert_non_null(strstr(view.verdict.why, "takes 77 cycles, and llvm-mca predicts 5"));
+	/* The function's own row and the shares of the categories say the same. */
+	assert_int_equal(site.category, VERDICT_UNCLEAR);
+	assert_int_equal(site.confidence, VERDICT_LOW);
+	assert_string_equal(site.why, view.verdict.why);
+	assert_true(fabs(view.category_share[VERDICT_CORE] - (0.1)) < 1e-9);
+	assert_true(fabs(view.category_share[VERDICT_UNCLEAR] - (0.5)) < 1e-9);
+	assert_true(fabs(view.verdict.share - (0.2 / 0.8)) < 1e-9); /* what has a cause */
 	site.far_share = 0.8;
-	view.verdict.category = VERDICT_CORE;
+	site.category = view.verdict.category = VERDICT_CORE;
 	simulated_doubt_core(&view, 77, 5, &arena);
 	assert_int_equal(view.verdict.category, VERDICT_MEMORY_LATENCY);
+	assert_int_equal(site.category, VERDICT_MEMORY_LATENCY);
+	assert_true(fabs(view.verdict.share - (view.category_share[VERDICT_MEMORY_LATENCY] / 0.8)) <
+		    1e-9);
 	view.verdict.category = VERDICT_RETIRING;
 	simulated_doubt_core(&view, 77, 5, &arena);
 	assert_int_equal(view.verdict.category, VERDICT_RETIRING);

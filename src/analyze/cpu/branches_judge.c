@@ -6,12 +6,12 @@
 #include <math.h>
 
 #include "analyze/branches.h"
+#include "analyze/simulated.h"
 #include "analyze/site_summary.h"
 #include "base/str.h"
 
 #define MISS_CYCLES 20
 #define STACKS_MUCH 0.05 /* as `investigate` of branch_miss_rate */
-#define STACKS_LEAST 50	 /* as samples-least of data/simulated.rules */
 
 const char *const branches_metrics[] = {"branch_miss_rate", "branch_mpki", "ipc", NULL};
 const char *const branches_sets[] = {"branches", NULL};
@@ -88,18 +88,20 @@ static void stacks_judge(
 	const struct branches_view *view, struct site_summary *summary, struct arena *arena)
 {
 	struct verdict *verdict = &summary->verdict;
+	struct simulated_rules rules; /* of what samples are enough */
 
+	simulated_rules_load(&rules);
 	verdict->share_reason = "branches and cycles were not counted";
 	if (isnan(view->all.miss_rate)) {
 		verdict->why = view->all.count ? "the branches do not say how they were predicted"
 					       : "no branch was measured";
 		return;
 	}
-	if (view->witness == BRANCHES_STACKS && view->samples < STACKS_LEAST) {
+	if (view->witness == BRANCHES_STACKS && (double)view->samples < rules.samples_least) {
 		verdict->why =
-			arena_format(arena, "%llu sample%s too few to name a cause: it needs %d",
+			arena_format(arena, "%llu sample%s too few to name a cause: it needs %.0f",
 				(unsigned long long)view->samples,
-				view->samples == 1 ? " is" : "s are", STACKS_LEAST);
+				view->samples == 1 ? " is" : "s are", rules.samples_least);
 		return;
 	}
 	if (view->all.miss_rate > STACKS_MUCH)

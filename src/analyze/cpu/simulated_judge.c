@@ -8,8 +8,6 @@
 
 #include "simulated_parts.h"
 
-#define L2_LEAST 0.1 /* of the time: less is not worth another simulation */
-
 static double ratio(double a, double b)
 {
 	return b > 0 ? a / b : (double)NAN;
@@ -174,22 +172,24 @@ static const char *levels_words(const struct simulated_costs *costs, struct aren
 }
 
 /* Where most of the wait is. */
-static const char *level_word(
+static const char *level_word(const struct simulated_rules *rules,
 	const struct simulated_costs *costs, const struct simulated_site *site)
 {
 	double far = far_loads(&site->row);
 
 	if (!(costs->far_ns > 0))
 		return "the next level";
-	if (site->far_share < 0.5) /* the last level is shared with other programs */
+	if (site->far_share <
+		rules->explains_share) /* the last level is shared with other programs */
 		return "L3 or memory";
 	if (!site->l2_known)
 		return "L2 or L3";
 	return far * costs->far_ns > (near_loads(&site->row) - far) * costs->cache_ns ? "L3" : "L2";
 }
 
-static const char *memory_why(const struct simulated_costs *costs,
-	const struct simulated_site *site, struct reading r, struct arena *arena)
+static const char *memory_why(const struct simulated_rules *rules,
+	const struct simulated_costs *costs, const struct simulated_site *site, struct reading r,
+	struct arena *arena)
 {
 	if (r.latency)
 		return arena_format(arena,
@@ -209,17 +209,17 @@ static const char *memory_why(const struct simulated_costs *costs,
 			"overlap",
 			site->ll_mpki, site->ns_per_ll_miss);
 	return arena_format(arena, "%.1f ns per L1 miss, and %s: it waits for data in %s",
-		site->ns_per_l1_miss, levels_words(costs, arena), level_word(costs, site));
+		site->ns_per_l1_miss, levels_words(costs, arena), level_word(rules, costs, site));
 }
 
-static const char *why_of(const struct simulated_costs *costs, const struct simulated_site *site,
-	struct reading r, struct arena *arena)
+static const char *why_of(const struct simulated_rules *rules, const struct simulated_costs *costs,
+	const struct simulated_site *site, struct reading r, struct arena *arena)
 {
 	switch (site->category) {
 	case VERDICT_MEMORY_LATENCY:
 	case VERDICT_MEMORY_BANDWIDTH:
 	case VERDICT_MEMORY:
-		return memory_why(costs, site, r, arena);
+		return memory_why(rules, costs, site, r, arena);
 	case VERDICT_BAD_SPECULATION:
 		return arena_format(arena,
 			"%.1f ns per mispredicted branch, and one costs %.1f ns here: they explain "
@@ -260,7 +260,7 @@ static const char *why_of(const struct simulated_costs *costs, const struct simu
 static bool is_clear(const struct simulated_rules *rules, const struct simulated_costs *costs,
 	const struct simulated_site *site, struct reading r)
 {
-	double margin = 1.4;
+	double margin = rules->clear_margin;
 
 	switch (site->category) {
 	case VERDICT_MEMORY_LATENCY:
@@ -302,7 +302,7 @@ void simulated_site_judge(const struct simulated_rules *rules, const struct simu
 	}
 	r = site_read(rules, costs, site);
 	site->category = category_of(rules, site, r);
-	site->why = why_of(costs, site, r, arena);
+	site->why = why_of(rules, costs, site, r, arena);
 	/* Two runs and a model are never more than medium. */
 	if ((double)site->samples >= rules->samples_least && is_clear(rules, costs, site, r))
 		site->confidence = VERDICT_MEDIUM;
@@ -322,7 +322,7 @@ bool simulated_asks_for_l2(const struct simulated_view *view)
 			site->ns_per_instruction >= rules.core_cpi * view->costs.cycle_ns)
 			asks += site->time_share;
 	}
-	return asks >= L2_LEAST;
+	return asks >= rules.again_share;
 }
 
 void simulated_sites_hide(const struct simulated_rules *rules, struct arena *arena,

@@ -8,10 +8,6 @@
 
 #include "simulated_parts.h"
 
-#define DOUBT_FROM 1.5 /* times the prediction of a model that knows no misses */
-#define UNCLEAR_FROM 2.5
-#define EXPLAINS_LEAST 0.5
-
 static enum verdict_category leader(
 	const struct simulated_rules *rules, const double *shares, double *ret_share)
 {
@@ -170,32 +166,50 @@ void simulated_view_judge(
 	verdict_words(rules, arena, view, view->joined_share);
 }
 
+/* In the function's row, in the shares of the categories and in the word about the program. */
+static void core_becomes(struct simulated_view *view, struct simulated_site *site,
+	enum verdict_category category, const char *why)
+{
+	struct verdict *v = &view->verdict;
+	double user = 1 - view->kernel_share, share = 0;
+
+	view->category_share[site->category] -= site->time_share;
+	view->category_share[category] += site->time_share;
+	site->category = v->category = category;
+	site->why = v->why = why;
+	for (unsigned c = VERDICT_UNCLEAR + 1; c < VERDICT_CATEGORIES; c++)
+		if (category == VERDICT_UNCLEAR || c == category)
+			share += view->category_share[c];
+	v->share = share / user;
+}
+
 void simulated_doubt_core(
 	struct simulated_view *view, double measured, double predicted, struct arena *arena)
 {
+	struct simulated_rules rules;
 	struct verdict *v = &view->verdict;
-	const struct simulated_site *site = view->hottest_core < view->function_count
-						    ? &view->functions[view->hottest_core]
-						    : NULL;
+	struct simulated_site *site = view->hottest_core < view->function_count
+					      ? &view->functions[view->hottest_core]
+					      : NULL;
 
-	if (!site || v->category != VERDICT_CORE || !(measured > DOUBT_FROM * predicted))
+	simulated_rules_load(&rules);
+	if (!site || v->category != VERDICT_CORE || !(measured > rules.doubt_factor * predicted))
 		return;
-	v->confidence = VERDICT_LOW;
+	v->confidence = site->confidence = VERDICT_LOW;
 	v->doubt = arena_format(arena,
 		"an iteration of the hottest loop takes %.0f cycles, and llvm-mca predicts %.0f",
 		measured, predicted);
-	if (measured <= UNCLEAR_FROM * predicted)
+	if (measured <= rules.unclear_factor * predicted)
 		return;
-	if (site->far_share >= EXPLAINS_LEAST) {
-		v->category = VERDICT_MEMORY_LATENCY;
-		v->why = arena_format(arena,
-			"%s; its loads miss L1 so often that hits of L3 would explain it",
-			v->doubt);
-		return;
-	}
-	v->category = VERDICT_UNCLEAR;
-	v->why = arena_format(arena,
-		"%s: something that neither the simulated counts nor the model of the core knows "
-		"takes the time",
-		v->doubt);
+	if (site->far_share >= rules.explains_share)
+		core_becomes(view, site, VERDICT_MEMORY_LATENCY,
+			arena_format(arena,
+				"%s; its loads miss L1 so often that hits of L3 would explain it",
+				v->doubt));
+	else
+		core_becomes(view, site, VERDICT_UNCLEAR,
+			arena_format(arena,
+				"%s: something that neither the simulated counts nor the model of "
+				"the core knows takes the time",
+				v->doubt));
 }

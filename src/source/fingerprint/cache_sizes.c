@@ -59,3 +59,12 @@ void cache_sizes_read(const char *folder, struct cache_sizes *ret_sizes)
 	if (!ret_sizes->l1i.size_bytes)
 		ret_sizes->l1i = ret_sizes->l1d;
 }
+
+uint64_t cache_power_below(uint64_t value)
+{
+	uint64_t power = 1;
+
+	while (power <= value / 2)
+		power *= 2;
+	return value ? power : 0;
+}

@@ -209,20 +209,11 @@ static void cache_time(char *memory, size_t lines, struct stopwatch *watch)
 	}
 }
 
-static size_t power_below(uint64_t value)
-{
-	size_t power = 1;
-
-	while (power <= value / 2)
-		power *= 2;
-	return value ? power : 0;
-}
-
 /* Lines that fit L3 with room for others, and not L2; 0: there are none. */
 static size_t far_lines(const struct cache_sizes *sizes)
 {
 	uint64_t most = sizes->l3.size_bytes / 2, wanted = FAR_MOST * sizes->l2.size_bytes;
-	size_t bytes = power_below(wanted < most ? wanted : most);
+	size_t bytes = cache_power_below(wanted < most ? wanted : most);
 
 	return sizes->l2.size_bytes && bytes >= FAR_LEAST * sizes->l2.size_bytes &&
 			       bytes <= (size_t)PAGES * PAGE

@@ -20,3 +20,6 @@ struct cache_sizes {
 /* `folder` is normally CACHE_FOLDER. */
 #define CACHE_FOLDER "/sys/devices/system/cpu/cpu0/cache"
 void cache_sizes_read(const char *folder, struct cache_sizes *ret_sizes);
+
+/* The largest power of two that is not above `value`; 0 of 0. */
+uint64_t cache_power_below(uint64_t value);

@@ -34,7 +34,7 @@ enum simulated_count {
 	SIMULATED_CONDITIONAL_MISSES,
 	SIMULATED_INDIRECTS,
 	SIMULATED_INDIRECT_MISSES,
-	SIMULATED_L2_LOAD_MISSES, /* of a simulation of its own: run_add_second_level() */
+	SIMULATED_L2_LOAD_MISSES, /* of a simulation of its own: job/topdown_sim.c */
 	SIMULATED_COUNTS,
 };
 
@@ -94,7 +94,8 @@ struct simulated_rules {
 	double target_share, target_instructions;
 	double core_cpi, retiring_cpi;
 	double lead_share, judged_share, user_share;
-	double samples_least;
+	double samples_least, clear_margin;
+	double again_share, doubt_factor, unclear_factor;
 	struct simulated_costs defaults;
 };
 
@@ -125,7 +126,7 @@ struct simulated_site {
 struct simulated_view {
 	struct simulated_counts counts; /* by function */
 	struct simulated_costs costs;
-	const struct simulated_site *functions; /* most time first */
+	struct simulated_site *functions; /* most time first */
 	uint32_t function_count;
 	const struct simulated_site *lines; /* most time first; category is not set */
 	uint32_t line_count;
@@ -170,7 +171,8 @@ int simulated_join(const struct run *simulated, const struct run *clock,
 bool simulated_asks_for_l2(const struct simulated_view *view);
 
 /* llvm-mca's prediction for the loop that the verdict `core` is about, beside what was measured:
- * far more is not explained by the instructions. */
+ * far more is not explained by the instructions, and then neither the function nor the program is
+ * called that. */
 void simulated_doubt_core(
 	struct simulated_view *view, double measured, double predicted, struct arena *arena);
 
