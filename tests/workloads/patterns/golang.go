@@ -30,6 +30,30 @@ func goGrowslice(rounds int) {
 }
 
 //go:noinline
+func seenOf(keys []int, most int) int {
+	seen := make([]int32, most)
+	count := 0
+	for _, key := range keys {
+		if seen[key] == 0 {
+			count++
+		}
+		seen[key]++
+	}
+	return count
+}
+
+func goMakeslice(rounds int) {
+	debug.SetGCPercent(1000)
+	keys := make([]int, 50)
+	for i := range keys {
+		keys[i] = i * i
+	}
+	for i := 0; i < rounds; i++ {
+		sum += seenOf(keys, 16384)
+	}
+}
+
+//go:noinline
 func join(words []string) string {
 	out := ""
 	for _, word := range words {
@@ -207,6 +231,7 @@ func main() {
 		rounds int
 	}{
 		{"go_growslice", goGrowslice, 50000},
+		{"go_makeslice", goMakeslice, 200000},
 		{"go_concat", goConcat, 300},
 		{"go_map", goMap, 4000000},
 		{"go_boxing", goBoxing, 8333333},
