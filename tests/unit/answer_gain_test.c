@@ -404,6 +404,42 @@ static void threads_that_take_turns_gain_what_one_does_alone(void **state)
 	scene_done(&s);
 }
 
+#define GO "@/usr/lib/go.so" /* not the program's own code */
+
+/* The sweeper's lock is the collector's, and what runs beside the one thread is no other work. */
+static void one_thread_beside_a_collector_gains_its_share_at_least(void **state)
+{
+	str_auto struct str text = {0};
+	struct scene s;
+
+	(void)state;
+	str_add(&text, HEAD "1 main:1;walk:9\n");
+	for (unsigned i = 0; i < 60; i++)
+		str_addf(&text,
+			"step 400000\nthread 1 2 prog\n"
+			"1 runtime.gcenable.func1" GO ":1;runtime.bgsweep" GO ":2;%s\n"
+			"step 600000\nthread 1 1 prog\n1 main:1;merge:2%s\n",
+			i % 2 ? "runtime.lock2" GO ":3" : "runtime.sweepone" GO ":4",
+			i % 2 ? "" : ";runtime.mallocgc" GO ":5");
+	str_add(&text, "40 main:1;walk:9\n");
+	s = scene_of(text.at, "merge:2");
+	scene_signal(&s, "cpus_used", 1.6);
+	scene_signal(&s, "collector_samples", 0.37);
+	assert_string_equal(scene_first(&s)->function, "merge");
+	assert_near(s.view.first->garbage, 0.37, 1e-9);
+	assert_int_equal(s.view.gain_source, GAIN_BESIDE_RUNTIME);
+	assert_in_range((int)(1000 * s.view.gain_all_lo), 450, 600);
+	assert_true(s.view.gain_all_hi > 0.65);
+	for (uint32_t i = 0; i < s.view.hotspot_count; i++) {
+		const struct hotspot *spot = &s.view.hotspots[i];
+
+		assert_string_not_equal(spot->function, "runtime.lock2");
+		if (str_starts(spot->function, "runtime."))
+			assert_true(isnan(spot->gain) && spot->category == HOTSPOT_ALLOCATION);
+	}
+	scene_done(&s);
+}
+
 static void the_own_time_of_the_caller_may_go_with_the_work(void **state)
 {
 	/* A list is walked by a function, and once more by who calls it. */
@@ -480,6 +516,7 @@ int main(void)
 		cmocka_unit_test(
 			a_place_is_faster_only_beyond_what_samples_runs_and_machine_differ_by),
 		cmocka_unit_test(threads_that_take_turns_gain_what_one_does_alone),
+		cmocka_unit_test(one_thread_beside_a_collector_gains_its_share_at_least),
 		cmocka_unit_test(the_own_time_of_the_caller_may_go_with_the_work),
 		cmocka_unit_test(what_is_collected_may_go_with_who_allocates),
 	};

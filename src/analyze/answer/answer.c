@@ -27,8 +27,6 @@
 
 #define STANDS_OUT 0.10 /* of the CPU time, for a place without any other evidence */
 #define MACHINE_SHARE 0.20
-/* Functions of a chain that a sentence has room for; fewer than the least say nothing new. */
-enum { CHAIN_LEAST = 3, CHAIN_SAID = 4 };
 
 const char *answer_kind_word(enum answer_kind kind)
 {
@@ -185,13 +183,6 @@ const char *hotspot_advice(const struct hotspot *spot)
 	return spot->because ? spot->because->advice : "";
 }
 
-static const char *place_words(const struct hotspot *spot, struct arena *arena)
-{
-	if (spot->line && *spot->function && !str_equal(spot->location, spot->function))
-		return arena_format(arena, "%s, in %s", spot->location, spot->call);
-	return spot->location;
-}
-
 /* The answer would have another word with these features. */
 static bool is_lowered(const struct answer_view *view, const struct confidence_rules *rules,
 	const struct confidence_features *without)
@@ -229,75 +220,6 @@ static void confidence_say(struct answer_view *view, struct arena *arena)
 			"its callers are not known: %.0f %% of its stacks could not be unwound to "
 			"the end (`assay doctor PROGRAM` shows what unwinding needs)",
 			100 * view->first->cut_share);
-}
-
-static const char *share_words(const struct hotspot *spot, struct arena *arena)
-{
-	if (isnan(spot->value))
-		return "";
-	return arena_format(arena, "%.0f %% of the %s", 100 * spot->value, spot->metric);
-}
-
-/* "97 % of the CPU time is below it, 95 % in S_inner()", or "97 % of the CPU time". */
-static const char *below_words(const struct hotspot *spot, struct arena *arena)
-{
-	const struct hotspot_link *inner = spot->chain_place ? spot->chain : NULL;
-
-	if (!inner || isnan(spot->value))
-		return share_words(spot, arena);
-	return arena_format(arena, "%s is below it, %.0f %% in %s", share_words(spot, arena),
-		100 * inner->self, inner->call);
-}
-
-const char *answer_chain(const struct hotspot *spot, struct arena *arena)
-{
-	str_auto struct str text = {0};
-	uint32_t end = spot->chain_count;
-
-	if (end - spot->chain_place < CHAIN_LEAST)
-		return "";
-	for (uint32_t i = spot->chain_place; i < end; i++) {
-		if (i == spot->chain_place + CHAIN_SAID && i + 2 < end) {
-			str_add(&text, " <- ...");
-			i = end - 1;
-		}
-		str_addf(&text, "%s%s", text.len ? " <- " : "", spot->chain[i].call);
-	}
-	return arena_str(arena, &text);
-}
-
-static void gain_words(const struct hotspot *spot, struct str *out)
-{
-	if (!hotspot_pays(spot))
-		return;
-	str_addf(out, "%.0f %% faster there makes the program %.1f %% faster (%.1f to %.1f)",
-		100 * spot->gain_at, 100 * spot->gain, 100 * spot->gain_lo, 100 * spot->gain_hi);
-}
-
-static const char *sentence_of(const struct hotspot *spot, struct arena *arena)
-{
-	str_auto struct str text = {0}, gain = {0};
-	const char *share = below_words(spot, arena), *chain = answer_chain(spot, arena);
-
-	if (spot->has_no_name)
-		return arena_format(arena,
-			"get the function names of %s first: %s is there, in unknown functions",
-			spot->location, share);
-	gain_words(spot, &gain);
-	if (*spot->library)
-		str_addf(&text, "look at the callers of %s in %s first: ", spot->call,
-			spot->library);
-	else
-		str_addf(&text, "change %s first: ", place_words(spot, arena));
-	if (gain.len)
-		str_addf(&text, "%s", gain.at);
-	else
-		str_addf(&text, "%s", share);
-	if (gain.len && *share)
-		str_addf(&text, "; %s%s", spot->chain_place ? "" : "it has ", share);
-	if (*chain)
-		str_addf(&text, "; reached through %s", chain);
-	return arena_str(arena, &text);
 }
 
 static enum causal_pace pace_of(const struct evidence *evidence)
@@ -419,7 +341,7 @@ static void answer_place(const struct hotspot *spot, const struct evidence *evid
 	view->kind = ANSWER_CHANGE;
 	view->first = spot;
 	view->because = spot->because;
-	view->sentence = sentence_of(spot, arena);
+	view->sentence = answer_sentence(spot, arena);
 	view->cause = spot->cause;
 	view->why = spot->why;
 	confidence_say(view, arena);

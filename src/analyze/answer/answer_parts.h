@@ -33,6 +33,10 @@ bool answer_can_try(const struct evidence *evidence);
 /* Why no experiment could be made on the place; NULL: it could. */
 const char *answer_untried(const struct hotspot *spot, const struct evidence *evidence);
 
+/* answer_sentence.c: what to change there, what it would gain or has, and how the time gets there.
+ */
+const char *answer_sentence(const struct hotspot *spot, struct arena *arena);
+
 /* Of the first place, or of the explanation that is the answer, and of the whole. */
 void answer_features(const struct answer_view *view, struct confidence_features *ret_features);
 /* `features` of an answer as they were on a quiet machine: each method counts. */

@@ -35,12 +35,13 @@ const char *hotspot_category_word(enum hotspot_category category)
 	return words[category];
 }
 
-/* What the program would gain if this took half its time.  A gain whose bounds hold 0 is no reason:
+/* What the program would gain if this took half its time, and the collector half of what it takes
+ * for it.  A gain whose bounds hold 0 is no reason:
  * then it is what the samples allow, and no more than the bounds do. */
 static double potential_of(const struct hotspot_draft *draft)
 {
 	const struct hotspot *spot = &draft->spot;
-	double most = draft->samples_share / 2;
+	double most = fmin(1, draft->samples_share + draft->spot.garbage) / 2;
 
 	if (draft->tried && spot->gain_lo > 0)
 		return spot->gain * 0.5 / spot->gain_at;

@@ -22,6 +22,10 @@
  * a program that is always busy, what it saves the program saves: the lower bound.  It cannot save
  * more than the time in which it runs: the upper bound.
  *
+ * A collector of garbage runs beside the program's thread.  What that one saves the program saves:
+ * the lower bound.  What the thread waits for may be the collector, and goes with the allocations:
+ * the upper bound takes it in for a place that allocates.
+ *
  * When all of the work is gone, what is around it may go with it: a change that makes a call
  * unnecessary takes the loop of its caller along, and everything that is below the place.  The
  * upper bound takes that in (a quadratic scan had 60 % of the samples and its caller, which walked
@@ -62,6 +66,7 @@ const char *gain_source_word(enum gain_source source)
 		[GAIN_ONE_THREAD] = "arithmetic",
 		[GAIN_EVEN_THREADS] = "arithmetic",
 		[GAIN_ALONE] = "arithmetic",
+		[GAIN_BESIDE_RUNTIME] = "arithmetic",
 	};
 
 	return words[source];
@@ -76,6 +81,7 @@ const char *gain_source_note(enum gain_source source)
 		[GAIN_ONE_THREAD] = "by arithmetic: one thread",
 		[GAIN_EVEN_THREADS] = "by arithmetic: all threads do the same",
 		[GAIN_ALONE] = "by arithmetic: it runs alone for part of the time",
+		[GAIN_BESIDE_RUNTIME] = "by arithmetic: one thread beside the collector",
 	};
 
 	return notes[source];
@@ -83,7 +89,8 @@ const char *gain_source_note(enum gain_source source)
 
 bool gain_is_arithmetic(enum gain_source source)
 {
-	return source == GAIN_ONE_THREAD || source == GAIN_EVEN_THREADS || source == GAIN_ALONE;
+	return source == GAIN_ONE_THREAD || source == GAIN_EVEN_THREADS || source == GAIN_ALONE ||
+	       source == GAIN_BESIDE_RUNTIME;
 }
 
 bool gain_is_experiment(enum gain_source source)
@@ -191,7 +198,7 @@ static double reach_of(const struct hotspot_draft *draft)
 
 	if (spot->chain_place >= spot->chain_count)
 		return reach;
-	reach = fmax(reach, place->total) + draft->garbage;
+	reach = fmax(reach, place->total) + draft->spot.garbage;
 	if (spot->chain_place + 2 < spot->chain_count &&
 		place->total >= CALLER_MOST * place[1].total)
 		reach += place[1].self;
@@ -204,12 +211,16 @@ static void garbage_give(const struct signals *signals, struct hotspot_drafts *d
 	double collector = signals_value(signals, "collector_samples"), allocator = 0;
 
 	vec_foreach (const struct hotspot_draft, draft, &drafts->rows)
-		allocator += hotspot_kind_share(&draft->spot, HOTSPOT_ALLOCATION);
+		allocator += draft->is_runtime
+				     ? 0
+				     : hotspot_kind_share(&draft->spot, HOTSPOT_ALLOCATION);
 	if (!(collector > 0) || !(allocator > 0))
 		return;
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows)
-		draft->garbage = collector * hotspot_kind_share(&draft->spot, HOTSPOT_ALLOCATION) /
-				 allocator;
+		if (!draft->is_runtime)
+			draft->spot.garbage = collector *
+					      hotspot_kind_share(&draft->spot, HOTSPOT_ALLOCATION) /
+					      allocator;
 }
 
 static void gain_all_put(struct hotspot *spot, enum gain_source source, struct gain_range all)
@@ -364,6 +375,34 @@ static void open_compare(struct hotspot *spot, struct gain_range told, struct ar
 			100 * told.gain, 100 * told.lo, 100 * told.hi);
 }
 
+/* One thread at a time, and the collector and the scheduler of its language beside it. */
+static void beside_runtime_gain(const struct signals *signals, const struct one_thread *thread,
+	struct hotspot_drafts *drafts)
+{
+	double own = 1 - drafts->runtime, cpus = signals_value(signals, "cpus_used");
+	const struct one_thread one = {thread->samples * own, fmin(1, cpus * own), thread->spread};
+
+	if (!(drafts->runtime > 0) || !(drafts->together <= TOGETHER_MOST) ||
+		!(one.busy >= BUSY_LEAST))
+		return;
+	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
+		double waits = draft->spot.garbage > 0 ? 1 - one.busy : 0;
+		struct gain_range half, all;
+
+		if (draft->tried || draft->is_runtime || !(draft->samples_share > 0) ||
+			draft->spot.gain_source != GAIN_NONE)
+			continue;
+		half = range_of(&one, fmin(1, draft->samples_share / own), 0.5);
+		all = range_of(&one, fmin(1, draft->samples_share / own), 1);
+		half.hi = fmin(0.5, half.hi + waits / 2);
+		all.hi = fmax(all.hi, range_of(&one, fmin(1, reach_of(draft) / own), 1).hi);
+		all.hi = fmin(1, all.hi + waits);
+		if (waits > 0)
+			all.gain = (all.lo + all.hi) / 2;
+		gain_put(&draft->spot, GAIN_BESIDE_RUNTIME, half, all);
+	}
+}
+
 /* Of several threads the arithmetic is an estimate, so what the experiments leave open stays. */
 static void several_threads_gain(const struct signals *signals, const struct one_thread *thread,
 	struct arena *arena, struct hotspot_drafts *drafts)
@@ -371,6 +410,7 @@ static void several_threads_gain(const struct signals *signals, const struct one
 	struct one_thread even = *thread;
 
 	even_threads_gain(signals, &even, drafts);
+	beside_runtime_gain(signals, thread, drafts);
 	alone_gain(signals, thread, drafts);
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
 		struct hotspot *spot = &draft->spot;

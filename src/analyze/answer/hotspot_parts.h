@@ -27,7 +27,7 @@ struct hotspot_draft {
 	double samples_share;		  /* 0: not in the samples */
 	double loop_share;		  /* in a loop of its own; 0: none, or nobody looked */
 	double thread_least, thread_most; /* shares of the busy threads' own samples */
-	double garbage;			  /* the collector's share that it allocates for */
+	bool is_runtime;		  /* the collector or the scheduler itself */
 	struct hotspot_times times;	  /* 0: not known */
 };
 
@@ -36,6 +36,8 @@ struct hotspot_drafts {
 	uint32_t busy_threads; /* that the samples of the rows are of; 0: not known */
 	double busy;	       /* share of the time in which any thread runs; 0: not known */
 	double sampled_cpus;   /* how many ran on average; 0: not known */
+	double runtime;	 /* share of the samples in a collector or scheduler of the language */
+	double together; /* of the time, two threads in anything else; NAN: not known */
 };
 
 struct algorithm_view;

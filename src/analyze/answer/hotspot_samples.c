@@ -31,6 +31,7 @@ struct hot_place {
 	uint32_t function;	       /* label */
 	uint64_t weight, samples, cut; /* cut: of the weight, stacks that do not reach the root */
 	uint64_t kinds[HOTSPOT_CATEGORIES];
+	bool is_runtime;
 	vec_of(uint32_t) stacks; /* indexes */
 	double thread_least, thread_most;
 	struct hotspot_times times;
@@ -60,6 +61,7 @@ static void stack_place(struct placer *p, uint32_t index)
 	place->weight += stack->at.cost.weight;
 	place->samples += stack->at.cost.samples;
 	place->kinds[stack->category] += stack->at.cost.weight;
+	place->is_runtime |= stack->is_runtime;
 	vec_push(&place->stacks, index);
 }
 
@@ -306,6 +308,34 @@ static void times_take(struct placer *p, const uint32_t *place_of, struct hotspo
 	drafts->sampled_cpus = (double)p->own.samples.total.weight / ns;
 }
 
+/* How much the language's runtime has, and whether the rest is done by one thread at a time: two
+ * that run together tick within half a period of each other half of the time. */
+static void runtime_take(struct placer *p, const uint32_t *place_of, struct hotspot_drafts *drafts)
+{
+	const struct profile_samples *samples = &p->own.samples;
+	const struct sample_row *before = NULL;
+	uint64_t close = 0, count = 0, weight = 0;
+
+	vec_foreach (const struct hot_place, place, &p->places)
+		weight += place->is_runtime ? place->weight : 0;
+	drafts->runtime = share_of(p, weight);
+	drafts->together = (double)NAN;
+	if (!weight || samples->merged || !str_equal(samples->unit, "ns"))
+		return;
+	vec_foreach (const struct sample_row, sample, &p->own.run->samples) {
+		uint32_t place = place_of[sample->stack];
+
+		if (sample->event != samples->event ||
+			(place && p->places.at[place - 1].is_runtime))
+			continue;
+		close += before && before->thread != sample->thread &&
+			 sample->time_ns - before->time_ns < sample->period / 2;
+		count++;
+		before = sample;
+	}
+	drafts->together = 2 * (double)close / (double)count;
+}
+
 /* How much of its own time each busy thread spends in each place; returns how many there are, 0:
  * too much is in threads that are not busy, and nothing is compared. */
 static uint32_t threads_compare(struct placer *p, const uint32_t *place_of)
@@ -456,6 +486,7 @@ static void place_draft(struct placer *p, const struct hot_place *place, const c
 		.thread_least = place->thread_least,
 		.thread_most = place->thread_most,
 		.times = place->times,
+		.is_runtime = place->is_runtime,
 	};
 
 	kinds_make(p, place, arena, &draft.spot);
@@ -516,6 +547,7 @@ void hotspots_from_samples(const struct evidence_piece *profile, const struct ho
 	cut_take(&p, place_of);
 	drafts->busy_threads = threads_compare(&p, place_of);
 	times_take(&p, place_of, drafts);
+	runtime_take(&p, place_of, drafts);
 	vec_foreach (const struct hot_place, place, &p.places)
 		if ((double)place->weight >= LEAST_SHARE * (double)p.own.samples.total.weight)
 			place_draft(&p, place, profile->path, arena, drafts);

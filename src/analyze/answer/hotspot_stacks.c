@@ -259,16 +259,34 @@ static enum own_loop own_loop_at(
 	return loop;
 }
 
+/* The outermost frame of a language's collector or scheduler; `count`: there is none.  What it
+ * calls is its own business: a lock that it takes is no lock of the program. */
+static unsigned runtime_frame(struct own_stacks *s, const struct seen_frame *frames, unsigned count)
+{
+	for (unsigned i = count; i-- > 0;) {
+		enum function_class class = class_of(s, frames[i].function);
+
+		if (!(own_label(s, frames[i].function)->flags & LABEL_KERNEL) &&
+			(class == FUNCTION_COLLECTOR || class == FUNCTION_SCHED))
+			return i;
+	}
+	return count;
+}
+
 static void stack_take(struct own_stacks *s, const struct profile_stack *at)
 {
 	struct seen_frame frames[FRAMES_MOST];
-	unsigned count = stack_frames(s, at->stack, frames), own, first, inner = 0;
+	unsigned count = stack_frames(s, at->stack, frames), own, first, inner = 0, runtime;
 	struct own_stack stack = {.at = *at, .first = s->frames.count};
 
 	if (!count)
 		return;
 	own = own_first(s, frames, count);
 	first = is_own(s, &frames[own]) ? own_next(s, frames, count, own) : count;
+	runtime = is_own(s, &frames[own]) ? count : runtime_frame(s, frames, count);
+	stack.is_runtime = runtime < count;
+	if (stack.is_runtime)
+		own = runtime;
 	if (first == count) { /* nobody's, or a program that is nothing but wrappers */
 		first = own;
 		vec_push(&s->frames, (struct own_frame){frames[own].function, frames[own].line,
@@ -281,7 +299,9 @@ static void stack_take(struct own_stacks *s, const struct profile_stack *at)
 		}
 	}
 	stack.count = s->frames.count - stack.first;
-	stack.category = stack_category(s, frames, first + !is_own(s, &frames[first]));
+	stack.category = stack.is_runtime
+				 ? category_of(class_of(s, frames[runtime].function))
+				 : stack_category(s, frames, first + !is_own(s, &frames[first]));
 	vec_push(&s->stacks, stack);
 }
 

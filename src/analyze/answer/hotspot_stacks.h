@@ -26,6 +26,7 @@ struct own_stack {
 	uint32_t first, count; /* frames, the innermost first */
 	uint32_t place;	       /* of its frames: where to change something */
 	enum hotspot_category category;
+	bool is_runtime; /* nobody's own: a collector or a scheduler of the language at work */
 };
 
 struct own_stacks {

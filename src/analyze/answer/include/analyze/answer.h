@@ -75,7 +75,8 @@ struct hotspot {
 	uint32_t kind_count;
 	const struct hotspot_link *chain;  /* the innermost function first, the root last */
 	uint32_t chain_count, chain_place; /* chain[chain_place] is the place */
-	double cut_share;		   /* of its samples: stacks that do not reach the root */
+	double garbage;	  /* share of the CPU time: the collector's, for what it allocates */
+	double cut_share; /* of its samples: stacks that do not reach the root */
 	const struct hotspot_evidence *evidence; /* the first one gives `value` */
 	uint32_t evidence_count;
 	uint32_t agree, asked; /* mechanisms that agree, of those that could tell */

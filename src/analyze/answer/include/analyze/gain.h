@@ -5,15 +5,17 @@
 
 #include <stdbool.h>
 
-/* The last three are arithmetic; even: each thread has about the same share of its time there;
- * alone: some of its time is while no other thread runs. */
+/* The last four are arithmetic; even: each thread has about the same share of its time there;
+ * alone: some of its time is while no other thread runs; beside the runtime: one thread, and the
+ * collector of its language. */
 enum gain_source {
 	GAIN_NONE,
 	GAIN_EXPERIMENT,
 	GAIN_WHOLE_RUNS, /* experiments that last as long as the program */
 	GAIN_ONE_THREAD,
 	GAIN_EVEN_THREADS,
-	GAIN_ALONE
+	GAIN_ALONE,
+	GAIN_BESIDE_RUNTIME
 };
 
 /* "experiment", "whole_runs", "arithmetic"; NULL for none. */
