@@ -286,6 +286,24 @@ static void a_pattern_is_the_cause_where_the_ledger_has_none(void **state)
 	assert_int_equal(view.patterns.count, 1);
 }
 
+/* That a script is run says less than what the interpreter does. */
+static void a_setting_is_the_cause_only_where_nothing_else_is(void **state)
+{
+	run_auto struct run *copies = profile_text_run(
+		HEAD "150 main:1;luaV_execute:5;add:7;realloc" LIBC ";_int_realloc" LIBC
+		     ";__memmove_avx_unaligned" LIBC "\n50 main:1;luaV_execute:9\n");
+	run_auto struct run *runs = profile_text_run(
+		HEAD "150 main:1;luaV_execute:5;add:7\n50 main:1;luaV_execute:9\n");
+	arena_auto struct arena arena = {0};
+	struct answer_view view = answered(copies, NULL, &arena);
+
+	(void)state;
+	assert_string_equal(view.first->pattern->name, "grows_by_constant");
+	assert_int_equal(view.patterns.count, 2);
+	view = answered(runs, NULL, &arena);
+	assert_string_equal(view.first->pattern->name, "interpreter");
+}
+
 static void an_explanation_with_two_witnesses_is_said_behind_the_pattern(void **state)
 {
 	run_auto struct run *run = profile_text_run(GROWING);
@@ -326,6 +344,7 @@ int main(void)
 		cmocka_unit_test(the_texts_of_data_are_good),
 		cmocka_unit_test(without_samples_nothing_is_found),
 		cmocka_unit_test(a_pattern_is_the_cause_where_the_ledger_has_none),
+		cmocka_unit_test(a_setting_is_the_cause_only_where_nothing_else_is),
 		cmocka_unit_test(an_explanation_with_two_witnesses_is_said_behind_the_pattern),
 	};
 

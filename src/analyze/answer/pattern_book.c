@@ -69,6 +69,15 @@ static int place_take(
 	return 0;
 }
 
+static int about_take(
+	struct text_reader *reader, const struct text_pair *pair, struct pattern *pattern)
+{
+	if (!str_equal(pair->value, "setting"))
+		return text_refuse(reader, pair->line, "unknown subject", pair->value);
+	pattern->of_setting = true;
+	return 0;
+}
+
 static int when_take(
 	struct text_reader *reader, const struct text_pair *pair, struct pattern *pattern)
 {
@@ -109,6 +118,8 @@ static int pair_take(
 		return stacks_begin(reader, pair, pattern);
 	if (str_equal(pair->key, "place"))
 		return place_take(reader, pair, pattern);
+	if (str_equal(pair->key, "about"))
+		return about_take(reader, pair, pattern);
 	if (str_equal(pair->key, "when"))
 		return when_take(reader, pair, pattern);
 	return str_equal(pair->key, "advice") ? advice_take(reader, pair, pattern) : 0;
@@ -205,11 +216,11 @@ static int pattern_add(
 {
 	static const char *const keys[] = {"pattern", "title", "stacks", "when", "means", "advice",
 		"refute", "plant", "leaf", "in", "also", "call", "any", "own", "not", "not_own",
-		"place", NULL};
+		"place", "about", NULL};
 	struct pattern pattern = {
 		.file = arena_copy(reader->arena, reader->name), .line = block->pairs[0].line};
 	int r = text_block_check(reader, block, keys, 8,
-		"stacks when advice leaf in also call any own not not_own place");
+		"stacks when advice leaf in also call any own not not_own place about");
 
 	if (r < 0)
 		return r;

@@ -2,7 +2,8 @@
  *
  * A pattern is one witness.  Where the ledger has an explanation that two support, both are said,
  * the pattern first, because it names what was seen there; where there is none, the pattern is the
- * cause.  Its advice is given in both cases. */
+ * cause.  Its advice is given in both cases.  What only says in which setting the place runs (an
+ * interpreter) is said where nothing else explains it. */
 #include "analyze/answer.h"
 #include "analyze/label.h"
 #include "base/str.h"
@@ -30,6 +31,27 @@ static void row_join(const struct pattern_row *row, struct arena *arena, struct 
 	spot->cause = spot->why;
 }
 
+/* By more than where it is. */
+static bool is_explained(const struct hotspot *spot)
+{
+	return spot->because && !spot->because->is_place;
+}
+
+static void rows_join(const struct pattern_view *patterns, bool of_setting, struct arena *arena,
+	struct hotspot_list *rows)
+{
+	for (uint32_t i = 0; i < patterns->count; i++) {
+		const struct pattern_row *row = &patterns->rows[i];
+
+		for (uint32_t k = 0; row->of_setting == of_setting && k < rows->count; k++)
+			if (row_fits(row, &rows->rows[k])) {
+				if (!of_setting || !is_explained(&rows->rows[k]))
+					row_join(row, arena, &rows->rows[k]);
+				break;
+			}
+	}
+}
+
 void hotspots_join_patterns(const struct evidence *evidence, const struct signals *signals,
 	struct arena *arena, struct hotspot_list *rows, struct pattern_view *ret_patterns)
 {
@@ -40,10 +62,6 @@ void hotspots_join_patterns(const struct evidence *evidence, const struct signal
 	if (pattern_book_load(&book, &err) < 0)
 		return; /* a test reads the texts */
 	patterns_match(book, &evidence->piece[EVIDENCE_PROFILE], signals, arena, ret_patterns);
-	for (uint32_t i = 0; i < ret_patterns->count; i++)
-		for (uint32_t k = 0; k < rows->count; k++)
-			if (row_fits(&ret_patterns->rows[i], &rows->rows[k])) {
-				row_join(&ret_patterns->rows[i], arena, &rows->rows[k]);
-				break;
-			}
+	rows_join(ret_patterns, false, arena, rows);
+	rows_join(ret_patterns, true, arena, rows);
 }

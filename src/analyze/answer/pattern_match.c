@@ -166,7 +166,8 @@ static void row_add(struct matcher *m, const struct pattern *pattern, const stru
 				   .refute = words_fill(m, &words, pattern->refute),
 				   .path = m->profile->path,
 				   .query = set_query(m, set),
-				   .share = set->share});
+				   .share = set->share,
+				   .of_setting = pattern->of_setting});
 }
 
 static void pattern_try(struct matcher *m, const struct pattern *pattern)

@@ -44,6 +44,7 @@ struct pattern {
 	const char *file;
 	unsigned line;
 	const char *name, *title, *means, *refute, *plant;
+	bool of_setting;			      /* about what runs there, not about how */
 	struct pattern_stacks stacks[PATTERN_STACKS]; /* the first is what the row is about */
 	unsigned stacks_count;
 	struct condition whens[PATTERN_WHENS];

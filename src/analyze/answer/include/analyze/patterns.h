@@ -24,6 +24,7 @@ struct pattern_row {
 	const char *advice, *refute;
 	const char *path, *query; /* SQL over the file that gives `share` */
 	double share;		  /* of the samples */
+	bool of_setting;	  /* explains only what nothing else does */
 };
 
 struct pattern_view {
