@@ -117,6 +117,39 @@ static void who_makes_copies_and_destroys_values_is_the_place(void **state)
 	}
 }
 
+/* A copy of a tree: dup() calls itself through the constructors of its parts. */
+static void who_copies_a_tree_is_the_place_not_what_the_copy_calls(void **state)
+{
+	static const char tree[] =
+		HEAD "40 main:1;run:5;take:8;V::V(V&):3;V::dup:9;V::V(V&):3;V::dup:9\n"
+		     "20 main:1;run:5;take:8;V::V(V&):3;V::dup:9;V::V(V&):3;V::dup:11\n"
+		     "20 main:1;run:5;take:9\n20 main:1;run:7;other:3\n";
+	static const char walk[] =
+		HEAD "40 main:1;run:5;V::V(V&):3;V::read:9;V::item:3;V::read:9\n"
+		     "40 main:1;run:5;V::V(V&):3;V::read:9;V::item:3;V::read:11\n"
+		     "20 main:1;run:7;other:3\n";
+	struct scene copied = scene_of(tree, "main:1"), read = scene_of(walk, "main:1");
+
+	(void)state;
+	assert_string_equal(scene_first(&copied)->function, "take");
+	assert_string_equal(scene_first(&read)->function, "V::read");
+	scene_done(&copied);
+	scene_done(&read);
+}
+
+/* Nobody has the loop but Rust's main(): next() hands out copies. */
+static void who_makes_values_for_main_is_the_place(void **state)
+{
+	struct scene s = scene_of(HEAD "90 main:1;csv::main:5;csv::Records::next:8;"
+				       "<csv::Row as core::clone::Clone>::clone:3\n"
+				       "10 main:1;csv::main:5;csv::Records::next:9;parse:3\n",
+		"csv::main:5");
+
+	(void)state;
+	assert_string_equal(scene_first(&s)->function, "csv::Records::next");
+	scene_done(&s);
+}
+
 /* An interpreter: its loop does everything, so it is not why one thing is slow. */
 static void a_loop_that_does_many_things_is_not_why_one_of_them_is_slow(void **state)
 {
@@ -557,6 +590,8 @@ int main(void)
 		cmocka_unit_test(who_makes_copies_and_destroys_values_is_the_place),
 		cmocka_unit_test(
 			a_function_that_has_the_loop_itself_is_the_place_and_so_it_is_when_nobody_looked),
+		cmocka_unit_test(who_copies_a_tree_is_the_place_not_what_the_copy_calls),
+		cmocka_unit_test(who_makes_values_for_main_is_the_place),
 		cmocka_unit_test(a_loop_that_does_many_things_is_not_why_one_of_them_is_slow),
 		cmocka_unit_test(a_function_with_several_costs_below_it_is_the_place),
 		cmocka_unit_test(main_is_not_the_place_of_what_it_calls),

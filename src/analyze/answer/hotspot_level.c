@@ -8,7 +8,8 @@
  *   - A small one without a loop (a comparison, a step of a hash table, a byte to a buffer) is
  *     called often or would not be hot: its caller is asked.  So is one that has a loop and spends
  *     much of its time outside, or few rounds where they were counted: its calls are many.  And so
- *     is a small one that makes, copies or destroys a value, loop or not.
+ *     is a small one that makes, copies or destroys a value, loop or not, and one that only such
+ *     call (a copy of a tree calls itself through the constructors of its parts).
  *   - On the way up, a function with other costs beside this one is the place, loop or not: what
  *     they have in common is there.  So is one that several callers share, none of which has most
  *     of its time: what they have in common is the function (a probe of a hash table that three
@@ -17,7 +18,8 @@
  *     change.
  *   - The loop that is found must be about this work: a loop that does ten things (an interpreter,
  *     a server) is not why one of them is slow.  Nor is the program's main(), which only says how
- *     often everything is done.  Then the innermost function stays the place.
+ *     often everything is done.  Then the innermost function stays the place, that does more than
+ *     make values.
  *
  * Whoever is chosen, the chain is shown: the level is the tool's opinion, the samples are not. */
 #include <stdlib.h>
@@ -42,6 +44,7 @@ enum { COUNTED_BYTES = 2 * SMALL_BYTES, MANY_CALLS = 1000 };
 #define OWN_LEAST 0.4 /* of its time is its own, then */
 #define PARTS 0.7     /* of a function's time below one callee: less, and it has several parts */
 #define CALLER 0.7    /* of a function's time from one caller: less, and several share it */
+#define OTHERS 0.1    /* of its time from others than those who make values: it is their work */
 #define ABOUT_ALL 0.5 /* of the time below a loop that is work without a loop of its own */
 #define ABOUT_ONE 0.3 /* of it that is one function's */
 
@@ -51,6 +54,7 @@ struct own_cost *own_costs_make(const struct own_stacks *stacks)
 	struct own_cost *costs = mem_new(count, sizeof(*costs));
 	mem_auto uint32_t *seen = mem_new(count, sizeof(*seen)); /* the stack, plus one */
 	mem_auto uint32_t *looped = mem_new(count, sizeof(*looped));
+	mem_auto uint32_t *recurred = mem_new(count, sizeof(*recurred));
 
 	for (uint32_t k = 0; k < stacks->stacks.count; k++) {
 		const struct own_stack *stack = &stacks->stacks.at[k];
@@ -65,6 +69,10 @@ struct own_cost *own_costs_make(const struct own_stacks *stacks)
 				costs[f].total += weight;
 				costs[f].self += i ? 0 : weight;
 				costs[f].unknown += frames[i].loop == OWN_LOOP_UNKNOWN ? weight : 0;
+			}
+			if (again && recurred[f] != k + 1) {
+				costs[f].recursion += weight;
+				recurred[f] = k + 1;
 			}
 			if ((again || frames[i].loop == OWN_LOOP_YES) && looped[f] != k + 1) {
 				costs[f].loop += weight;
@@ -116,8 +124,6 @@ static bool holds_loop(const struct own_stacks *stacks, const struct own_cost *c
 	bool has_self = (double)cost->self >= MOST * (double)cost->total;
 	bool is_tiny = size <= TINY_BYTES && has_self;
 
-	if (size <= SMALL_BYTES && is_of_value(own_label(stacks, f)->name))
-		return false;
 	return (double)cost->loop >= (is_tiny ? LONG_LOOP : MOST) * (double)cost->total;
 }
 
@@ -131,6 +137,7 @@ static bool is_work(const struct own_stacks *stacks, const struct own_cost *cost
 
 /* The time of a function that comes from one caller. */
 struct own_edge {
+	uint32_t callee, caller; /* labels */
 	uint64_t weight;
 	uint32_t seen; /* the last stack, plus one: recursion counts once */
 };
@@ -153,7 +160,7 @@ static struct own_edges edges_make(const struct own_stacks *stacks)
 			struct own_edge *edge;
 
 			if (map_add(&all.index, pair, sizeof(pair), all.edges.count, &at))
-				vec_push(&all.edges, (struct own_edge){0});
+				vec_push(&all.edges, (struct own_edge){pair[0], pair[1], 0, 0});
 			edge = &all.edges.at[at];
 			edge->weight += edge->seen == k + 1 ? 0 : stack->at.cost.weight;
 			edge->seen = k + 1;
@@ -168,27 +175,68 @@ static void edges_done(struct own_edges *edges)
 	vec_done(&edges->edges);
 }
 
+/* ---- values ---- */
+
+/* What is done to make, copy or destroy values: by name and small, or called by such to call them
+ * again. */
+enum value_work { VALUE_NONE, VALUE_LARGE, VALUE_SMALL };
+
+static uint64_t edge_weight(const struct own_edges *edges, uint32_t callee, uint32_t caller)
+{
+	uint32_t pair[2] = {callee, caller}, at;
+
+	return map_get(&edges->index, pair, sizeof(pair), &at) ? edges->edges.at[at].weight : 0;
+}
+
+static uint8_t *values_find(const struct own_stacks *stacks, const struct own_cost *costs,
+	const struct own_edges *edges)
+{
+	uint32_t count = stacks->functions.labels.count;
+	uint8_t *values = mem_new((size_t)count + 1, sizeof(*values));
+	mem_auto double *others = mem_new((size_t)count + 1, sizeof(*others));
+
+	for (uint32_t f = 1; f <= count; f++)
+		if (costs[f].total && is_of_value(own_label(stacks, f)->name))
+			values[f] = stacks->size_of[f] <= SMALL_BYTES ? VALUE_SMALL : VALUE_LARGE;
+	vec_foreach (const struct own_edge, edge, &edges->edges)
+		others[edge->callee] += values[edge->caller] ? 0 : (double)edge->weight;
+	for (uint32_t f = 1; f <= count; f++)
+		if (!values[f] && costs[f].total && others[f] <= OTHERS * (double)costs[f].total &&
+			(double)costs[f].recursion >= MOST * (double)costs[f].total)
+			values[f] = VALUE_SMALL;
+	return values;
+}
+
 /* ---- the frame ---- */
 
 struct choosing {
 	const struct own_stacks *stacks;
 	const struct own_cost *costs;
 	const struct own_edges *edges;
-	bool parts; /* the first below which the time goes several ways is a place too */
+	const uint8_t *values; /* value_work by label */
+	bool parts;	       /* the first below which the time goes several ways is a place too */
 };
 
 /* Whether the function of a frame has most of its time from the one that called it here, or makes
  * values, which is always its user's work. */
 static bool is_the_callers(const struct choosing *c, const struct own_frame *frame)
 {
-	uint32_t pair[2] = {frame[0].function, frame[1].function}, at;
-	uint64_t weight = map_get(&c->edges->index, pair, sizeof(pair), &at)
-				  ? c->edges->edges.at[at].weight
-				  : 0;
+	uint64_t weight = edge_weight(c->edges, frame[0].function, frame[1].function);
 
-	return pair[0] == pair[1] ||
+	return frame[0].function == frame[1].function ||
 	       (double)weight >= CALLER * (double)c->costs[frame->function].total ||
-	       is_of_value(own_label(c->stacks, pair[0])->name);
+	       c->values[frame->function];
+}
+
+/* The program's main(): the last, or Rust's, which a main() of C calls. */
+static bool is_root(const struct own_stacks *stacks, const struct own_stack *stack, uint32_t i)
+{
+	const struct own_frame *frames = own_frames(stacks, stack);
+
+	return i + 1 >= stack->count ||
+	       (i + 2 == stack->count &&
+		       str_ends(own_label(stacks, frames[i].function)->name, "::main") &&
+		       str_equal(own_label(stacks, frames[i + 1].function)->name, "main"));
 }
 
 /* The frame that holds the loop, or that several share.  0 when none does or it is not known. */
@@ -197,24 +245,38 @@ static uint32_t frame_choose(const struct choosing *c, const struct own_stack *s
 	const struct own_frame *frames = own_frames(c->stacks, stack);
 
 	for (uint32_t i = 0; i < stack->count; i++) {
-		bool is_last = i + 1 == stack->count;
-		const struct own_cost *cost = &c->costs[frames[i].function];
+		uint32_t f = frames[i].function;
+		const struct own_cost *cost = &c->costs[f];
+		bool is_last = i + 1 == stack->count, root = is_root(c->stacks, stack, i);
 		bool unknown = (double)cost->unknown >= MOST * (double)cost->total;
-		bool is_short = has_few_rounds(c->stacks, cost, frames[i].function,
-			is_last ? NULL : &c->costs[frames[i + 1].function]);
+		bool is_value = c->values[f] == VALUE_SMALL;
+		bool is_short =
+			is_value || has_few_rounds(c->stacks, cost, f,
+					    is_last ? NULL : &c->costs[frames[i + 1].function]);
 
-		if (!is_short && holds_loop(c->stacks, cost, frames[i].function))
-			return !is_last || !i ? i : 0; /* not main() for another */
-		if (unknown || (!i && !is_short && is_work(c->stacks, cost, frames[i].function)))
+		if (!is_short && holds_loop(c->stacks, cost, f))
+			return !root || !i ? i : 0; /* not main() for another */
+		if (!is_value && (unknown || (!i && !is_short && is_work(c->stacks, cost, f))))
 			return 0;
 		if (c->parts && i && !is_short &&
 			(double)c->costs[frames[i - 1].function].total <
 				PARTS * (double)cost->total)
-			return is_last ? 0 : i;
+			return root ? 0 : i;
 		if (!is_last && !is_the_callers(c, &frames[i]))
 			return i;
 	}
 	return 0;
+}
+
+/* The first that does more than make values, and is not main(). */
+static uint32_t frame_first(const struct choosing *c, const struct own_stack *stack)
+{
+	const struct own_frame *frames = own_frames(c->stacks, stack);
+	uint32_t i = 0;
+
+	while (i < stack->count && c->values[frames[i].function] == VALUE_SMALL)
+		i++;
+	return is_root(c->stacks, stack, i) ? 0 : i;
 }
 
 /* What a place is made of: `all` that is brought up to it, and the most of one function. */
@@ -270,12 +332,16 @@ static uint32_t *frames_choose(const struct choosing *c)
 void own_levels_choose(struct own_stacks *stacks, const struct own_cost *costs)
 {
 	struct own_edges edges = edges_make(stacks);
-	struct choosing choosing = {stacks, costs, &edges, .parts = true};
+	mem_auto uint8_t *values = values_find(stacks, costs, &edges);
+	struct choosing choosing = {stacks, costs, &edges, values, .parts = true};
 	mem_auto uint32_t *near = frames_choose(&choosing), *far = NULL;
 
 	choosing.parts = false;
 	far = frames_choose(&choosing);
-	for (uint32_t i = 0; i < stacks->stacks.count; i++)
-		stacks->stacks.at[i].place = near[i] ? near[i] : far[i];
+	for (uint32_t i = 0; i < stacks->stacks.count; i++) {
+		struct own_stack *stack = &stacks->stacks.at[i];
+
+		stack->place = near[i] ? near[i] : far[i] ? far[i] : frame_first(&choosing, stack);
+	}
 	edges_done(&edges);
 }

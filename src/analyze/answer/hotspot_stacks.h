@@ -27,6 +27,7 @@ struct own_stack {
 	uint32_t place;	       /* of its frames: where to change something */
 	enum hotspot_category category;
 	bool is_runtime; /* nobody's own: a collector or a scheduler of the language at work */
+	bool is_release; /* memory is given back */
 };
 
 struct own_stacks {
@@ -65,6 +66,7 @@ static inline const struct label *own_label(const struct own_stacks *stacks, uin
 struct own_cost {
 	uint64_t total, self;	/* below it and in it; in it, or in what is not the program's */
 	uint64_t loop, unknown; /* of total: in a loop of it, or not known */
+	uint64_t recursion;	/* of total: it called itself, whoever was in between */
 };
 
 /* Costs by label of a function; free() them. */
