@@ -12,6 +12,9 @@ static void one_busy_thread_gains_what_the_samples_say(void **state)
 	for (unsigned i = 0; i < 3; i++)
 		run_add_execution(
 			baseline, &(struct execution_row){.user_ns = 950000000 + 50000000 * i});
+	/* One that was stopped when the time was up says nothing about how long they take. */
+	run_add_execution(baseline,
+		&(struct execution_row){.user_ns = 40000000, .flags = EXECUTION_INTERRUPTED});
 	s.evidence.piece[EVIDENCE_BASELINE] = (struct evidence_piece){baseline, "b", "", ""};
 	scene_signal(&s, "cpus_used", 1.0);
 	scene_first(&s);
@@ -495,6 +498,33 @@ static void what_is_collected_may_go_with_who_allocates(void **state)
 	scene_done(&unknown);
 }
 
+/* What sweep() frees is what grow() took; walk() takes nothing. */
+static void what_is_freed_may_go_with_who_allocates(void **state)
+{
+	struct scene s =
+		scene_of(HEAD "50 main:1;grow:2;malloc@/usr/lib/libc.so.6:5\n"
+			      "20 main:3;walk:4\n"
+			      "30 main:2;sweep:7;cfree@@GLIBC_2.2.5@/usr/lib/libc.so.6:5\n",
+			"grow:2 walk:4 sweep:7");
+	unsigned seen = 0;
+
+	(void)state;
+	scene_signal(&s, "cpus_used", 1.0);
+	scene_first(&s);
+	for (uint32_t i = 0; i < s.view.hotspot_count; i++) {
+		const struct hotspot *spot = &s.view.hotspots[i];
+
+		if (str_equal(spot->function, "grow"))
+			seen += spot->gain_all_lo < 0.5 && spot->gain_all_hi > 0.8;
+		if (str_equal(spot->function, "walk"))
+			seen += spot->gain_all_hi < 0.3;
+		if (str_equal(spot->function, "sweep"))
+			seen += spot->gain_all_hi < 0.45;
+	}
+	assert_int_equal(seen, 3);
+	scene_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -519,6 +549,7 @@ int main(void)
 		cmocka_unit_test(one_thread_beside_a_collector_gains_its_share_at_least),
 		cmocka_unit_test(the_own_time_of_the_caller_may_go_with_the_work),
 		cmocka_unit_test(what_is_collected_may_go_with_who_allocates),
+		cmocka_unit_test(what_is_freed_may_go_with_who_allocates),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,8 @@
 
 #define OFTEN 10
 #define SAME_TIME 0.95 /* of a caller's time: an experiment cannot tell the two apart */
+#define CALLS_OFTEN 1000
+#define LOOP_LEAST 0.3 /* of the CPU time in a loop of its own */
 #define CUT_MOST 0.5   /* of its stacks: its callers are not known */
 #define SHORT_NS 1e8
 #define GAP_MOST 5.0
@@ -34,9 +36,19 @@ bool hotspot_has_unknown_callers(const struct hotspot *spot)
 	return spot->cut_share >= CUT_MOST;
 }
 
-static bool can_be_told_apart(const struct hotspot *spot)
+/* Called often, without a loop: whoever calls it decides how often the work is done. */
+static bool has_loop_elsewhere(const struct hotspot_draft *draft)
 {
-	return !has_same_time(spot) && !hotspot_has_unknown_callers(spot);
+	const struct hotspot *spot = &draft->spot;
+
+	return !spot->chain_place && spot->chain_count > 1 && draft->calls >= CALLS_OFTEN &&
+	       draft->loop_share < LOOP_LEAST;
+}
+
+static bool can_be_told_apart(const struct hotspot_draft *draft)
+{
+	return !has_same_time(&draft->spot) && !hotspot_has_unknown_callers(&draft->spot) &&
+	       !has_loop_elsewhere(draft);
 }
 
 /* What is below it is entered again and again from there; or the place itself was counted. */
@@ -44,7 +56,7 @@ static bool is_counted(const struct hotspot_draft *draft)
 {
 	const struct hotspot *spot = &draft->spot;
 
-	if (!can_be_told_apart(spot))
+	if (!can_be_told_apart(draft))
 		return false;
 	if (spot->chain_place &&
 		spot->chain[0].entries >= OFTEN * spot->chain[spot->chain_place].entries)
@@ -65,7 +77,7 @@ static void methods_count(uint32_t agree, uint32_t asked, double *value)
 void hotspot_features(const struct hotspot_draft *draft, struct confidence_features *ret_features)
 {
 	const struct hotspot *spot = &draft->spot;
-	const bool is_told_apart = can_be_told_apart(spot), counted = is_counted(draft);
+	const bool is_told_apart = can_be_told_apart(draft), counted = is_counted(draft);
 	const bool has_levels = spot->chain_count > 1 || hotspot_has_unknown_callers(spot);
 	const bool is_proven = draft->pays && is_told_apart && spot->gain_lo > 0;
 	double *value = ret_features->value;

@@ -31,7 +31,8 @@
  * upper bound takes that in (a quadratic scan had 60 % of the samples and its caller, which walked
  * the same list, 39 %: the fix removed both).  So does what is collected as garbage elsewhere: the
  * time of the collector belongs to who allocates (a Go function had 26 % of the samples, the
- * collector 31 %: with the allocations gone the program took a quarter of its time). */
+ * collector 31 %: with the allocations gone the program took a quarter of its time).  And what is
+ * not taken need not be given back: free() elsewhere. */
 #include <math.h>
 
 #include "analyze/causal_view.h"
@@ -108,6 +109,9 @@ struct gain_range {
 	double gain, lo, hi;
 };
 
+#define NOT_WHOLE                                                                                  \
+	(EXECUTION_WARMUP | EXECUTION_NO_USAGE | EXECUTION_INTERRUPTED | EXECUTION_TIMED_OUT)
+
 /* Standard deviation of the CPU time of whole runs over its mean. */
 static double spread_of(const struct run *baseline, struct arena *arena)
 {
@@ -117,7 +121,7 @@ static double spread_of(const struct run *baseline, struct arena *arena)
 	for (uint32_t i = 0; i < most; i++) {
 		const struct execution_row row = run_execution(baseline, i + 1);
 
-		if (!(row.flags & (EXECUTION_WARMUP | EXECUTION_NO_USAGE)))
+		if (!(row.flags & NOT_WHOLE))
 			cpu_ns[count++] = (double)(row.user_ns + row.system_ns);
 	}
 	return count < 3 ? SPREAD_UNKNOWN : fmax(SPREAD_LEAST, stats_variation(cpu_ns, count));
@@ -198,29 +202,40 @@ static double reach_of(const struct hotspot_draft *draft)
 
 	if (spot->chain_place >= spot->chain_count)
 		return reach;
-	reach = fmax(reach, place->total) + draft->spot.garbage;
+	reach = fmax(reach, place->total) + draft->spot.garbage + draft->released;
 	if (spot->chain_place + 2 < spot->chain_count &&
 		place->total >= CALLER_MOST * place[1].total)
 		reach += place[1].self;
 	return fmin(1, reach);
 }
 
-/* Each place has as much of the collector's time as it has of the allocator's. */
+/* How much of its time a place takes memory. */
+static double taking_of(const struct hotspot_draft *draft)
+{
+	double share = hotspot_kind_share(&draft->spot, HOTSPOT_ALLOCATION) - draft->release;
+
+	return draft->is_runtime ? 0 : fmax(0, share);
+}
+
+/* Each place has as much of the collector's time as it has of the allocator's; and of the time in
+ * which others give memory back. */
 static void garbage_give(const struct signals *signals, struct hotspot_drafts *drafts)
 {
-	double collector = signals_value(signals, "collector_samples"), allocator = 0;
+	double collector = signals_value(signals, "collector_samples"), taking = 0, release = 0;
 
-	vec_foreach (const struct hotspot_draft, draft, &drafts->rows)
-		allocator += draft->is_runtime
-				     ? 0
-				     : hotspot_kind_share(&draft->spot, HOTSPOT_ALLOCATION);
-	if (!(collector > 0) || !(allocator > 0))
+	vec_foreach (const struct hotspot_draft, draft, &drafts->rows) {
+		taking += taking_of(draft);
+		release += draft->is_runtime ? 0 : draft->release;
+	}
+	if (!(taking > 0))
 		return;
-	vec_foreach (struct hotspot_draft, draft, &drafts->rows)
-		if (!draft->is_runtime)
-			draft->spot.garbage = collector *
-					      hotspot_kind_share(&draft->spot, HOTSPOT_ALLOCATION) /
-					      allocator;
+	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
+		double part = taking_of(draft) / taking;
+
+		if (collector > 0 && !draft->is_runtime)
+			draft->spot.garbage = collector * part;
+		draft->released = (release - draft->release) * part;
+	}
 }
 
 static void gain_all_put(struct hotspot *spot, enum gain_source source, struct gain_range all)
@@ -375,8 +390,9 @@ static void open_compare(struct hotspot *spot, struct gain_range told, struct ar
 			100 * told.gain, 100 * told.lo, 100 * told.hi);
 }
 
-/* One thread at a time, and the collector and the scheduler of its language beside it. */
-static void beside_runtime_gain(const struct signals *signals, const struct one_thread *thread,
+/* One thread at a time, and the collector and the scheduler of its language beside it.  False: it
+ * is another program. */
+static bool beside_runtime_gain(const struct signals *signals, const struct one_thread *thread,
 	struct hotspot_drafts *drafts)
 {
 	double own = 1 - drafts->runtime, cpus = signals_value(signals, "cpus_used");
@@ -384,13 +400,12 @@ static void beside_runtime_gain(const struct signals *signals, const struct one_
 
 	if (!(drafts->runtime > 0) || !(drafts->together <= TOGETHER_MOST) ||
 		!(one.busy >= BUSY_LEAST))
-		return;
+		return false;
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
 		double waits = draft->spot.garbage > 0 ? 1 - one.busy : 0;
 		struct gain_range half, all;
 
-		if (draft->tried || draft->is_runtime || !(draft->samples_share > 0) ||
-			draft->spot.gain_source != GAIN_NONE)
+		if (draft->tried || draft->is_runtime || !(draft->samples_share > 0))
 			continue;
 		half = range_of(&one, fmin(1, draft->samples_share / own), 0.5);
 		all = range_of(&one, fmin(1, draft->samples_share / own), 1);
@@ -401,6 +416,7 @@ static void beside_runtime_gain(const struct signals *signals, const struct one_
 			all.gain = (all.lo + all.hi) / 2;
 		gain_put(&draft->spot, GAIN_BESIDE_RUNTIME, half, all);
 	}
+	return true;
 }
 
 /* Of several threads the arithmetic is an estimate, so what the experiments leave open stays. */
@@ -409,8 +425,8 @@ static void several_threads_gain(const struct signals *signals, const struct one
 {
 	struct one_thread even = *thread;
 
-	even_threads_gain(signals, &even, drafts);
-	beside_runtime_gain(signals, thread, drafts);
+	if (!beside_runtime_gain(signals, thread, drafts))
+		even_threads_gain(signals, &even, drafts);
 	alone_gain(signals, thread, drafts);
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
 		struct hotspot *spot = &draft->spot;

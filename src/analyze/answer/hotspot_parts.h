@@ -26,6 +26,8 @@ struct hotspot_draft {
 	bool tried, flat, pays;		  /* experiments: made here, say flat, say that it pays */
 	double samples_share;		  /* 0: not in the samples */
 	double loop_share;		  /* in a loop of its own; 0: none, or nobody looked */
+	double release, released;	  /* memory given back here; elsewhere, of what it takes */
+	uint64_t calls;			  /* counted, at least; 0: not counted */
 	double thread_least, thread_most; /* shares of the busy threads' own samples */
 	bool is_runtime;		  /* the collector or the scheduler itself */
 	struct hotspot_times times;	  /* 0: not known */

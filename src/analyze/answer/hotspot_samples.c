@@ -30,7 +30,7 @@ enum { STEPS_SAID = 3 };
 struct hot_place {
 	uint32_t function;	       /* label */
 	uint64_t weight, samples, cut; /* cut: of the weight, stacks that do not reach the root */
-	uint64_t kinds[HOTSPOT_CATEGORIES];
+	uint64_t kinds[HOTSPOT_CATEGORIES], release;
 	bool is_runtime;
 	vec_of(uint32_t) stacks; /* indexes */
 	double thread_least, thread_most;
@@ -61,6 +61,7 @@ static void stack_place(struct placer *p, uint32_t index)
 	place->weight += stack->at.cost.weight;
 	place->samples += stack->at.cost.samples;
 	place->kinds[stack->category] += stack->at.cost.weight;
+	place->release += stack->is_release ? stack->at.cost.weight : 0;
 	place->is_runtime |= stack->is_runtime;
 	vec_push(&place->stacks, index);
 }
@@ -483,6 +484,8 @@ static void place_draft(struct placer *p, const struct hot_place *place, const c
 		.experiment_share = (double)NAN,
 		.samples_share = share,
 		.loop_share = share_of(p, p->costs[place->function].loop),
+		.calls = p->own.least_of[place->function],
+		.release = share_of(p, place->release),
 		.thread_least = place->thread_least,
 		.thread_most = place->thread_most,
 		.times = place->times,

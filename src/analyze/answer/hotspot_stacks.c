@@ -273,6 +273,27 @@ static unsigned runtime_frame(struct own_stacks *s, const struct seen_frame *fra
 	return count;
 }
 
+/* Memory is given back: what is not taken need not be. */
+static bool is_release(const struct own_stacks *s, const struct seen_frame *frames, unsigned inside)
+{
+	static const char *const names[] = {"free", "cfree", "__libc_free", "_int_free", "munmap",
+		"__munmap", "operator delete(", "operator delete[](", "__rust_dealloc", "je_free",
+		"mi_free", "tc_free"};
+
+	for (unsigned i = 0; i < inside; i++) {
+		const char *name = own_label(s, frames[i].function)->name;
+
+		for (unsigned k = 0; k < sizeof(names) / sizeof(*names); k++) {
+			size_t len = strlen(names[k]);
+
+			if (strncmp(name, names[k], len) == 0 &&
+				(!name[len] || name[len] == '@' || names[k][len - 1] == '('))
+				return true;
+		}
+	}
+	return false;
+}
+
 static void stack_take(struct own_stacks *s, const struct profile_stack *at)
 {
 	struct seen_frame frames[FRAMES_MOST];
@@ -299,6 +320,7 @@ static void stack_take(struct own_stacks *s, const struct profile_stack *at)
 		}
 	}
 	stack.count = s->frames.count - stack.first;
+	stack.is_release = is_release(s, frames, first);
 	stack.category = stack.is_runtime
 				 ? category_of(class_of(s, frames[runtime].function))
 				 : stack_category(s, frames, first + !is_own(s, &frames[first]));

@@ -107,16 +107,20 @@ static uint32_t column_take(
 	return count;
 }
 
-/* The spread of the wall time: its standard deviation over its mean. */
+/* The spread of the wall time of whole runs: its standard deviation over its mean. */
 static struct leaf spread_leaf(const struct leaf_reader *reader)
 {
 	static const char sql[] =
 		"(SELECT CASE WHEN count(*) > 2 THEN sqrt(total((wall_ns - m) * (wall_ns - m)) / "
 		"(count(*) - 1)) / m END FROM executions, (SELECT avg(wall_ns) AS m FROM "
-		"executions WHERE warmup = 0) WHERE warmup = 0)";
+		"executions WHERE warmup + interrupted + timed_out = 0) WHERE warmup + interrupted "
+		"+ timed_out = 0)";
+	static const struct execution_column whole = {"wall_ns",
+		offsetof(struct execution_row, wall_ns), 0,
+		EXECUTION_INTERRUPTED | EXECUTION_TIMED_OUT};
 	double *values =
 		arena_take(reader->arena, (reader->run->executions.count + 1) * sizeof(*values));
-	uint32_t count = column_take(reader->run, column_find("wall_ns"), values);
+	uint32_t count = column_take(reader->run, &whole, values);
 
 	if (count < 3)
 		return leaf_unknown("needs three runs or more", sql);
