@@ -43,6 +43,14 @@ static enum function_class class_of(struct own_stacks *s, uint32_t label)
 	return (enum function_class)(s->class_of[label] - 1);
 }
 
+static bool gives_back(struct own_stacks *s, uint32_t label)
+{
+	if (!s->gives_back_of[label])
+		s->gives_back_of[label] =
+			1 + function_gives_back(s->classes, own_label(s, label)->name);
+	return s->gives_back_of[label] == 2;
+}
+
 /* What a frame inside the own code's frame says about the work. */
 static enum hotspot_category category_of(enum function_class class)
 {
@@ -70,6 +78,7 @@ static enum hotspot_category category_of(enum function_class class)
 	case FUNCTION_NO_CLASS:
 	case FUNCTION_COPY:
 	case FUNCTION_WRAPPER:
+	case FUNCTION_RELEASE:
 	case FUNCTION_INTERRUPT:
 	case FUNCTION_CLASSES:
 		return HOTSPOT_CPU;
@@ -274,23 +283,11 @@ static unsigned runtime_frame(struct own_stacks *s, const struct seen_frame *fra
 }
 
 /* Memory is given back: what is not taken need not be. */
-static bool is_release(const struct own_stacks *s, const struct seen_frame *frames, unsigned inside)
+static bool is_release(struct own_stacks *s, const struct seen_frame *frames, unsigned inside)
 {
-	static const char *const names[] = {"free", "cfree", "__libc_free", "_int_free", "munmap",
-		"__munmap", "operator delete(", "operator delete[](", "__rust_dealloc", "je_free",
-		"mi_free", "tc_free"};
-
-	for (unsigned i = 0; i < inside; i++) {
-		const char *name = own_label(s, frames[i].function)->name;
-
-		for (unsigned k = 0; k < sizeof(names) / sizeof(*names); k++) {
-			size_t len = strlen(names[k]);
-
-			if (strncmp(name, names[k], len) == 0 &&
-				(!name[len] || name[len] == '@' || names[k][len - 1] == '('))
-				return true;
-		}
-	}
+	for (unsigned i = 0; i < inside; i++)
+		if (gives_back(s, frames[i].function))
+			return true;
 	return false;
 }
 
@@ -392,6 +389,7 @@ bool own_stacks_take(
 	label_book_init(&s.lines, run, LABEL_LINE);
 	s.classes = function_book_open();
 	s.class_of = mem_new((size_t)s.functions.labels.count + 1, 1);
+	s.gives_back_of = mem_new((size_t)s.functions.labels.count + 1, 1);
 	labels_measure(&s);
 	vec_foreach (const struct profile_stack, at, &s.samples.stacks)
 		stack_take(&s, at);
@@ -405,6 +403,7 @@ void own_stacks_done(struct own_stacks *stacks)
 	vec_done(&stacks->frames);
 	vec_done(&stacks->stacks);
 	free(stacks->class_of);
+	free(stacks->gives_back_of);
 	free(stacks->size_of);
 	free(stacks->label_of);
 	free(stacks->trips_of);

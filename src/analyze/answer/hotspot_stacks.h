@@ -36,12 +36,13 @@ struct own_stacks {
 	struct profile_samples samples;
 	struct label_book functions, lines;
 	struct function_book *classes;
-	uint8_t *class_of;  /* by label of a function, plus one; 0: not asked yet */
-	uint32_t *size_of;  /* by label: bytes of its code, 0: unknown or only inlined */
-	uint32_t *label_of; /* by function row */
-	double *trips_of;   /* by label: rounds of its loops per call; NAN: not counted */
-	double *calls_of;   /* by label: how often it was called; NAN: not counted */
-	uint64_t *least_of; /* by label: how often at least; 0: not counted */
+	uint8_t *class_of;	/* by label of a function, plus one; 0: not asked yet */
+	uint8_t *gives_back_of; /* likewise */
+	uint32_t *size_of;	/* by label: bytes of its code, 0: unknown or only inlined */
+	uint32_t *label_of;	/* by function row */
+	double *trips_of;	/* by label: rounds of its loops per call; NAN: not counted */
+	double *calls_of;	/* by label: how often it was called; NAN: not counted */
+	uint64_t *least_of;	/* by label: how often at least; 0: not counted */
 	vec_of(struct own_frame) frames;
 	vec_of(struct own_stack) stacks;
 };

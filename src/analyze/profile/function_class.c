@@ -45,6 +45,7 @@ static const char *const words[FUNCTION_CLASSES] = {
 	[FUNCTION_ENTRY] = "entry",
 	[FUNCTION_INTERRUPT] = "interrupt",
 	[FUNCTION_WRAPPER] = "wrapper",
+	[FUNCTION_RELEASE] = "release",
 };
 
 const char *function_class_word(enum function_class class)
@@ -127,16 +128,33 @@ static bool pattern_matches(const struct pattern *pattern, const char *name, siz
 	       memcmp(name, pattern->text, pattern->len) == 0;
 }
 
+/* The length of the name without arguments and version. */
+static size_t bare_length(const char *name)
+{
+	const char *open = strchr(name, '('), *at = strchr(name, '@');
+
+	if (open && open > name && open[-1] != '.') /* Go: runtime.(*mheap).alloc */
+		return (size_t)(open - name);
+	if (at && at > name) /* memcpy@GLIBC_2.14 */
+		return (size_t)(at - name);
+	return strlen(name);
+}
+
+bool function_gives_back(const struct function_book *book, const char *name)
+{
+	size_t bare = bare_length(name);
+
+	vec_foreach (const struct pattern, pattern, &book->patterns)
+		if (pattern->class == FUNCTION_RELEASE && pattern_matches(pattern, name, bare))
+			return true;
+	return false;
+}
+
 enum function_class function_class_of(
 	const struct function_book *book, const char *name, bool kernel)
 {
-	const char *open = strchr(name, '('), *at = strchr(name, '@');
-	size_t len = strlen(name), bare = len;
+	size_t bare = bare_length(name);
 
-	if (open && open > name && open[-1] != '.') /* Go: runtime.(*mheap).alloc */
-		bare = (size_t)(open - name);
-	else if (at && at > name) /* memcpy@GLIBC_2.14 */
-		bare = (size_t)(at - name);
 	vec_foreach (const struct pattern, pattern, &book->patterns)
 		if (pattern->kernel == kernel && pattern_matches(pattern, name, bare))
 			return pattern->class;

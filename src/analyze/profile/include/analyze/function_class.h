@@ -28,6 +28,7 @@ enum function_class {
 	FUNCTION_ENTRY,	    /* into the kernel and back */
 	FUNCTION_INTERRUPT, /* a device or a timer came in, whatever ran */
 	FUNCTION_WRAPPER,   /* own code that stands for something else: its caller is meant */
+	FUNCTION_RELEASE,   /* see function_gives_back(): the names have another class too */
 	FUNCTION_CLASSES,
 };
 
@@ -49,3 +50,6 @@ void function_book_close(struct function_book *book);
 /* `name` as a run has it, demangled; `kernel`: it was seen there. */
 enum function_class function_class_of(
 	const struct function_book *book, const char *name, bool kernel);
+
+/* It gives memory back, or tidies up what was given back. */
+bool function_gives_back(const struct function_book *book, const char *name);
