@@ -413,6 +413,7 @@ static void threads_that_take_turns_gain_what_one_does_alone(void **state)
 static void one_thread_beside_a_collector_gains_its_share_at_least(void **state)
 {
 	str_auto struct str text = {0};
+	struct run *causal = experiments_run("merge", 0.4);
 	struct scene s;
 
 	(void)state;
@@ -440,6 +441,15 @@ static void one_thread_beside_a_collector_gains_its_share_at_least(void **state)
 		if (str_starts(spot->function, "runtime."))
 			assert_true(isnan(spot->gain) && spot->category == HOTSPOT_ALLOCATION);
 	}
+	causal->experiments.count = 0; /* an experiment proves it, and tells not all */
+	causal->visits.count = 0;
+	pairs_add(causal, 1, 500, (const double[]){0.75, 0.8});
+	s.evidence.piece[EVIDENCE_CAUSAL] = (struct evidence_piece){causal, "causal.assay", "", ""};
+	assert_string_equal(scene_first(&s)->function, "merge");
+	assert_int_equal(s.view.gain_source, GAIN_EXPERIMENT);
+	assert_int_equal(s.view.gain_all_source, GAIN_BESIDE_RUNTIME);
+	assert_true(s.view.gain_all_hi > 0.65);
+	run_close(causal);
 	scene_done(&s);
 }
 

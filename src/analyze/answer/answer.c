@@ -356,6 +356,7 @@ static void answer_place(const struct hotspot *spot, const struct evidence *evid
 	view->gain_all_hi = spot->gain_all_hi;
 	view->gain_source = spot->gain_source;
 	view->gain_all_source = spot->gain_all_source;
+	view->gain_all_note = spot->gain_all_note;
 	view->gain_doubt = spot->gain_doubt;
 	view->gain_reason = spot->gain_reason;
 }

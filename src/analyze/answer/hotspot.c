@@ -17,7 +17,7 @@
 enum { ROWS_MOST = 20 };
 #define CALLEES_NEAR 1.2 /* a place with what it calls, beside its share */
 #define FLAT_SHARE 0.05
-#define LOOP_LEAST 0.3	   /* of the CPU time in one loop, to be told as what it is */
+#define LOOP_TOLD 0.3	   /* of the CPU time in one loop: it is the reason then */
 #define GARBAGE_LEAST 0.15 /* of the CPU time: the reason then */
 #define LOCKS_LEAST 0.5	   /* of the time of the place: the reason then */
 
@@ -112,14 +112,15 @@ static const char *why_of(const struct hotspot_draft *draft, struct arena *arena
 		return draft->spot.cause;
 	if (draft->spot.garbage >= GARBAGE_LEAST)
 		return arena_format(arena,
-			"the collector takes %.0f %% of the CPU time for what it allocates",
+			"the collector takes about %.0f %% of the CPU time for what it allocates "
+			"(its time is shared out by who allocates)",
 			100 * draft->spot.garbage);
 	if (locks >= LOCKS_LEAST * draft->samples_share && draft->samples_share > 0)
 		return arena_format(arena,
-			"%.0f %% of the CPU time is in locks there: taking them, putting threads "
-			"to sleep and waking them",
+			"%.0f %% of the CPU time is in the functions of locks there, waking and "
+			"sleeping included",
 			100 * locks);
-	if (draft->loop_share >= LOOP_LEAST && *draft->spot.call)
+	if (draft->loop_share >= LOOP_TOLD && *draft->spot.call)
 		return arena_format(arena,
 			"%.0f %% of the CPU time is in a loop of %s, at %s; how often it runs was "
 			"not counted",

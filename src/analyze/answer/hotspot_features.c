@@ -11,8 +11,7 @@
 #define OFTEN 10
 #define SAME_TIME 0.95 /* of a caller's time: an experiment cannot tell the two apart */
 #define CALLS_OFTEN 1000
-#define LOOP_LEAST 0.3 /* of the CPU time in a loop of its own */
-#define CUT_MOST 0.5   /* of its stacks: its callers are not known */
+#define CUT_MOST 0.5 /* of its stacks: its callers are not known */
 #define SHORT_NS 1e8
 #define GAP_MOST 5.0
 #define Z 1.96 /* of a bound of 95 % */
@@ -42,7 +41,7 @@ static bool has_loop_elsewhere(const struct hotspot_draft *draft)
 	const struct hotspot *spot = &draft->spot;
 
 	return !spot->chain_place && spot->chain_count > 1 && draft->calls >= CALLS_OFTEN &&
-	       draft->loop_share < LOOP_LEAST;
+	       draft->loop_share < HOTSPOT_LOOP_LEAST * draft->samples_share;
 }
 
 static bool can_be_told_apart(const struct hotspot_draft *draft)

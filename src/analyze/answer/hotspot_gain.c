@@ -26,13 +26,8 @@
  * the lower bound.  What the thread waits for may be the collector, and goes with the allocations:
  * the upper bound takes it in for a place that allocates.
  *
- * When all of the work is gone, what is around it may go with it: a change that makes a call
- * unnecessary takes the loop of its caller along, and everything that is below the place.  The
- * upper bound takes that in (a quadratic scan had 60 % of the samples and its caller, which walked
- * the same list, 39 %: the fix removed both).  So does what is collected as garbage elsewhere: the
- * time of the collector belongs to who allocates (a Go function had 26 % of the samples, the
- * collector 31 %: with the allocations gone the program took a quarter of its time).  And what is
- * not taken need not be given back: free() elsewhere. */
+ * When all of the work is gone, what is around it may go with it (hotspot_reach.c): the upper
+ * bound takes that in. */
 #include <math.h>
 
 #include "analyze/causal_view.h"
@@ -50,7 +45,6 @@
 #define EVEN_MOST 0.25	  /* between the shares of two threads that do the same */
 #define EVEN_BUSY 0.3	  /* of the time that several threads run or are ready to */
 #define SAMPLED_LEAST 0.8 /* of the CPUs used: threads that are too short are never sampled */
-#define CALLER_MOST 0.5	  /* of its caller's time: below it the caller has other work */
 /* Of a share: what a fix that removed the work gained was off it by 4.5 % (rms of 21 real fixes,
  * the error of ab included; bench/mainjob/RESULTS.md): code at its edges, what the fix leaves,
  * caches. */
@@ -192,52 +186,6 @@ static struct gain_range range_of(const struct one_thread *thread, double share,
 	return (struct gain_range){share * scale, lo * scale, hi * most};
 }
 
-/* The share that may go when all of the work does: what is below the place, and the own time of who
- * calls it for most of what that does.  Not of main(), which does everything else too. */
-static double reach_of(const struct hotspot_draft *draft)
-{
-	const struct hotspot *spot = &draft->spot;
-	const struct hotspot_link *place = &spot->chain[spot->chain_place];
-	double reach = draft->samples_share;
-
-	if (spot->chain_place >= spot->chain_count)
-		return reach;
-	reach = fmax(reach, place->total) + draft->spot.garbage + draft->released;
-	if (spot->chain_place + 2 < spot->chain_count &&
-		place->total >= CALLER_MOST * place[1].total)
-		reach += place[1].self;
-	return fmin(1, reach);
-}
-
-/* How much of its time a place takes memory. */
-static double taking_of(const struct hotspot_draft *draft)
-{
-	double share = hotspot_kind_share(&draft->spot, HOTSPOT_ALLOCATION) - draft->release;
-
-	return draft->is_runtime ? 0 : fmax(0, share);
-}
-
-/* Each place has as much of the collector's time as it has of the allocator's; and of the time in
- * which others give memory back. */
-static void garbage_give(const struct signals *signals, struct hotspot_drafts *drafts)
-{
-	double collector = signals_value(signals, "collector_samples"), taking = 0, release = 0;
-
-	vec_foreach (const struct hotspot_draft, draft, &drafts->rows) {
-		taking += taking_of(draft);
-		release += draft->is_runtime ? 0 : draft->release;
-	}
-	if (!(taking > 0))
-		return;
-	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
-		double part = taking_of(draft) / taking;
-
-		if (collector > 0 && !draft->is_runtime)
-			draft->spot.garbage = collector * part;
-		draft->released = (release - draft->release) * part;
-	}
-}
-
 static void gain_all_put(struct hotspot *spot, enum gain_source source, struct gain_range all)
 {
 	spot->gain_all = all.gain;
@@ -262,7 +210,7 @@ static struct gain_range all_of_one(
 {
 	struct gain_range all = range_of(thread, draft->samples_share, 1);
 
-	all.hi = fmax(all.hi, range_of(thread, reach_of(draft), 1).hi);
+	all.hi = fmax(all.hi, range_of(thread, draft->reach, 1).hi);
 	return all;
 }
 
@@ -276,7 +224,7 @@ static void gain_put_one(const struct one_thread *thread, struct hotspot_draft *
 static struct gain_range even_range_of(
 	const struct one_thread *thread, const struct hotspot_draft *draft, double speedup)
 {
-	double reach = speedup < 1 ? 1 : reach_of(draft) / draft->samples_share;
+	double reach = speedup < 1 ? 1 : draft->reach / draft->samples_share;
 	struct one_thread all = *thread;
 	struct gain_range least, most;
 
@@ -326,7 +274,7 @@ static void alone_gain(const struct signals *signals, const struct one_thread *t
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
 		struct gain_range half[2], all[2];
 		double most = draft->times.present, least = fmin(draft->times.alone, most);
-		double reach = reach_of(draft) / draft->samples_share;
+		double reach = draft->reach / draft->samples_share;
 
 		if (draft->tried || draft->spot.gain_source != GAIN_NONE || !(most > 0))
 			continue;
@@ -353,8 +301,7 @@ static void gain_compare(
 	const bool is_more = spot->gain_lo > told.hi;
 
 	if (isfinite(spot->gain_all_hi))
-		spot->gain_all_hi =
-			fmax(spot->gain_all_hi, range_of(thread, reach_of(draft), 1).hi);
+		spot->gain_all_hi = fmax(spot->gain_all_hi, range_of(thread, draft->reach, 1).hi);
 	if (spot->gain_hi >= told.lo && spot->gain_lo <= told.hi) {
 		spot->gain = fmin(spot->gain, told.hi);
 		spot->gain_hi = fmin(spot->gain_hi, told.hi);
@@ -403,18 +350,22 @@ static bool beside_runtime_gain(const struct signals *signals, const struct one_
 		return false;
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
 		double waits = draft->spot.garbage > 0 ? 1 - one.busy : 0;
+		const bool is_open = draft->pays && !isfinite(draft->spot.gain_all_hi);
 		struct gain_range half, all;
 
-		if (draft->tried || draft->is_runtime || !(draft->samples_share > 0))
+		if ((draft->tried && !is_open) || draft->is_runtime || !(draft->samples_share > 0))
 			continue;
 		half = range_of(&one, fmin(1, draft->samples_share / own), 0.5);
 		all = range_of(&one, fmin(1, draft->samples_share / own), 1);
 		half.hi = fmin(0.5, half.hi + waits / 2);
-		all.hi = fmax(all.hi, range_of(&one, fmin(1, reach_of(draft) / own), 1).hi);
+		all.hi = fmax(all.hi, range_of(&one, fmin(1, draft->reach / own), 1).hi);
 		all.hi = fmin(1, all.hi + waits);
 		if (waits > 0)
 			all.gain = (all.lo + all.hi) / 2;
-		gain_put(&draft->spot, GAIN_BESIDE_RUNTIME, half, all);
+		if (is_open)
+			gain_all_put(&draft->spot, GAIN_BESIDE_RUNTIME, all);
+		else
+			gain_put(&draft->spot, GAIN_BESIDE_RUNTIME, half, all);
 	}
 	return true;
 }
@@ -450,7 +401,7 @@ void hotspots_gain(const struct evidence *evidence, const struct signals *signal
 		return; /* less work is a longer wait for the clock, or for another program */
 	is_one = one_thread_find(evidence->piece[EVIDENCE_PROFILE].run, signals, &thread);
 	thread.spread = spread_of(evidence->piece[EVIDENCE_BASELINE].run, arena);
-	garbage_give(signals, drafts);
+	hotspots_reach(signals, arena, drafts);
 	if (!is_one) {
 		several_threads_gain(signals, &thread, arena, drafts);
 		return;

@@ -2,8 +2,8 @@
  *
  * hotspot_stacks.c and hotspot_level.c find the places in the stacks, hotspot_samples.c makes rows
  * of them, with their times by hotspot_alone.c, hotspot_join.c and hotspot_experiment.c add what
- * other mechanisms say about them, hotspot_gain.c what follows by arithmetic, hotspot.c scores and
- * ranks. */
+ * other mechanisms say about them, hotspot_reach.c how far a fix of them may reach,
+ * hotspot_gain.c what follows by arithmetic, hotspot.c scores and ranks. */
 #pragma once
 
 #include "analyze/answer.h"
@@ -11,6 +11,8 @@
 #include "base/vec.h"
 
 enum { HOTSPOT_EVIDENCE_MAX = 6 };
+/* Of a place's time in a loop of its own: then that is what it does. */
+#define HOTSPOT_LOOP_LEAST 0.5
 #define HOTSPOT_INNER_LEAST 0.5 /* of a place's time: a function below it that stands for it */
 
 /* Shares of the time of the recording in which a thread runs there: at all, and no other thread. */
@@ -27,6 +29,7 @@ struct hotspot_draft {
 	double samples_share;		  /* 0: not in the samples */
 	double loop_share;		  /* in a loop of its own; 0: none, or nobody looked */
 	double release, released;	  /* memory given back here; elsewhere, of what it takes */
+	double reach;			  /* the share that may go with all of its work */
 	uint64_t calls;			  /* counted, at least; 0: not counted */
 	double thread_least, thread_most; /* shares of the busy threads' own samples */
 	bool is_runtime;		  /* the collector or the scheduler itself */
@@ -76,6 +79,10 @@ void hotspots_join_algorithm(
 
 /* What the witnesses of the supported explanations say. */
 void hotspots_join_ledger(const struct ledger_view *ledger, struct hotspot_drafts *drafts);
+
+/* How far a fix may reach: what may go with the work of each place. */
+void hotspots_reach(
+	const struct signals *signals, struct arena *arena, struct hotspot_drafts *drafts);
 
 /* The gain of a program with one busy thread, or with several that do the same, where no experiment
  * tells it. */

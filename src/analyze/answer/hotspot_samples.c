@@ -21,7 +21,6 @@
 enum { CHAIN_UP = 12, CHAIN_DOWN = 6 };
 enum { STEPS_SAID = 3 };
 #define STEP_LEAST 0.03
-#define LOOP_LEAST 0.5 /* of a place's share: then its loop is the reason */
 #define LEAST_SHARE 0.005
 #define CUT_SHORT 0.05	/* of a place's weight */
 #define BUSY_LEAST 0.05 /* of all samples: a thread that counts */
@@ -198,7 +197,8 @@ static struct hotspot_link link_make(
 		.line = line ? line->line : 0,
 		.total = share_of(p, p->costs[function].total),
 		.self = share_of(p, p->costs[function].self),
-		.entries = entries_of(p->algorithm, label->name)};
+		.entries = entries_of(p->algorithm, label->name),
+		.entries_least = p->own.least_of[function]};
 }
 
 static struct walk walk_begin(
@@ -494,7 +494,8 @@ static void place_draft(struct placer *p, const struct hot_place *place, const c
 
 	kinds_make(p, place, arena, &draft.spot);
 	chain_make(p, place, arena, &draft.spot);
-	if (place->function == p->operation.function && draft.loop_share < LOOP_LEAST * share) {
+	if (place->function == p->operation.function &&
+		draft.loop_share < HOTSPOT_LOOP_LEAST * share) {
 		draft.spot.steps = steps_words(p, place, arena);
 		draft.spot.done = p->operation.calls;
 		draft.spot.done_below = p->operation.below;

@@ -4,6 +4,8 @@
  * the pattern first, because it names what was seen there; where there is none, the pattern is the
  * cause.  Its advice is given in both cases.  What only says in which setting the place runs (an
  * interpreter) is said where nothing else explains it. */
+#include <math.h>
+
 #include "analyze/answer.h"
 #include "analyze/label.h"
 #include "base/str.h"
@@ -11,6 +13,7 @@
 
 /* A shape that has less of the place's time does not explain it. */
 #define EXPLAINS_LEAST 0.3
+#define REASON_MOST 0.95 /* of the place: with more the reason is all of it */
 
 /* The function of the row is the place, or on the way from the innermost function to it. */
 static bool row_fits(const struct pattern_row *row, const struct hotspot *spot)
@@ -23,9 +26,23 @@ static bool row_fits(const struct pattern_row *row, const struct hotspot *spot)
 	return label_same_function(row->function, spot->function);
 }
 
+/* A fix may remove what the reason names, and leave the rest of the place's work. */
+static void reason_bound(double share, struct arena *arena, struct hotspot *spot)
+{
+	const char *note = spot->gain_all_note ? spot->gain_all_note : "";
+
+	if (!(spot->value > 0) || share >= REASON_MOST * spot->value || isnan(spot->gain_all_lo))
+		return;
+	spot->gain_all_lo *= share / spot->value;
+	spot->gain_all_note = arena_format(arena,
+		"the lower bound is that of what the reason names%s%s", *note ? ", " : "", note);
+}
+
 static void row_join(const struct pattern_row *row, struct arena *arena, struct hotspot *spot)
 {
 	spot->pattern = row;
+	if (!row->of_setting)
+		reason_bound(row->share, arena, spot);
 	spot->why =
 		spot->cause ? arena_format(arena, "%s; %s", row->means, spot->cause) : row->means;
 	spot->cause = spot->why;

@@ -79,6 +79,7 @@ static void gain_json(struct jsonw *json, const struct hotspot *spot, const char
 	jsonw_put_number(json, "gain_all_hi", spot->gain_all_hi, all);
 	jsonw_put_text(json, "gain_basis", gain_source_word(spot->gain_source));
 	jsonw_put_text(json, "gain_all_basis", gain_source_word(spot->gain_all_source));
+	jsonw_put_text(json, "gain_all_note", spot->gain_all_note);
 	jsonw_put_text(json, "gain_doubt", spot->gain_doubt);
 }
 
@@ -187,6 +188,7 @@ static void first_json(struct jsonw *json, const struct answer_view *view)
 			.gain_all_hi = view->gain_all_hi,
 			.gain_source = view->gain_source,
 			.gain_all_source = view->gain_all_source,
+			.gain_all_note = view->gain_all_note,
 			.gain_doubt = view->gain_doubt},
 		view->gain_reason);
 	open_json(json, spot);

@@ -40,6 +40,8 @@ void answer_gain(struct str *out, const struct hotspot *spot)
 		str_addf(out, " (%s)", gain_source_note(spot->gain_all_source));
 	if (*gain_source_note(spot->gain_source))
 		str_addf(out, "; %s", gain_source_note(spot->gain_source));
+	if (spot->gain_all_note && !isnan(spot->gain_all))
+		str_addf(out, "; %s", spot->gain_all_note);
 	if (spot->gain_doubt)
 		str_addf(out, "; %s", spot->gain_doubt);
 }
@@ -375,6 +377,8 @@ static void agent_gain(struct paper *paper, const struct answer_view *view)
 		paper_add(paper, " (%s)", gain_source_note(view->gain_all_source));
 	paper_add(paper, "%s%s\n", *gain_source_note(view->gain_source) ? "; " : "",
 		gain_source_note(view->gain_source));
+	if (view->gain_all_note && !isnan(view->gain_all))
+		paper_add(paper, "bounds: %s\n", view->gain_all_note);
 	if (view->gain_doubt)
 		paper_add(paper, "doubt: %s\n", view->gain_doubt);
 }

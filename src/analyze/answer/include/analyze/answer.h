@@ -55,9 +55,10 @@ struct hotspot_kind {
 /* A function on the way from the innermost one to the root. */
 struct hotspot_link {
 	const char *function, *call, *file, *location; /* file "" unknown; as in struct hotspot */
-	uint32_t line;	    /* of the work in it, or of the call; 0: unknown */
-	double total, self; /* shares of the CPU time: with all it calls, and alone */
-	double entries;	    /* how often it was entered; NAN: not counted */
+	uint32_t line;		/* of the work in it, or of the call; 0: unknown */
+	double total, self;	/* shares of the CPU time: with all it calls, and alone */
+	double entries;		/* how often it was entered; NAN: not counted */
+	uint64_t entries_least; /* also of a part of the run, or a smaller one; 0: not counted */
 };
 
 struct hotspot {
@@ -85,10 +86,10 @@ struct hotspot {
 	double gain_at;
 	double gain_all, gain_all_lo, gain_all_hi; /* when all of the work is gone; NAN: unknown */
 	enum gain_source gain_source, gain_all_source;
-	const char *gain_doubt;	 /* experiment and arithmetic disagree; NULL: they do not */
-	const char *gain_reason; /* why it is not known; NULL: it is */
-	bool is_paced;		 /* a clock or a peer sets the pace: experiments tell no gain */
-	const char *target;	 /* of the experiments, as `causal -f` takes it; NULL: not tried */
+	const char *gain_all_note, *gain_doubt; /* of its bounds, of experiment against samples */
+	const char *gain_reason;		/* why it is not known; NULL: it is */
+	bool is_paced;	    /* a clock or a peer sets the pace: experiments tell no gain */
+	const char *target; /* of the experiments, as `causal -f` takes it; NULL: not tried */
 	double open_lo, open_hi, open_at; /* they leave it open; NAN: too few; at 0: they do not */
 	double impact, confidence, effort, score;
 	struct confidence_features features; /* that it is made from */
@@ -151,8 +152,8 @@ struct answer_view {
 	double gain, gain_lo, gain_hi, gain_at;	   /* NAN: not known */
 	double gain_all, gain_all_lo, gain_all_hi; /* when all of the work is gone */
 	enum gain_source gain_source, gain_all_source;
-	const char *gain_doubt;	 /* or NULL */
-	const char *gain_reason; /* why it is not */
+	const char *gain_all_note, *gain_doubt; /* or NULL */
+	const char *gain_reason;		/* why it is not */
 	const struct hotspot *hotspots;
 	uint32_t hotspot_count;
 	const struct hotspot *flat; /* hot, and not worth touching */
