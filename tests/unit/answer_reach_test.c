@@ -26,7 +26,7 @@ static void places_of_one_file_may_work_on_the_same_data(void **state)
 	assert_near(s.view.gain_all, 0.53, 1e-9);
 	assert_true(s.view.gain_all_hi > 0.93 && s.view.gain_all_lo > 0.4);
 	assert_string_equal(s.view.gain_all_note,
-		"the upper bound has add() in it, which may work on the same data");
+		"the upper bound counts add() too, which may work on the same data");
 	assert_true(row_of(&s, "print")->gain_all_hi < 0.3);
 	assert_null(row_of(&s, "print")->gain_all_note);
 	scene_signal(&whole, "cpus_used", 1.0); /* the file of main() has everything in it */
@@ -97,7 +97,7 @@ static void a_fix_may_remove_what_the_reason_names_and_no_more(void **state)
 	assert_near(s.view.gain_all, 0.8, 1e-9);
 	assert_true(s.view.gain_all_lo > 0.3 && s.view.gain_all_lo < 0.4);
 	assert_string_equal(
-		s.view.gain_all_note, "the lower bound is that of what the reason names");
+		s.view.gain_all_note, "the lower bound counts only what the reason names");
 	assert_true(s.view.gain_lo > 0.3); /* half as fast is about the place */
 	scene_done(&s);
 }

@@ -107,7 +107,7 @@ static void partners_take(
 	}
 	if (names)
 		draft->spot.gain_all_note = arena_format(arena,
-			"the upper bound has %s in it, which may work on the same data", names);
+			"the upper bound counts %s too, which may work on the same data", names);
 }
 
 void hotspots_reach(

@@ -35,7 +35,7 @@ static void reason_bound(double share, struct arena *arena, struct hotspot *spot
 		return;
 	spot->gain_all_lo *= share / spot->value;
 	spot->gain_all_note = arena_format(arena,
-		"the lower bound is that of what the reason names%s%s", *note ? ", " : "", note);
+		"the lower bound counts only what the reason names%s%s", *note ? ", " : "", note);
 }
 
 static void row_join(const struct pattern_row *row, struct arena *arena, struct hotspot *spot)
