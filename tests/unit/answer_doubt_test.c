@@ -14,7 +14,7 @@ struct doubt {
 
 static struct doubt doubt_of(const char *profile)
 {
-	struct doubt d = {.scene = scene_of(profile, "")};
+	struct doubt d = {.scene = scene_of(profile, "hot:10 cool:20 rest:30")};
 
 	d.scene.evidence.target = "./prog";
 	return d;
@@ -499,6 +499,22 @@ static void the_next_command_settles_what_is_open(void **state)
 	}
 }
 
+/* Without a loop in it, and nobody counted how often it is called: its caller may be the place. */
+static void a_proven_place_without_a_loop_is_not_called_high(void **state)
+{
+	(void)state;
+	for (unsigned looped = 0; looped < 2; looped++) {
+		struct doubt d = doubt_of(THREE_PLACES);
+
+		for (uint32_t i = 1; i < d.scene.code.count && !looped; i++)
+			d.scene.loops[i] = HOT_CODE_KNOWN;
+		doubt_try(&d, "hot", 0.69, 0.71);
+		assert_string_equal(scene_first(&d.scene)->function, "hot");
+		assert_string_equal(d.scene.view.confidence, looped ? "high" : "medium");
+		doubt_done(&d);
+	}
+}
+
 static void what_the_next_command_would_settle_is_not_called_high(void **state)
 {
 	static const struct {
@@ -674,6 +690,7 @@ int main(void)
 		cmocka_unit_test(a_proven_gain_says_itself_what_would_refute_it),
 		cmocka_unit_test(experiments_on_one_place_do_not_agree_with_another),
 		cmocka_unit_test(the_next_command_settles_what_is_open),
+		cmocka_unit_test(a_proven_place_without_a_loop_is_not_called_high),
 		cmocka_unit_test(what_the_next_command_would_settle_is_not_called_high),
 		cmocka_unit_test(a_place_whose_callers_were_not_seen_is_not_called_high),
 		cmocka_unit_test(beside_others_no_place_is_first_that_experiments_do_not_put_there),

@@ -129,8 +129,16 @@ static void who_copies_a_tree_is_the_place_not_what_the_copy_calls(void **state)
 		     "40 main:1;run:5;V::V(V&):3;V::read:9;V::item:3;V::read:11\n"
 		     "20 main:1;run:7;other:3\n";
 	struct scene copied = scene_of(tree, "main:1"), read = scene_of(walk, "main:1");
+	struct scene large = scene_of(HEAD "40 main:1;take:8;V::V(V&):3;V::V(V&):4;V::V(V&):4\n"
+					   "40 main:1;take:8;V::V(V&):3;V::V(V&):4\n"
+					   "20 main:1;run:7;other:3\n",
+		"main:1");
 
 	(void)state;
+	vec_foreach (struct function_row, function, &large.run->functions)
+		function->size_bytes = 4096;
+	assert_string_equal(scene_first(&large)->function, "take");
+	scene_done(&large);
 	assert_string_equal(scene_first(&copied)->function, "take");
 	assert_string_equal(scene_first(&read)->function, "V::read");
 	scene_done(&copied);

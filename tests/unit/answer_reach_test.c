@@ -102,6 +102,23 @@ static void a_fix_may_remove_what_the_reason_names_and_no_more(void **state)
 	scene_done(&s);
 }
 
+static void what_goes_along_with_a_place_without_callers_is_not_known(void **state)
+{
+	struct scene s = scene_of(
+		HEAD "flags broken\n36 clock@[vdso]:3\nflags\n64 main:1;walk:4\n", "walk:4");
+
+	(void)state;
+	scene_signal(&s, "cpus_used", 1.0);
+	scene_first(&s);
+	assert_near(row_of(&s, "clock")->gain_all_hi, 1, 1e-9);
+	assert_true(row_of(&s, "clock")->gain_all_lo > 0.25);
+	assert_string_equal(row_of(&s, "clock")->gain_all_note,
+		"the upper bound is open, because its callers were not seen");
+	assert_string_equal(row_of(&s, "clock")->library, "[vdso]");
+	assert_true(row_of(&s, "walk")->gain_all_hi < 0.8);
+	scene_done(&s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -109,6 +126,7 @@ int main(void)
 		cmocka_unit_test(what_is_called_again_and_again_may_not_be_called_at_all),
 		cmocka_unit_test(what_malloc_tidies_up_goes_with_who_took_it),
 		cmocka_unit_test(a_fix_may_remove_what_the_reason_names_and_no_more),
+		cmocka_unit_test(what_goes_along_with_a_place_without_callers_is_not_known),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,12 +35,14 @@ bool hotspot_has_unknown_callers(const struct hotspot *spot)
 	return spot->cut_share >= CUT_MOST;
 }
 
-/* Called often, without a loop: whoever calls it decides how often the work is done. */
+/* Without a loop, and called often or nobody knows how often: whoever calls it decides how often
+ * the work is done. */
 static bool has_loop_elsewhere(const struct hotspot_draft *draft)
 {
 	const struct hotspot *spot = &draft->spot;
 
-	return !spot->chain_place && spot->chain_count > 1 && draft->calls >= CALLS_OFTEN &&
+	return !spot->chain_place && spot->chain_count > 1 &&
+	       (draft->calls ? draft->calls >= CALLS_OFTEN : draft->looked) &&
 	       draft->loop_share < HOTSPOT_LOOP_LEAST * draft->samples_share;
 }
 

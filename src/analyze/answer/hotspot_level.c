@@ -177,8 +177,8 @@ static void edges_done(struct own_edges *edges)
 
 /* ---- values ---- */
 
-/* What is done to make, copy or destroy values: by name and small, or called by such to call them
- * again. */
+/* What is done to make, copy or destroy values: by name and small, or a tree of them, or called by
+ * such to call them again. */
 enum value_work { VALUE_NONE, VALUE_LARGE, VALUE_SMALL };
 
 static uint64_t edge_weight(const struct own_edges *edges, uint32_t callee, uint32_t caller)
@@ -197,7 +197,11 @@ static uint8_t *values_find(const struct own_stacks *stacks, const struct own_co
 
 	for (uint32_t f = 1; f <= count; f++)
 		if (costs[f].total && is_of_value(own_label(stacks, f)->name))
-			values[f] = stacks->size_of[f] <= SMALL_BYTES ? VALUE_SMALL : VALUE_LARGE;
+			values[f] = stacks->size_of[f] <= SMALL_BYTES ||
+						    (double)costs[f].recursion >=
+							    MOST * (double)costs[f].total
+					    ? VALUE_SMALL
+					    : VALUE_LARGE;
 	vec_foreach (const struct own_edge, edge, &edges->edges)
 		others[edge->callee] += values[edge->caller] ? 0 : (double)edge->weight;
 	for (uint32_t f = 1; f <= count; f++)

@@ -28,6 +28,7 @@ struct hotspot_draft {
 	bool tried, flat, pays;		  /* experiments: made here, say flat, say that it pays */
 	double samples_share;		  /* 0: not in the samples */
 	double loop_share;		  /* in a loop of its own; 0: none, or nobody looked */
+	bool looked;			  /* for loops in its code */
 	double release, released;	  /* memory given back here; elsewhere, of what it takes */
 	double reach;			  /* the share that may go with all of its work */
 	uint64_t calls;			  /* counted, at least; 0: not counted */

@@ -13,7 +13,9 @@
  * What is collected as garbage elsewhere goes with the allocations: the time of the collector
  * belongs to who allocates (a Go function had 26 % of the samples, the collector 31 %: with the
  * allocations gone the program took a quarter of its time).  And what is not taken need not be
- * given back: free() elsewhere, and what malloc() tidies up after it. */
+ * given back: free() elsewhere, and what malloc() tidies up after it.
+ *
+ * Where the callers were not seen, nobody knows what goes with it. */
 #include <math.h>
 #include <string.h>
 
@@ -117,6 +119,12 @@ void hotspots_reach(
 	vec_foreach (struct hotspot_draft, draft, &drafts->rows) {
 		if (!(draft->samples_share > 0))
 			continue; /* not in the samples */
+		if (hotspot_has_unknown_callers(&draft->spot)) {
+			draft->reach = 1;
+			draft->spot.gain_all_note =
+				"the upper bound is open, because its callers were not seen";
+			continue;
+		}
 		draft->reach = own_reach(draft);
 		partners_take(drafts, arena, draft);
 		draft->reach = fmin(1, draft->reach);

@@ -484,6 +484,8 @@ static void place_draft(struct placer *p, const struct hot_place *place, const c
 		.experiment_share = (double)NAN,
 		.samples_share = share,
 		.loop_share = share_of(p, p->costs[place->function].loop),
+		.looked = (double)p->costs[place->function].unknown <
+			  HOTSPOT_LOOP_LEAST * (double)p->costs[place->function].total,
 		.calls = p->own.least_of[place->function],
 		.release = share_of(p, place->release),
 		.thread_least = place->thread_least,

@@ -23,7 +23,8 @@ bool own_code_is_in_program(const struct label *function)
 
 bool own_code_is_of_library(const struct label *function)
 {
-	return (str_starts(function->module, "/usr/lib") || str_starts(function->module, "/lib")) &&
+	return (str_starts(function->module, "/usr/lib") || str_starts(function->module, "/lib") ||
+		       str_equal(function->module, "[vdso]")) &&
 	       !own_code_is_in_program(function) && !(function->flags & LABEL_UNNAMED);
 }
 
